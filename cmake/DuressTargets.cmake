@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+# duress_target_part(NAME SOURCES ... DEPS ...): a part that runs inside the target (and in tests).
+#   No exceptions, RTTI or static constructors; see docs/design/runtime.md.
+# duress_host_part(NAME SOURCES ... DEPS ...): a part of the host.
+# duress_test(NAME SOURCES ... DEPS ...): a GoogleTest binary, found by ctest; label "fast" unless LABEL is given.
+
+set(DURESS_WARNINGS -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wno-unused-parameter)
+
+function(duress_target_part name)
+  cmake_parse_arguments(P "" "" "SOURCES;DEPS" ${ARGN})
+  add_library(duress_${name} STATIC ${P_SOURCES})
+  target_include_directories(duress_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+  target_compile_options(duress_${name} PRIVATE ${DURESS_WARNINGS}
+    -fno-exceptions -fno-rtti -fvisibility=hidden -fno-threadsafe-statics -fomit-frame-pointer
+    -ftls-model=initial-exec -fno-stack-protector)
+  set_target_properties(duress_${name} PROPERTIES LINKER_LANGUAGE CXX)
+  foreach(dep ${P_DEPS})
+    target_link_libraries(duress_${name} PUBLIC duress_${dep})
+  endforeach()
+endfunction()
+
+function(duress_host_part name)
+  cmake_parse_arguments(P "" "" "SOURCES;DEPS" ${ARGN})
+  add_library(duress_${name} STATIC ${P_SOURCES})
+  target_include_directories(duress_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+  target_compile_options(duress_${name} PRIVATE ${DURESS_WARNINGS})
+  foreach(dep ${P_DEPS})
+    target_link_libraries(duress_${name} PUBLIC duress_${dep})
+  endforeach()
+endfunction()
+
+function(duress_test name)
+  cmake_parse_arguments(P "" "LABEL" "SOURCES;DEPS" ${ARGN})
+  if(NOT DURESS_TESTS)
+    return()
+  endif()
+  if(NOT P_LABEL)
+    set(P_LABEL fast)
+  endif()
+  add_executable(${name} ${P_SOURCES})
+  target_compile_options(${name} PRIVATE ${DURESS_WARNINGS})
+  target_link_libraries(${name} PRIVATE GTest::gtest GTest::gtest_main)
+  foreach(dep ${P_DEPS})
+    target_link_libraries(${name} PRIVATE duress_${dep})
+  endforeach()
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  gtest_discover_tests(${name} PROPERTIES LABELS ${P_LABEL} DISCOVERY_TIMEOUT 60)
+endfunction()

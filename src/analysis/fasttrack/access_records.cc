@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/fasttrack/access_records.h"
+
+#include "base/check.h"
+
+namespace duress {
+
+static constexpr size_t kRecordBytes = (size_t{1} << kIdBits) * sizeof(AccessRecord);
+
+AccessRecords::AccessRecords() {
+  records_ = static_cast<AccessRecord*>(map_memory(kRecordBytes));
+  free_ = static_cast<u32*>(map_memory(kChunks * sizeof(u32)));
+  used_ = static_cast<bool*>(map_memory(kChunks));
+  if (!records_ || !free_ || !used_) fatal("out of memory for access records: 2 GiB of address space");
+}
+
+AccessRecords::~AccessRecords() {
+  unmap_memory(records_, kRecordBytes);
+  unmap_memory(free_, kChunks * sizeof(u32));
+  unmap_memory(used_, kChunks);
+}
+
+AccessId AccessRecords::take_chunk() {
+  SpinGuard guard(lock_);
+  u32 chunk;
+  if (free_count_) {
+    chunk = free_[--free_count_];
+  } else if (fresh_ < kChunks - 1) {  // the last chunk holds kSpilled
+    chunk = fresh_++;
+  } else {
+    return 0;
+  }
+  used_[chunk] = true;
+  ++in_use_;
+  return chunk * kChunk;
+}
+
+void AccessRecords::give_back(u32 chunk) {
+  SpinGuard guard(lock_);
+  if (!used_[chunk]) return;
+  used_[chunk] = false;
+  --in_use_;
+  drop_pages(records_ + size_t{chunk} * kChunk, kChunk * sizeof(AccessRecord));
+  free_[free_count_++] = chunk;
+}
+
+}  // namespace duress

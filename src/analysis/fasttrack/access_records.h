@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who accessed: a shadow cell holds 27-bit numbers, and each number stands for one (thread, epoch,
+// site, call stack, locks held). So both stacks of a race are always there, however long ago the
+// first access was, at 16 bytes for each place that touched memory in an epoch instead of 16 bytes
+// for each touched word. (A ring of recent events, the usual way, forgets.)
+//
+// A thread takes numbers from chunks of its own, in order; the numbers of its current epoch are a
+// range, which is all that inline code needs to know. Numbers that no cell mentions any more are
+// collected by FastTrack::collect() when records would cost more than shadow does.
+#ifndef DURESS_ANALYSIS_FASTTRACK_ACCESS_RECORDS_H_
+#define DURESS_ANALYSIS_FASTTRACK_ACCESS_RECORDS_H_
+
+#include "clock/vector_clock.h"
+#include "event/access.h"
+#include "shadow/cell.h"
+
+namespace duress {
+
+struct AccessRecord {
+  SiteId site;
+  StackId stack;
+  Clock clock;
+  Slot slot;
+  LockSetId locks;
+};
+static_assert(sizeof(AccessRecord) == 16);
+
+/// Threads: chunks are handed out under a lock; a record is written by one thread before its number
+/// appears in any cell, and never changes while it is in use.
+class AccessRecords {
+ public:
+  static constexpr u32 kChunk = 256;  // records: one page
+  static constexpr u32 kChunks = 1u << (kIdBits - 8);
+
+  AccessRecords();
+  ~AccessRecords();
+
+  const AccessRecord& operator[](AccessId id) const { return records_[id]; }
+  AccessRecord& at(AccessId id) { return records_[id]; }
+
+  /// A chunk that nobody uses; the first number of it. 0 if there is none left.
+  AccessId take_chunk();
+  void give_back(u32 chunk);
+  u32 chunks_in_use() const { return in_use_; }
+  /// One past the highest chunk ever used.
+  u32 chunk_limit() const { return fresh_; }
+  bool chunk_used(u32 chunk) const { return used_[chunk]; }
+  void reset_lock() { new (&lock_) SpinLock; }
+
+ private:
+  AccessRecord* records_;  // 2 GiB of address space, touched chunk by chunk
+  u32* free_;              // a stack of chunk numbers
+  bool* used_;
+  u32 free_count_ = 0;
+  u32 fresh_ = 1;  // chunk 0 holds number 0, "no access"
+  u32 in_use_ = 0;
+  SpinLock lock_;
+};
+
+}  // namespace duress
+
+#endif  // DURESS_ANALYSIS_FASTTRACK_ACCESS_RECORDS_H_

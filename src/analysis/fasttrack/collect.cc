@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Collecting access records. A program that locks a million times a second makes millions of
+// records, of which the cells mention few. When records exceed their budget all threads are kept out
+// of the detector (not stopped: only out of its slow path), every cell is walked, and the records it
+// mentions are copied together into new chunks; the rest is given back. Cost is proportional to the
+// shadow in use, and the budget doubles with what stays alive, so it is paid seldom.
+//
+// Inline code may read cells meanwhile. It only compares numbers with its own current epoch, whose
+// chunk is never moved and never reused here, so it can not mistake a moved number for its own.
+#include "analysis/fasttrack/fasttrack.h"
+#include "base/check.h"
+
+namespace duress {
+
+namespace {
+
+/// Copies records that are still mentioned, each once.
+class Mover {
+ public:
+  explicit Mover(AccessRecords& records) : records_(records) {
+    moved_ = static_cast<AccessId*>(map_memory(kBytes));
+    kept_ = static_cast<bool*>(map_memory(AccessRecords::kChunks));
+    fresh_ = static_cast<bool*>(map_memory(AccessRecords::kChunks));
+    if (!moved_ || !kept_ || !fresh_) fatal("out of memory while collecting access records");
+  }
+  ~Mover() {
+    unmap_memory(moved_, kBytes);
+    unmap_memory(kept_, AccessRecords::kChunks);
+    unmap_memory(fresh_, AccessRecords::kChunks);
+  }
+
+  void keep_chunk_of(AccessId id) { kept_[id / AccessRecords::kChunk] = true; }
+
+  AccessId operator()(AccessId id) {
+    if (id == 0 || kept_[id / AccessRecords::kChunk]) return id;
+    if (moved_[id]) return moved_[id];
+    if (next_ == end_) {
+      next_ = records_.take_chunk();
+      if (!next_) fatal("more than 134 million access records are live", "track fewer variables at once");
+      fresh_[next_ / AccessRecords::kChunk] = true;
+      end_ = next_ + AccessRecords::kChunk;
+    }
+    records_.at(next_) = records_[id];
+    return moved_[id] = next_++;
+  }
+
+  void free_the_rest() {
+    for (u32 chunk = 1; chunk < records_.chunk_limit(); ++chunk) {
+      if (!kept_[chunk] && !fresh_[chunk] && records_.chunk_used(chunk)) records_.give_back(chunk);
+    }
+  }
+
+ private:
+  static constexpr size_t kBytes = (size_t{1} << kIdBits) * sizeof(AccessId);
+
+  AccessRecords& records_;
+  AccessId* moved_;
+  bool* kept_;   // a thread's current chunk
+  bool* fresh_;  // where records are copied to
+  AccessId next_ = 0, end_ = 0;
+};
+
+}  // namespace
+
+void FastTrack::collect(FastTrackThread& t) {
+  if (collecting_.exchange(true, std::memory_order_acq_rel)) {  // somebody else does it
+    while (collecting_.load(std::memory_order_acquire)) yield_processor();
+    return;
+  }
+  SpinGuard guard(threads_lock_);
+  barrier_all_threads();
+  Mover mover(records_);
+  for (FastTrackThread* other = threads_; other; other = other->next_thread) {
+    while (other != &t && other->busy.load(std::memory_order_acquire)) yield_processor();
+  }
+  for (FastTrackThread* other = threads_; other; other = other->next_thread) {
+    if (other->end) mover.keep_chunk_of(other->end - 1);
+  }
+  shadow_.each_block([&](Cell* cell, Cell* end, uptr) {
+    for (; cell < end; ++cell) {
+      u64 w = cell->write.load(std::memory_order_relaxed), r = cell->read.load(std::memory_order_relaxed);
+      if (!(w | r)) continue;
+      Word writes = Word::decode(w), reads = Word::decode(r);
+      if (!writes.spilled()) {
+        writes.id = mover(writes.id);
+        writes.old = mover(writes.old);
+        cell->write.store(writes.encode(), std::memory_order_relaxed);
+      } else {
+        for (AccessId& id : spills_.writes(writes.old).ids) id = mover(id);
+      }
+      if (!reads.spilled()) {
+        reads.id = mover(reads.id);
+        reads.old = mover(reads.old);
+        cell->read.store(reads.encode(), std::memory_order_relaxed);
+      } else {
+        ReadSet& set = spills_.reads(reads.old);
+        for (u32 i = 0; i < set.count; ++i) set.ids()[i] = mover(set.ids()[i]);
+      }
+    }
+  });
+  syncs_.each([&](SyncObject* object) {
+    if (!object->history) return;
+    for (AtomicHistory::Entry& e : *static_cast<AtomicHistory*>(object->history)) e.id = mover(e.id);
+  });
+  mover.free_the_rest();
+  u32 live = records_.chunks_in_use();
+  if (chunk_budget_ < 2 * live) chunk_budget_ = 2 * live;
+  ++collections_;
+  collecting_.store(false, std::memory_order_release);
+}
+
+}  // namespace duress

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// FastTrack (Flanagan and Freund): precise happens-before race detection with epochs. A location
+// keeps its last write and its last read; reads become a set only while they are concurrent. It
+// reports the first race on every location and never a false one.
+//
+// Here a location is a byte: eight share a cell (shadow/cell.h). An "epoch" is a range of access
+// numbers of one thread (access_records.h), so that inline code recognises "same epoch" with one
+// load and a subtraction and this code runs for the first access of an epoch only.
+//
+// Atomics: accesses to atomics are remembered apart (atomic_history.h) and marked in the cell; a
+// plain access to a marked cell is judged against them and the other way round.
+#ifndef DURESS_ANALYSIS_FASTTRACK_FASTTRACK_H_
+#define DURESS_ANALYSIS_FASTTRACK_FASTTRACK_H_
+
+#include "analysis/fasttrack/access_records.h"
+#include "analysis/fasttrack/atomic_history.h"
+#include "analysis/fasttrack/spill_pool.h"
+#include "clock/sync_table.h"
+#include "clock/thread_clock.h"
+#include "finding/race.h"
+#include "shadow/shadow_map.h"
+
+namespace duress {
+
+/// Sites that are not in any binary: accesses made by library functions on the program's behalf.
+constexpr SiteId kNoSite{0};
+constexpr SiteId kFreeSite{1};
+constexpr SiteId kLibraryReadSite{2};
+constexpr SiteId kLibraryWriteSite{3};
+constexpr u32 kFirstModuleSite = 16;
+
+/// What FastTrack keeps for one thread.
+/// Threads: its own thread, except `busy` and the chunk, which a collection reads while all are stopped.
+struct FastTrackThread {
+  FastTrackThread(ThreadClock& c, DuressSelf& s) : clock(c), self(s) {}
+
+  ThreadClock& clock;
+  DuressSelf& self;  // what inline code sees of the fields below
+  LockSetId locks{};
+  u8 ignore = 0;       // > 0: accesses are not looked at (annotations)
+  std::atomic<bool> busy{false};
+
+  AccessId low = 0;    // the current epoch's numbers are [low, next)
+  AccessId next = 0;   // the next number to hand out
+  AccessId end = 0;    // end of the chunk
+  Clock epoch = 0;     // the counter they belong to
+  u32 freed_version = 0;  // what the clock's version was when free clocks were last published
+
+  struct CachedPlace {
+    Place place;
+    AccessId id;
+    LockSetId locks;
+  };
+  CachedPlace places[64] = {};  // numbers given in this epoch, by place
+
+  struct Seen {
+    u64 cell_and_mask;
+    u64 word;  // the cell's read word after that read
+    Clock epoch;
+  };
+  Seen seen[256] = {};  // shared cells whose bytes this thread has read in `epoch`
+
+  FastTrackThread* next_thread = nullptr;
+
+  // Counters named after the paper's rules. "Same epoch" is mostly decided inline and not counted.
+  u64 read_exclusive = 0, read_share = 0, read_shared = 0, read_same_epoch = 0;
+  u64 write_exclusive = 0, write_shared = 0, write_same_epoch = 0;
+};
+
+class FastTrack {
+ public:
+  FastTrack(Arena& arena, ShadowMap& shadow, SyncTable& syncs, RaceSink& sink)
+      : arena_(arena), shadow_(shadow), syncs_(syncs), sink_(sink) {}
+
+  void attach(FastTrackThread& t);
+  void detach(FastTrackThread& t);
+
+  /// A plain access. Returns true if it is part of a race.
+  bool access(FastTrackThread& t, uptr address, u64 size, bool write, Place place);
+  /// An atomic operation: begin, lock the object, perform it, acquire what it read, atomic_access, release, unlock,
+  /// end. Between begin and end no collection can run, so the object's lock may be waited for.
+  void begin_atomic(FastTrackThread& t) {
+    if (DURESS_UNLIKELY(t.next == t.end)) {
+      take_chunk(t);
+      t.self.epoch_span = 0;
+    }
+    enter(t);
+  }
+  bool atomic_access(FastTrackThread& t, SyncObject* object, AccessKind kind, Place place);
+  void end_atomic(FastTrackThread& t) { leave(t); }
+  /// Remembers in the shadow that a synchronisation object lives at an address, so that it goes when the memory does.
+  void mark_sync(FastTrackThread& t, uptr address);
+
+  /// The thread's clock may have changed (any synchronisation): inline code must ask again.
+  static void after_sync(FastTrackThread& t) {
+    if (t.clock.released() || t.clock.own() != t.epoch) t.self.epoch_span = 0;
+  }
+
+  /// Fresh memory: no access to it ever happened. Whoever freed it happens before (C++20 [new.delete.dataraces]).
+  void allocated(FastTrackThread& t, uptr address, u64 size);
+  /// Memory is given back: a write to all of it, which later users must follow.
+  bool freed(FastTrackThread& t, uptr address, u64 size, Place place);
+  /// Memory that only this thread can reach now (a new stack, a new mapping).
+  void forget(FastTrackThread& t, uptr begin, uptr end);
+
+  const AccessRecord& record(AccessId id) const { return records_[id]; }
+  SpillPool& spills() { return spills_; }
+  u64 collections() const { return collections_; }
+  u32 record_chunks() const { return records_.chunks_in_use(); }
+  /// Collects when more than this many chunks of records are in use (tests make it small).
+  void set_chunk_budget(u32 chunks) { chunk_budget_ = chunks; }
+  /// After fork in the child: only `survivor` is left.
+  void after_fork(FastTrackThread& survivor);
+
+ private:
+  struct Found;  // races found in one access, reported when no lock is held
+
+  void enter(FastTrackThread& t);
+  void leave(FastTrackThread& t) { t.busy.store(false, std::memory_order_release); }
+  AccessId number(FastTrackThread& t, Place place);
+  AccessId new_number(FastTrackThread& t, Place place);
+  void take_chunk(FastTrackThread& t);
+  void open_epoch(FastTrackThread& t);
+  bool ordered(const FastTrackThread& t, AccessId id) const {
+    const AccessRecord& r = records_[id];
+    return r.slot == t.clock.slot() || r.clock <= t.clock.get(r.slot);
+  }
+  bool own_epoch(const FastTrackThread& t, AccessId id) const { return id - t.low < t.next - t.low; }
+
+  void read_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id, Found& found);
+  void write_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id, Found& found);
+  void judge_writes(const FastTrackThread& t, Word w, u8 mask, uptr granule, Found& found);
+  void judge_reads(const FastTrackThread& t, Word r, u8 mask, uptr granule, Found& found);
+  void judge_atomics(const FastTrackThread& t, uptr granule, u8 mask, bool write, Found& found);
+  void judge(const FastTrackThread& t, AccessId id, u8 bytes, AccessKind kind, uptr granule, Found& found);
+  void wipe(FastTrackThread* t, uptr begin, uptr end);
+  void wipe_cell(FastTrackThread* t, Cell* cell, uptr granule, AccessId& last);
+  void learn_free(FastTrackThread& t, const AccessRecord& free);
+  u64 with_write(Word w, u8 mask, AccessId id);
+  u64 with_read(const FastTrackThread& t, Word r, u8 mask, AccessId id);
+  u64 without_reads(const FastTrackThread& t, Word r, u8 mask);
+  void report(const FastTrackThread& t, const Found& found, AccessKind kind, Place place);
+  bool range(FastTrackThread& t, uptr address, u64 size, bool write, AccessKind kind, Place place);
+  void collect(FastTrackThread& t);
+
+  Arena& arena_;
+  ShadowMap& shadow_;
+  SyncTable& syncs_;
+  RaceSink& sink_;
+  AccessRecords records_;
+  SpillPool spills_;
+  SpinLock threads_lock_;
+  FastTrackThread* threads_ = nullptr;
+  std::atomic<bool> collecting_{false};
+  u32 chunk_budget_ = 4096;  // 16 MiB of records; grows with what is live
+  u64 collections_ = 0;
+
+  struct FreeClock {
+    SpinLock lock;
+    ReleaseClock clock;
+  };
+  FreeClock free_clocks_[256];  // by slot: what threads knew when they last freed
+};
+
+}  // namespace duress
+
+#endif  // DURESS_ANALYSIS_FASTTRACK_FASTTRACK_H_

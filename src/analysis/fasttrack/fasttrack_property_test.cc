@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// FastTrack against happens-before by definition, on random traces, finding by finding: the first
+// racy access of every byte is the same, and every pair that FastTrack names is a real race.
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "analysis/fasttrack/fasttrack.h"
+#include "analysis/testing/reference.h"
+
+namespace duress {
+namespace {
+
+using testing::Event;
+using testing::Op;
+using testing::Reference;
+using testing::Trace;
+using testing::TraceShape;
+
+constexpr uptr kBase = 0x7f1234560000;  // where the traces' arena pretends to be
+
+/// Runs a trace through FastTrack. Event i has site kFirstModuleSite + i.
+class Runner final : public RaceSink {
+ public:
+  virtual ~Runner() = default;
+  Runner(const Trace& trace, ShadowMap& shadow, u32 budget)
+      : trace_(trace), syncs_(arena_), fasttrack_(arena_, shadow, syncs_, *this) {
+    fasttrack_.set_chunk_budget(budget);
+    int threads = 0;
+    for (const Event& e : trace) threads = std::max({threads, e.thread + 1, e.other + 1});
+    for (int i = 0; i < threads; ++i) threads_.push_back(std::make_unique<Thread>(arena_, static_cast<Slot>(i)));
+    for (auto& t : threads_) fasttrack_.attach(t->ft);
+  }
+
+  void run() {
+    for (now_ = 0; now_ < trace_.size(); ++now_) step(trace_[now_]);
+    for (auto& t : threads_) fasttrack_.detach(t->ft);
+    fasttrack_.attach(threads_[0]->ft);
+    fasttrack_.forget(threads_[0]->ft, kBase, kBase + 4096);
+  }
+
+  void race(const Race& race) override {
+    size_t earlier = raw(race.earlier.place.site) - kFirstModuleSite;
+    size_t later = raw(race.later.place.site) - kFirstModuleSite;
+    EXPECT_EQ(later, now_);
+    pairs_.push_back({earlier, later});
+    for (u32 i = 0; i < race.size; ++i) first_.emplace(static_cast<u32>(race.address - kBase) + i, later);
+  }
+
+  std::map<u32, size_t> first_;
+  std::vector<std::pair<size_t, size_t>> pairs_;
+  u64 collections() const { return fasttrack_.collections(); }
+
+ private:
+  struct Thread {
+    Thread(Arena& arena, Slot slot) : clock(arena, slot, 1), ft(clock, self) {}
+    DuressSelf self = {};
+    ThreadClock clock;
+    FastTrackThread ft;
+  };
+
+  void step(const Event& e) {
+    Thread& t = *threads_[e.thread];
+    Place place{static_cast<SiteId>(kFirstModuleSite + now_), StackId{0}};
+    uptr address = kBase + e.address;
+    auto object = [&] { return syncs_.get(kBase + 0x1000 + static_cast<uptr>(e.object) * 64, 0); };
+    switch (e.op) {
+      case Op::kRead: fasttrack_.access(t.ft, address, e.size, false, place); break;
+      case Op::kWrite: fasttrack_.access(t.ft, address, e.size, true, place); break;
+      case Op::kAtomicLoad: case Op::kAtomicStore: case Op::kAtomicRmw: atomic(t, e, place); break;
+      case Op::kFence: t.clock.fence(e.order); break;
+      case Op::kLock: t.clock.acquire(object()->released); t.clock.acquire(object()->readers); break;
+      case Op::kUnlock: t.clock.release_to(object()->released); break;
+      case Op::kReadLock: t.clock.acquire(object()->released); break;
+      case Op::kReadUnlock: t.clock.release_join(object()->readers); break;
+      case Op::kPost: t.clock.release_join(object()->released); break;
+      case Op::kWait: t.clock.acquire(object()->released); break;
+      case Op::kFork: {
+        ReleaseClock start;
+        t.clock.release_to(start);
+        threads_[e.other]->clock.acquire(start);
+        start.clear(arena_);
+        break;
+      }
+      case Op::kJoin: t.clock.acquire(threads_[e.other]->clock.clock()); break;
+    }
+    fasttrack_.after_sync(t.ft);
+  }
+
+  void atomic(Thread& t, const Event& e, Place place) {
+    SyncObject* o = syncs_.get(kBase + e.address, static_cast<u8>(e.size));
+    fasttrack_.begin_atomic(t.ft);
+    o->lock.lock();
+    if (e.op == Op::kAtomicStore) {
+      fasttrack_.atomic_access(t.ft, o, AccessKind::kAtomicWrite, place);
+      t.clock.atomic_store(o->released, e.order);
+    } else {
+      t.clock.atomic_load(o->released, e.order);
+      fasttrack_.after_sync(t.ft);
+      bool load = e.op == Op::kAtomicLoad;
+      fasttrack_.atomic_access(t.ft, o, load ? AccessKind::kAtomicRead : AccessKind::kAtomicRmw, place);
+      if (!load) t.clock.atomic_rmw(o->released, e.order);
+    }
+    o->lock.unlock();
+    fasttrack_.end_atomic(t.ft);
+  }
+
+  const Trace& trace_;
+  size_t now_ = 0;
+  Arena arena_;
+  SyncTable syncs_;
+  FastTrack fasttrack_;
+  std::vector<std::unique_ptr<Thread>> threads_;
+};
+
+/// Compares `count` traces of one shape. Returns how many findings were compared.
+size_t compare(u64 seed, int count, const TraceShape& shape, u32 budget = 4096) {
+  ShadowMap shadow;
+  EXPECT_TRUE(shadow.open(0));
+  size_t findings = 0;
+  for (int i = 0; i < count && !::testing::Test::HasFailure(); ++i) {
+    Trace trace = testing::random_trace(seed + static_cast<u64>(i), shape);
+    Reference reference(trace);
+    auto runner = std::make_unique<Runner>(trace, shadow, budget);
+    runner->run();
+    EXPECT_EQ(runner->first_, reference.first_races()) << "seed " << seed + i << "\n" << testing::to_string(trace);
+    for (auto [a, b] : runner->pairs_) {
+      EXPECT_TRUE(reference.races(a, b)) << "seed " << seed + i << " pair " << a << "," << b << "\n" << testing::to_string(trace);
+    }
+    findings += runner->first_.size();
+  }
+  shadow.close();
+  return findings;
+}
+
+TEST(FastTrackProperty, PlainAccessesOfOneSize) {
+  EXPECT_GT(compare(1, 20000, {.threads = 3, .events = 30, .atomics = false, .mixed_sizes = false}), 1000u);
+}
+TEST(FastTrackProperty, MixedSizesNeighboursAndOverlaps) {
+  EXPECT_GT(compare(1000000, 30000, {.threads = 4, .events = 40, .atomics = false}), 1000u);
+}
+TEST(FastTrackProperty, AtomicsAndFences) {
+  EXPECT_GT(compare(2000000, 30000, {.threads = 4, .events = 45}), 1000u);
+}
+TEST(FastTrackProperty, ManyThreadsOnFewBytes) {
+  EXPECT_GT(compare(3000000, 15000, {.threads = 9, .events = 60, .plain_bytes = 8}), 1000u);
+}
+TEST(FastTrackProperty, LongTracesOfFewRaces) {
+  EXPECT_GT(compare(4000000, 4000, {.threads = 3, .events = 120, .plain_bytes = 16}), 1000u);
+}
+TEST(FastTrackProperty, CollectingRecordsChangesNothing) {
+  EXPECT_GT(compare(5000000, 1500, {.threads = 4, .events = 60}, 1), 1000u);
+}
+
+}  // namespace
+}  // namespace duress

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// System calls made directly, because the C library's own functions may be intercepted, may take
+// its locks, and set errno under the target's feet.
+#ifndef DURESS_BASE_RAW_H_
+#define DURESS_BASE_RAW_H_
+
+#include "base/types.h"
+
+namespace duress {
+
+/// The kernel's answer: a value, or -errno.
+long raw_syscall(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0);
+
+/// Fresh zero pages, not accounted until touched. Null if the kernel refuses.
+void* map_memory(size_t bytes);
+/// The same at exactly `address`, or null if anything is there already.
+void* map_memory_at(uptr address, size_t bytes);
+void unmap_memory(void* p, size_t bytes);
+/// Gives the pages back; they read as zero afterwards. `p` and `bytes` are page aligned.
+void drop_pages(void* p, size_t bytes);
+
+/// Writes everything, going on after interruptions; false if the file refuses.
+bool write_all(int fd, const char* data, size_t size);
+
+int thread_number();   // gettid
+int process_number();  // getpid
+void yield_processor();
+[[noreturn]] void exit_process(int code);
+
+/// Makes every thread of the process pass a full memory barrier before it returns.
+void barrier_all_threads();
+
+constexpr size_t kPageSize = 4096;
+
+}  // namespace duress
+
+#endif  // DURESS_BASE_RAW_H_

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From an address to what was released there: mutexes, atomics, semaphores, anything that carries
+// happens-before. Objects are grouped by the eight bytes they lie in, because a plain access must
+// find every atomic that overlaps it.
+#ifndef DURESS_CLOCK_SYNC_TABLE_H_
+#define DURESS_CLOCK_SYNC_TABLE_H_
+
+#include "clock/vector_clock.h"
+
+namespace duress {
+
+/// One synchronisation object. Its memory is never given back, only reused for another one, so a
+/// stale pointer (the program freed a mutex in use) is wrong but harmless.
+struct SyncObject {
+  SpinLock lock;  // guards everything below
+  u8 size = 0;    // bytes of an atomic; 0: a primitive (mutex, semaphore, ...)
+  uptr address = 0;
+  ReleaseClock released;  // by the last unlock, store or post
+  ReleaseClock readers;   // by read-unlocks since the last write-unlock; by waiters at a barrier
+  void* history = nullptr;  // who accessed an atomic; owned by the analysis, see AtomicHistory
+  u32 count = 0;            // primitives: barrier arrivals, recursion
+  u32 generation = 0;
+  SyncObject* next = nullptr;  // in its bucket
+};
+
+/// Threads: any; a lock per bucket.
+class SyncTable {
+ public:
+  explicit SyncTable(Arena& arena);
+  ~SyncTable();
+
+  /// The object at an address, made if there is none. Atomics of different sizes are different objects.
+  SyncObject* get(uptr address, u8 size);
+  SyncObject* find(uptr address, u8 size);
+
+  /// Calls visit(SyncObject*) for every atomic that overlaps [address, address + size), with no lock held.
+  template <typename Visit>
+  void each_overlapping(uptr address, u32 size, Visit visit) {
+    // 16-byte atomics start in the granule before.
+    for (uptr granule = (address >> 3) - 1; granule << 3 < address + size; ++granule) {
+      SyncObject* found[kMostInGranule];
+      u32 count = 0;
+      Bucket& bucket = buckets_[index(granule)];
+      if (!bucket.first) continue;
+      {
+        SpinGuard guard(bucket.lock);
+        for (SyncObject* o = bucket.first; o && count < kMostInGranule; o = o->next) {
+          bool overlaps = o->address < address + size && address < o->address + o->size;
+          if (o->address >> 3 == granule && o->size && overlaps) found[count++] = o;
+        }
+      }
+      for (u32 i = 0; i < count; ++i) visit(found[i]);
+    }
+  }
+
+  template <typename Visit>
+  void each(Visit visit) {
+    for (u32 i = 0; i < kBuckets; ++i) {
+      SpinGuard guard(buckets_[i].lock);
+      for (SyncObject* o = buckets_[i].first; o; o = o->next) visit(o);
+    }
+  }
+
+  /// Forgets objects in [begin, end). `drop` is called for each, to free its history.
+  template <typename Drop>
+  void remove(uptr begin, uptr end, Drop drop) {
+    for (uptr granule = begin >> 3; granule <= (end - 1) >> 3; ++granule) {
+      Bucket& bucket = buckets_[index(granule)];
+      if (!bucket.first) continue;
+      SpinGuard guard(bucket.lock);
+      for (SyncObject** link = &bucket.first; *link;) {
+        SyncObject* o = *link;
+        if (o->address >= begin && o->address < end) {
+          *link = o->next;
+          drop(o);
+          retire(o);
+        } else {
+          link = &o->next;
+        }
+      }
+    }
+  }
+
+  /// After fork in the child.
+  void reset_locks();
+
+ private:
+  static constexpr u32 kBuckets = 1u << 17;
+  static constexpr u32 kMostInGranule = 8 + 4 + 2 + 1 + 1;  // aligned atomics of every size
+  struct Bucket {
+    SyncObject* first;
+    SpinLock lock;
+  };
+  static u32 index(uptr granule) { return static_cast<u32>((granule * 0x9e3779b97f4a7c15u) >> 47); }
+  void retire(SyncObject* o);
+
+  Arena& arena_;
+  Bucket* buckets_;  // 2 MiB of address space; pages exist where objects do
+};
+
+}  // namespace duress
+
+#endif  // DURESS_CLOCK_SYNC_TABLE_H_

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What one thread knows of the others: happens-before as in SEMANTICS.md section 1, with C++20's
+// fences and release sequences exactly, not an approximation of them.
+//
+// Epochs are lazy. After a release the thread's counter must grow before its next access, or what
+// follows the release would seem to precede it. It grows when that access or a changed clock comes,
+// not at the release: a lock and unlock with nothing between costs no epoch.
+#ifndef DURESS_CLOCK_THREAD_CLOCK_H_
+#define DURESS_CLOCK_THREAD_CLOCK_H_
+
+#include "clock/vector_clock.h"
+
+namespace duress {
+
+/// The __ATOMIC_* numbers.
+enum class MemoryOrder : u8 { kRelaxed = 0, kConsume = 1, kAcquire = 2, kRelease = 3, kAcqRel = 4, kSeqCst = 5 };
+
+constexpr bool acquires(MemoryOrder o) { return o != MemoryOrder::kRelaxed && o != MemoryOrder::kRelease; }
+constexpr bool releases(MemoryOrder o) { return o >= MemoryOrder::kRelease; }
+
+/// Threads: its own thread only, except at creation and join, when the thread does not run.
+class ThreadClock {
+ public:
+  ThreadClock(Arena& arena, Slot slot, Clock first)
+      : arena_(arena), slot_(slot), clock_(arena), relaxed_(arena) {
+    clock_.set(slot, first);
+  }
+  ~ThreadClock();
+
+  Slot slot() const { return slot_; }
+  Clock own() const { return clock_.get(slot_); }
+  Clock get(Slot slot) const { return clock_.get(slot); }
+  const VectorClock& clock() const { return clock_; }
+
+  /// Grows whenever this thread knows more or opens an epoch.
+  u32 version() const { return version_; }
+
+  /// True when the access that comes next must open a new epoch; see tick_if_released().
+  bool released() const { return released_; }
+  /// Opens a new epoch if the current one was handed out. Returns true if it did.
+  bool tick_if_released() {
+    if (DURESS_LIKELY(!released_)) return false;
+    tick();
+    return true;
+  }
+
+  /// Learns what a release left behind.
+  void acquire(const ReleaseClock& from);
+  void acquire(const VectorClock& from);
+  /// Leaves behind all this thread knows. The current epoch ends.
+  void release_to(ReleaseClock& into);
+  /// The same, joined to what is there (read-unlock, barrier arrival).
+  void release_join(ReleaseClock& into);
+  /// What release_to leaves, but the epoch goes on: an order that is looser than the truth, never
+  /// stricter. For free(), which would otherwise end an epoch each time.
+  void copy_to(ReleaseClock& into);
+
+  void fence(MemoryOrder order);
+  /// An atomic load of `order` read a store that left `from`.
+  void atomic_load(const ReleaseClock& from, MemoryOrder order);
+  /// An atomic store of `order`: `into` becomes what it leaves behind.
+  void atomic_store(ReleaseClock& into, MemoryOrder order);
+  /// A read-modify-write: reads `state` and leaves its successor there (release sequence).
+  void atomic_rmw(ReleaseClock& state, MemoryOrder order);
+
+ private:
+  void tick();
+  ClockSnapshot* snapshot();
+  void changed();
+
+  Arena& arena_;
+  Slot slot_;
+  bool released_ = false;  // the current counter was handed out: the next access needs a new one
+  bool copied_ = false;    // handed out by copy_to(): only more knowledge needs a new one
+  u32 version_ = 1;
+  VectorClock clock_;
+  ClockSnapshot* snapshot_ = nullptr;  // of clock_, own counter aside; null when out of date
+  ReleaseClock release_fence_;         // what this thread knew at its last release fence
+  VectorClock relaxed_;                // what relaxed loads have read, for the next acquire fence
+};
+
+}  // namespace duress
+
+#endif  // DURESS_CLOCK_THREAD_CLOCK_H_

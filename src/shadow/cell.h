@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The shadow of eight bytes of the target's memory: two words of 64 bits, one for writes (at +0) and
+// one for reads (at +8). 16 bytes for 8, so shadow memory is twice the memory tracked.
+//
+//   63        37 36        10  9  8  7      0
+//   [ id  : 27 ] [ old : 27 ] [F][S][ rest:8 ]
+//
+// `id` names the newest access (an entry of the access records), `old` the one before it. A bit of
+// `rest` says that the byte is *not* covered by `id`: its last access is `old`. So two different
+// accesses can share a cell exactly: an array of ints swept by one thread after another is always
+// "part new, part old" and never needs more than this. Zero means never accessed, so fresh pages
+// are valid shadow. Inline code tests `id` against the thread's current epoch and `rest` against
+// the bytes accessed, with one load (include/duress/hooks.h).
+//
+// What does not fit (three accesses in one cell, concurrent readers) spills: `id` is kSpilled and
+// `old` is the index of a block in the spill pool.
+#ifndef DURESS_SHADOW_CELL_H_
+#define DURESS_SHADOW_CELL_H_
+
+#include "base/spin_lock.h"
+#include "duress/hooks.h"
+
+namespace duress {
+
+/// Index of an access record; 0: no access.
+using AccessId = u32;
+constexpr int kIdBits = 27;
+constexpr AccessId kSpilled = (AccessId{1} << kIdBits) - 1;
+
+/// One decoded word of a cell.
+struct Word {
+  AccessId id;
+  AccessId old;
+  u8 rest;    // bytes whose access is `old`
+  bool flag;  // in the write word: the cell is locked
+  bool sync;  // in the write word: atomics were used here; see analysis/fasttrack
+
+  static Word decode(u64 w) {
+    return {static_cast<AccessId>(w >> DURESS_ID_SHIFT), static_cast<AccessId>(w >> 10) & kSpilled,
+            static_cast<u8>(w), (w & kFlagBit) != 0, (w & kSyncBit) != 0};
+  }
+  u64 encode() const {
+    return u64{id} << DURESS_ID_SHIFT | u64{old} << 10 | (flag ? kFlagBit : 0) | (sync ? kSyncBit : 0) | rest;
+  }
+  bool spilled() const { return id == kSpilled; }
+  /// The access of one byte. REQUIRES: not spilled.
+  AccessId of_byte(int byte) const { return (rest >> byte) & 1 ? old : id; }
+
+  static constexpr u64 kFlagBit = 1u << 9;
+  static constexpr u64 kSyncBit = 1u << 8;
+};
+
+static_assert(kIdBits == 64 - DURESS_ID_SHIFT);
+
+struct Cell {
+  std::atomic<u64> write;
+  std::atomic<u64> read;
+
+  /// Locks the cell and returns its write word without the lock bit. Only the holder changes either word.
+  u64 lock() {
+    u64 w = write.load(std::memory_order_relaxed) & ~Word::kFlagBit;
+    if (DURESS_LIKELY(write.compare_exchange_strong(w, w | Word::kFlagBit, std::memory_order_acquire))) return w;
+    return lock_slow();
+  }
+  void unlock(u64 new_write) { write.store(new_write, std::memory_order_release); }
+
+ private:
+  __attribute__((noinline)) u64 lock_slow() {
+    for (int spins = 0;; ++spins) {
+      u64 w = write.load(std::memory_order_relaxed);
+      if (!(w & Word::kFlagBit)) {
+        if (write.compare_exchange_weak(w, w | Word::kFlagBit, std::memory_order_acquire)) return w;
+      } else if (spins < 64) {
+        __builtin_ia32_pause();
+      } else {
+        yield_processor();
+      }
+    }
+  }
+};
+static_assert(sizeof(Cell) == 16);
+
+}  // namespace duress
+
+#endif  // DURESS_SHADOW_CELL_H_

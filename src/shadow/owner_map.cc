@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shadow/owner_map.h"
+
+#include <string.h>
+
+namespace duress {
+
+OwnerMap::~OwnerMap() {
+  for (auto& head : buckets_) {
+    for (Block* block = head.load(std::memory_order_relaxed); block;) {
+      Block* next = block->next;
+      arena_.free(block, sizeof(Block));
+      block = next;
+    }
+  }
+}
+
+void OwnerMap::pass_on(uptr address, u8 owner) {
+  Block* block = find(address);
+  if (!block) {
+    SpinGuard guard(lock_);
+    block = find(address);
+    if (!block) {
+      block = static_cast<Block*>(arena_.allocate(sizeof(Block)));
+      memset(static_cast<void*>(block), 0, sizeof(Block));
+      block->number = address >> kBlockBits;
+      auto& head = buckets_[bucket(block->number)];
+      block->next = head.load(std::memory_order_relaxed);
+      head.store(block, std::memory_order_release);
+    }
+  }
+  auto& at = block->owners[index(address)];
+  u8 now = at.load(std::memory_order_relaxed);
+  while (now < owner && !at.compare_exchange_weak(now, owner, std::memory_order_relaxed)) {
+  }
+}
+
+void OwnerMap::clear(uptr begin, uptr end) {
+  for (uptr at = begin & ~uptr{7}; at < end;) {
+    Block* block = find(at);
+    if (!block) {
+      at = (at | ((uptr{1} << kBlockBits) - 1)) + 1;
+      continue;
+    }
+    block->owners[index(at)].store(0, std::memory_order_relaxed);
+    at += 8;
+  }
+}
+
+}  // namespace duress

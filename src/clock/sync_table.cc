@@ -21,7 +21,8 @@ SyncObject* SyncTable::find(uptr address, u8 size) {
   return nullptr;
 }
 
-SyncObject* SyncTable::get(uptr address, u8 size) {
+SyncObject* SyncTable::get(uptr address, u8 size, bool* made) {
+  if (made) *made = false;
   Bucket& bucket = buckets_[index(address >> 3)];
   SpinGuard guard(bucket.lock);
   for (SyncObject* o = bucket.first; o; o = o->next) {
@@ -32,6 +33,7 @@ SyncObject* SyncTable::get(uptr address, u8 size) {
   o->size = size;
   o->next = bucket.first;
   bucket.first = o;
+  if (made) *made = true;
   return o;
 }
 

@@ -15,6 +15,7 @@ namespace duress {
 struct SyncObject {
   SpinLock lock;  // guards everything below
   u8 size = 0;    // bytes of an atomic; 0: a primitive (mutex, semaphore, ...)
+  std::atomic<bool> overlapped{false};  // another atomic covers some of its bytes
   uptr address = 0;
   ReleaseClock released;  // by the last unlock, store or post
   ReleaseClock readers;   // by read-unlocks since the last write-unlock; by waiters at a barrier
@@ -31,7 +32,8 @@ class SyncTable {
   ~SyncTable();
 
   /// The object at an address, made if there is none. Atomics of different sizes are different objects.
-  SyncObject* get(uptr address, u8 size);
+  /// *made says if it was made now.
+  SyncObject* get(uptr address, u8 size, bool* made = nullptr);
   SyncObject* find(uptr address, u8 size);
 
   /// Calls visit(SyncObject*) for every atomic that overlaps [address, address + size), with no lock held.

@@ -45,7 +45,11 @@ void ThreadClock::acquire(const VectorClock& from) {
 }
 
 void ThreadClock::release_to(ReleaseClock& into) {
-  into.set(arena_, snapshot(), slot_, own());
+  if (snapshot_ && into.snapshot() == snapshot_) {
+    into.renew(slot_, own());  // as after locking and unlocking the same mutex: no reference to count
+  } else {
+    into.set(arena_, snapshot(), slot_, own());
+  }
   released_ = true;
 }
 

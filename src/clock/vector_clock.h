@@ -81,6 +81,8 @@ class ReleaseClock {
 
   /// Takes over one reference of `snapshot`.
   void set(Arena& arena, ClockSnapshot* snapshot, Slot slot, Clock clock);
+  /// The same snapshot, released again later.
+  void renew(Slot slot, Clock clock) { slot_ = slot, clock_ = clock; }
   void copy_from(Arena& arena, const ReleaseClock& other);
   void clear(Arena& arena);
   /// Becomes the join of both (a release sequence, several read-unlocks).

@@ -33,7 +33,7 @@ struct Word {
   AccessId id;
   AccessId old;
   u8 rest;    // bytes whose access is `old`
-  bool flag;  // in the write word: the cell is locked
+  bool flag;  // in the first write word of a line: the line is locked
   bool sync;  // in the write word: atomics were used here; see analysis/fasttrack
 
   static Word decode(u64 w) {
@@ -57,20 +57,40 @@ struct Cell {
   std::atomic<u64> write;
   std::atomic<u64> read;
 
-  /// Locks the cell and returns its write word without the lock bit. Only the holder changes either word.
-  u64 lock() {
-    u64 w = write.load(std::memory_order_relaxed) & ~Word::kFlagBit;
-    if (DURESS_LIKELY(write.compare_exchange_strong(w, w | Word::kFlagBit, std::memory_order_acquire))) return w;
-    return lock_slow();
+  u64 writes() const { return write.load(std::memory_order_relaxed) & ~Word::kFlagBit; }
+  u64 reads() const { return read.load(std::memory_order_relaxed); }
+  // REQUIRES: the cell's line is locked by the caller.
+  void set_writes(u64 w) {
+    write.store(w | (write.load(std::memory_order_relaxed) & Word::kFlagBit), std::memory_order_relaxed);
   }
-  void unlock(u64 new_write) { write.store(new_write, std::memory_order_release); }
+  void set_reads(u64 r) { read.store(r, std::memory_order_relaxed); }
+};
+static_assert(sizeof(Cell) == 16);
+
+/// Four cells, one cache line, one lock: the flag bit of the first cell's write word. Locking costs one
+/// atomic instruction (about 7 ns here), so a sweep over memory pays it for every 32 bytes, not for
+/// every cell; and threads that use neighbouring cells contend for the cache line in any case.
+struct alignas(64) Line {
+  static constexpr u32 kCells = 4;
+  static constexpr uptr kBytes = 8 * kCells;  // of target memory
+
+  Cell cells[kCells];
+
+  static Line* of(Cell* cell) { return reinterpret_cast<Line*>(reinterpret_cast<uptr>(cell) & ~uptr{63}); }
+
+  void lock() {
+    u64 w = cells[0].writes();
+    if (DURESS_LIKELY(cells[0].write.compare_exchange_strong(w, w | Word::kFlagBit, std::memory_order_acquire))) return;
+    lock_slow();
+  }
+  void unlock() { cells[0].write.store(cells[0].writes(), std::memory_order_release); }
 
  private:
-  __attribute__((noinline)) u64 lock_slow() {
+  __attribute__((noinline)) void lock_slow() {
     for (int spins = 0;; ++spins) {
-      u64 w = write.load(std::memory_order_relaxed);
+      u64 w = cells[0].write.load(std::memory_order_relaxed);
       if (!(w & Word::kFlagBit)) {
-        if (write.compare_exchange_weak(w, w | Word::kFlagBit, std::memory_order_acquire)) return w;
+        if (cells[0].write.compare_exchange_weak(w, w | Word::kFlagBit, std::memory_order_acquire)) return;
       } else if (spins < 64) {
         __builtin_ia32_pause();
       } else {
@@ -79,7 +99,19 @@ struct Cell {
     }
   }
 };
-static_assert(sizeof(Cell) == 16);
+static_assert(sizeof(Line) == 64);
+
+/// Holds the line of a cell.
+class LineGuard {
+ public:
+  explicit LineGuard(Cell* cell) : line_(Line::of(cell)) { line_->lock(); }
+  ~LineGuard() { line_->unlock(); }
+  LineGuard(const LineGuard&) = delete;
+  LineGuard& operator=(const LineGuard&) = delete;
+
+ private:
+  Line* line_;
+};
 
 }  // namespace duress
 

@@ -31,6 +31,7 @@ static_assert(sizeof(AccessRecord) == 16);
 class AccessRecords {
  public:
   static constexpr u32 kChunk = 256;  // records: one page
+  static constexpr u32 kWarm = 4096;  // free chunks that keep their page: 16 MiB
   static constexpr u32 kChunks = 1u << (kIdBits - 8);
 
   AccessRecords();

@@ -63,36 +63,52 @@ class Mover {
 
 }  // namespace
 
+/// REQUIRES: collecting_ is set by the caller and threads_lock_ is held.
+void FastTrack::wait_until_idle(const FastTrackThread* except) {
+  barrier_all_threads();
+  for (FastTrackThread* other = threads_; other; other = other->next_thread) {
+    while (other != except && other->busy.load(std::memory_order_acquire)) yield_processor();
+  }
+}
+
+void FastTrack::pause() {
+  while (collecting_.exchange(true, std::memory_order_acq_rel)) yield_processor();
+  threads_lock_.lock();
+  wait_until_idle(nullptr);
+}
+
+void FastTrack::resume() {
+  threads_lock_.unlock();
+  collecting_.store(false, std::memory_order_release);
+}
+
 void FastTrack::collect(FastTrackThread& t) {
   if (collecting_.exchange(true, std::memory_order_acq_rel)) {  // somebody else does it
     while (collecting_.load(std::memory_order_acquire)) yield_processor();
     return;
   }
   SpinGuard guard(threads_lock_);
-  barrier_all_threads();
+  wait_until_idle(&t);
   Mover mover(records_);
-  for (FastTrackThread* other = threads_; other; other = other->next_thread) {
-    while (other != &t && other->busy.load(std::memory_order_acquire)) yield_processor();
-  }
   for (FastTrackThread* other = threads_; other; other = other->next_thread) {
     if (other->end) mover.keep_chunk_of(other->end - 1);
   }
   shadow_.each_block([&](Cell* cell, Cell* end, uptr) {
     for (; cell < end; ++cell) {
-      u64 w = cell->write.load(std::memory_order_relaxed), r = cell->read.load(std::memory_order_relaxed);
+      u64 w = cell->writes(), r = cell->reads();
       if (!(w | r)) continue;
       Word writes = Word::decode(w), reads = Word::decode(r);
       if (!writes.spilled()) {
         writes.id = mover(writes.id);
         writes.old = mover(writes.old);
-        cell->write.store(writes.encode(), std::memory_order_relaxed);
+        cell->set_writes(writes.encode());
       } else {
         for (AccessId& id : spills_.writes(writes.old).ids) id = mover(id);
       }
       if (!reads.spilled()) {
         reads.id = mover(reads.id);
         reads.old = mover(reads.old);
-        cell->read.store(reads.encode(), std::memory_order_relaxed);
+        cell->set_reads(reads.encode());
       } else {
         ReadSet& set = spills_.reads(reads.old);
         for (u32 i = 0; i < set.count; ++i) set.ids()[i] = mover(set.ids()[i]);

@@ -92,12 +92,12 @@ void FastTrack::open_epoch(FastTrackThread& t) {
     t.epoch = t.clock.own();
     t.low = t.next;
   }
-  t.self.epoch_low = u64{t.low} << DURESS_ID_SHIFT;
-  t.self.epoch_span = u64{t.end - t.low} << DURESS_ID_SHIFT;
+  t.self->epoch_low = u64{t.low} << DURESS_ID_SHIFT;
+  t.self->epoch_span = u64{t.end - t.low} << DURESS_ID_SHIFT;
 }
 
 AccessId FastTrack::number(FastTrackThread& t, Place place) {
-  if (DURESS_UNLIKELY(t.self.epoch_span == 0)) open_epoch(t);
+  if (DURESS_UNLIKELY(t.self->epoch_span == 0)) open_epoch(t);
   u32 hash = (raw(place.site) * 0x9e3779b1u ^ raw(place.stack) * 0x85ebca77u) >> 26;
   FastTrackThread::CachedPlace& cached = t.places[hash];
   if (cached.place.site == place.site && cached.place.stack == place.stack && cached.locks == t.locks &&
@@ -112,8 +112,8 @@ AccessId FastTrack::number(FastTrackThread& t, Place place) {
 AccessId FastTrack::new_number(FastTrackThread& t, Place place) {
   if (t.next == t.end) {
     take_chunk(t);
-    t.self.epoch_low = u64{t.low} << DURESS_ID_SHIFT;
-    t.self.epoch_span = u64{t.end - t.low} << DURESS_ID_SHIFT;
+    t.self->epoch_low = u64{t.low} << DURESS_ID_SHIFT;
+    t.self->epoch_span = u64{t.end - t.low} << DURESS_ID_SHIFT;
   }
   AccessId id = t.next++;
   records_.at(id) = {place.site, place.stack, t.epoch, t.clock.slot(), t.locks};
@@ -286,23 +286,48 @@ u64 FastTrack::without_reads(const FastTrackThread& t, Word r, u8 mask) {
 
 static u64 seen_key(Cell* cell, u8 mask) { return reinterpret_cast<u64>(cell) << 8 | mask; }
 
-void FastTrack::read_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id, Found& found) {
-  // [READ SAME EPOCH] of a shared cell, without its lock: readers of one hot location must not queue.
-  // The set's index guards against memory that was freed and used again within the epoch.
-  FastTrackThread::Seen& seen = t.seen[(reinterpret_cast<u64>(cell) >> 4) & 255];
-  if (seen.cell_and_mask == seen_key(cell, mask) && seen.epoch == t.epoch &&
-      seen.word == cell->read.load(std::memory_order_relaxed)) {
-    ++t.read_same_epoch;
-    return;
+/// The common case of a read, all in registers: nothing spilled, everything ordered, result fits. False: nothing was done.
+inline bool FastTrack::read_simply(FastTrackThread& t, Cell* cell, u8 mask, AccessId id) {
+  u64 w = cell->writes(), r = cell->reads();
+  Word writes = Word::decode(w), reads = Word::decode(r);
+  if (writes.spilled() || reads.spilled() || writes.sync || !(w | r)) return false;
+  u8 w_new = mask & static_cast<u8>(~writes.rest), w_old = mask & writes.rest;
+  u8 r_new = mask & static_cast<u8>(~reads.rest), r_old = mask & reads.rest;
+  if ((w_new && !harmless(t, writes.id)) || (w_old && !harmless(t, writes.old)) || (r_new && !harmless(t, reads.id)) ||
+      (r_old && !harmless(t, reads.old)) || !assign(reads, mask, id)) {
+    return false;
   }
-  u64 w = cell->lock();
-  u64 r = cell->read.load(std::memory_order_relaxed);
+  cell->set_reads(reads.encode());
+  ++t.read_exclusive;
+  return true;
+}
+
+inline bool FastTrack::write_simply(FastTrackThread& t, Cell* cell, u8 mask, AccessId id) {
+  u64 w = cell->writes(), r = cell->reads();
+  Word writes = Word::decode(w), reads = Word::decode(r);
+  if (writes.spilled() || reads.spilled() || writes.sync || !(w | r)) return false;
+  u8 w_new = mask & static_cast<u8>(~writes.rest), w_old = mask & writes.rest;
+  if ((w_new && !harmless(t, writes.id)) || (w_old && !harmless(t, writes.old))) return false;
+  if (r) {
+    u8 r_new = mask & static_cast<u8>(~reads.rest), r_old = mask & reads.rest;
+    if ((r_new && !harmless(t, reads.id)) || (r_old && !harmless(t, reads.old))) return false;
+  }
+  if (!assign(writes, mask, id)) return false;
+  if (r && !(own_epoch(t, reads.id) && !(reads.rest & mask)) && assign(reads, mask, 0)) cell->set_reads(reads.encode());
+  cell->set_writes(writes.encode());
+  ++t.write_exclusive;
+  return true;
+}
+
+/// REQUIRES: the cell's line is locked. Returns true if atomics must be asked too, once it is not.
+bool FastTrack::read_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id, Found& found) {
+  u64 w = cell->writes(), r = cell->reads();
   Word reads = Word::decode(r);
   if (own_epoch(t, reads.id) && !(reads.rest & mask)) {  // [READ SAME EPOCH]
-    cell->unlock(w);
     ++t.read_same_epoch;
-    return;
+    return false;
   }
+  if (DURESS_LIKELY(read_simply(t, cell, mask, id))) return false;
   if (!(w | r)) shadow_.mark_touched(granule);
   judge_writes(t, Word::decode(w), mask, granule, found);
   u64 next = with_read(t, reads, mask, id);
@@ -310,39 +335,49 @@ void FastTrack::read_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask,
     ++t.read_exclusive;
   } else {  // [READ SHARE], [READ SHARED]
     ++(reads.spilled() ? t.read_shared : t.read_share);
-    seen = {seen_key(cell, mask), next, t.epoch};
+    t.seen[(reinterpret_cast<u64>(cell) >> 4) & 255] = {seen_key(cell, mask), next, t.epoch};
   }
-  cell->read.store(next, std::memory_order_relaxed);
-  cell->unlock(w);
-  if (w & Word::kSyncBit) judge_atomics(t, granule, mask, false, found);
+  cell->set_reads(next);
+  return w & Word::kSyncBit;
 }
 
-void FastTrack::write_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id, Found& found) {
-  u64 w = cell->lock();
+bool FastTrack::write_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id, Found& found) {
+  u64 w = cell->writes();
   Word writes = Word::decode(w);
   if (own_epoch(t, writes.id) && !(writes.rest & mask)) {  // [WRITE SAME EPOCH]
-    cell->unlock(w);
     ++t.write_same_epoch;
-    return;
+    return false;
   }
-  u64 r = cell->read.load(std::memory_order_relaxed);
+  if (DURESS_LIKELY(write_simply(t, cell, mask, id))) return false;
+  u64 r = cell->reads();
   if (!(w | r)) shadow_.mark_touched(granule);
   judge_writes(t, writes, mask, granule, found);
   if (r) {
     Word reads = Word::decode(r);
     judge_reads(t, reads, mask, granule, found);
     ++(reads.spilled() ? t.write_shared : t.write_exclusive);  // [WRITE SHARED], [WRITE EXCLUSIVE]
-    cell->read.store(without_reads(t, reads, mask), std::memory_order_relaxed);
+    cell->set_reads(without_reads(t, reads, mask));
   } else {
     ++t.write_exclusive;
   }
-  cell->unlock(with_write(writes, mask, id));
-  if (w & Word::kSyncBit) judge_atomics(t, granule, mask, true, found);
+  cell->set_writes(with_write(writes, mask, id));
+  return w & Word::kSyncBit;
 }
 
 bool FastTrack::range(FastTrackThread& t, uptr address, u64 size, bool write, AccessKind kind, Place place) {
   if (DURESS_UNLIKELY(t.ignore || size == 0 || !ShadowMap::covers(address + size - 1))) return false;
   AccessId id = number(t, place);
+  if (!write && (address & 7) + size <= 8) {
+    // [READ SAME EPOCH] of a shared cell, without its lock: readers of one hot location must not queue. The word
+    // (it names the set) guards against memory that was freed and used again within the epoch.
+    Cell* cell = shadow_.cell(address);
+    FastTrackThread::Seen& seen = t.seen[(reinterpret_cast<u64>(cell) >> 4) & 255];
+    if (seen.cell_and_mask == seen_key(cell, static_cast<u8>(((1u << size) - 1) << (address & 7))) &&
+        seen.epoch == t.epoch && seen.word == cell->reads()) {
+      ++t.read_same_epoch;
+      return false;
+    }
+  }
   enter(t);
   Found found;
   bool raced = false;
@@ -355,16 +390,29 @@ bool FastTrack::range(FastTrackThread& t, uptr address, u64 size, bool write, Ac
       raced = true;
       enter(t);
     }
-    uptr granule = address & ~uptr{7};
-    uptr stop = end - granule < 8 ? end - granule : 8;
-    u8 mask = static_cast<u8>((1u << stop) - (1u << (address & 7)));
-    Cell* cell = shadow_.cell(granule);
-    if (write) {
-      write_cell(t, cell, granule, mask, id, found);
-    } else {
-      read_cell(t, cell, granule, mask, id, found);
+    // One line at a time; the last partial cells and the first have masks.
+    uptr line_end = (address & ~(Line::kBytes - 1)) + Line::kBytes;
+    uptr stop = line_end < end ? line_end : end;
+    Cell* cell = shadow_.cell(address);
+    uptr first = address;
+    u32 atomics = 0;  // bit i: ask the atomics of cell i
+    {
+      LineGuard guard(cell);
+      while (address < stop) {
+        uptr granule = address & ~uptr{7};
+        uptr till = stop - granule < 8 ? stop - granule : 8;
+        u8 mask = static_cast<u8>((1u << till) - (1u << (address & 7)));
+        bool ask = write ? write_cell(t, cell, granule, mask, id, found) : read_cell(t, cell, granule, mask, id, found);
+        atomics |= static_cast<u32>(ask) << ((granule & (Line::kBytes - 1)) >> 3);
+        ++cell;
+        address = granule + 8;
+      }
     }
-    address = granule + 8;
+    for (; DURESS_UNLIKELY(atomics != 0); atomics &= atomics - 1) {
+      uptr granule = (first & ~(Line::kBytes - 1)) + 8u * static_cast<u32>(__builtin_ctz(atomics));
+      uptr from = first > granule ? first - granule : 0, to = stop - granule < 8 ? stop - granule : 8;
+      judge_atomics(t, granule, static_cast<u8>((1u << to) - (1u << from)), write, found);
+    }
   }
   leave(t);
   if (DURESS_LIKELY(!found.count)) return raced;
@@ -391,12 +439,12 @@ bool FastTrack::atomic_access(FastTrackThread& t, SyncObject* object, AccessKind
     uptr stop = end - granule < 8 ? end - granule : 8;
     u8 mask = static_cast<u8>((1u << stop) - (1u << (at & 7)));
     Cell* cell = shadow_.cell(granule);
-    u64 w = cell->lock();
-    u64 r = cell->read.load(std::memory_order_relaxed);
+    LineGuard guard(cell);
+    u64 w = cell->writes(), r = cell->reads();
     if (!(w | r)) shadow_.mark_touched(granule);
     judge_writes(t, Word::decode(w), mask, granule, found);
     if (write) judge_reads(t, Word::decode(r), mask, granule, found);
-    cell->unlock(w | Word::kSyncBit);
+    cell->set_writes(w | Word::kSyncBit);
     at = granule + 8;
   }
   if (DURESS_LIKELY(!found.count)) return false;
@@ -407,10 +455,12 @@ bool FastTrack::atomic_access(FastTrackThread& t, SyncObject* object, AccessKind
 void FastTrack::mark_sync(FastTrackThread& t, uptr address) {
   if (!ShadowMap::covers(address)) return;
   enter(t);
-  Cell* cell = shadow_.cell(address);
-  u64 w = cell->lock();
-  shadow_.mark_touched(address);
-  cell->unlock(w | Word::kSyncBit);
+  {
+    Cell* cell = shadow_.cell(address);
+    LineGuard guard(cell);
+    shadow_.mark_touched(address);
+    cell->set_writes(cell->writes() | Word::kSyncBit);
+  }
   leave(t);
 }
 
@@ -458,11 +508,10 @@ void FastTrack::learn_free(FastTrackThread& t, const AccessRecord& free) {
   t.clock.acquire(slot.clock);
 }
 
-void FastTrack::wipe_cell(FastTrackThread* t, Cell* cell, uptr granule, AccessId& last) {
-  u64 w = cell->write.load(std::memory_order_relaxed), r = cell->read.load(std::memory_order_relaxed);
-  if (!(w | r)) return;
-  w = cell->lock();
-  r = cell->read.load(std::memory_order_relaxed);
+/// Returns true if synchronisation objects live in the granule. REQUIRES: the cell's line is locked.
+bool FastTrack::wipe_cell(FastTrackThread* t, Cell* cell, AccessId& last) {
+  u64 w = cell->writes(), r = cell->reads();
+  if (!(w | r)) return false;
   Word writes = Word::decode(w), reads = Word::decode(r);
   if (writes.spilled()) {
     spills_.free_writes(writes.old);
@@ -471,13 +520,9 @@ void FastTrack::wipe_cell(FastTrackThread* t, Cell* cell, uptr granule, AccessId
     if (records_[last].site == kFreeSite) learn_free(*t, records_[last]);
   }
   if (reads.spilled()) spills_.free_reads(reads.old);
-  cell->read.store(0, std::memory_order_relaxed);
-  cell->unlock(0);
-  if (writes.sync) {
-    syncs_.remove(granule, granule + 8, [&](SyncObject* object) {
-      if (object->history) static_cast<AtomicHistory*>(object->history)->destroy(arena_);
-    });
-  }
+  cell->set_reads(0);
+  cell->set_writes(0);
+  return writes.sync;
 }
 
 void FastTrack::wipe(FastTrackThread* t, uptr begin, uptr end) {
@@ -488,8 +533,25 @@ void FastTrack::wipe(FastTrackThread* t, uptr begin, uptr end) {
     uptr next = (begin & ~(kBlock - 1)) + kBlock;
     if (next > end) next = end;
     if (shadow_.touched(begin)) {
-      Cell* cell = shadow_.cell(begin);
-      for (uptr at = begin; at < next; at += 8) wipe_cell(t, cell++, at, last);
+      for (uptr at = begin; at < next;) {
+        uptr line_end = (at & ~(Line::kBytes - 1)) + Line::kBytes;
+        uptr stop = line_end < next ? line_end : next;
+        Cell* cell = shadow_.cell(at);
+        const Line* line = Line::of(cell);
+        u64 used = 0;
+        for (const Cell& c : line->cells) used |= c.writes() | c.reads();
+        bool syncs = false;
+        if (used) {
+          LineGuard guard(cell);
+          for (uptr a = at; a < stop; a += 8) syncs |= wipe_cell(t, cell++, last);
+        }
+        if (syncs) {
+          syncs_.remove(at, stop, [&](SyncObject* object) {
+            if (object->history) static_cast<AtomicHistory*>(object->history)->destroy(arena_);
+          });
+        }
+        at = stop;
+      }
       if (next - begin == kBlock) shadow_.clear(begin, next);
     }
     begin = next;

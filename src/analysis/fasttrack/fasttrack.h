@@ -33,10 +33,10 @@ constexpr u32 kFirstModuleSite = 16;
 /// What FastTrack keeps for one thread.
 /// Threads: its own thread, except `busy` and the chunk, which a collection reads while all are stopped.
 struct FastTrackThread {
-  FastTrackThread(ThreadClock& c, DuressSelf& s) : clock(c), self(s) {}
+  FastTrackThread(ThreadClock& c, DuressSelf* s) : clock(c), self(s) {}
 
   ThreadClock& clock;
-  DuressSelf& self;  // what inline code sees of the fields below
+  DuressSelf* self;  // what inline code sees of the fields below
   LockSetId locks{};
   u8 ignore = 0;       // > 0: accesses are not looked at (annotations)
   std::atomic<bool> busy{false};
@@ -83,7 +83,7 @@ class FastTrack {
   void begin_atomic(FastTrackThread& t) {
     if (DURESS_UNLIKELY(t.next == t.end)) {
       take_chunk(t);
-      t.self.epoch_span = 0;
+      t.self->epoch_span = 0;
     }
     enter(t);
   }
@@ -94,7 +94,7 @@ class FastTrack {
 
   /// The thread's clock may have changed (any synchronisation): inline code must ask again.
   static void after_sync(FastTrackThread& t) {
-    if (t.clock.released() || t.clock.own() != t.epoch) t.self.epoch_span = 0;
+    if (t.clock.released() || t.clock.own() != t.epoch) t.self->epoch_span = 0;
   }
 
   /// Fresh memory: no access to it ever happened. Whoever freed it happens before (C++20 [new.delete.dataraces]).
@@ -110,6 +110,9 @@ class FastTrack {
   u32 record_chunks() const { return records_.chunks_in_use(); }
   /// Collects when more than this many chunks of records are in use (tests make it small).
   void set_chunk_budget(u32 chunks) { chunk_budget_ = chunks; }
+  /// Keeps every thread out of the detector until resume(): for fork, so that the child finds it whole.
+  void pause();
+  void resume();
   /// After fork in the child: only `survivor` is left.
   void after_fork(FastTrackThread& survivor);
 
@@ -126,16 +129,19 @@ class FastTrack {
     const AccessRecord& r = records_[id];
     return r.slot == t.clock.slot() || r.clock <= t.clock.get(r.slot);
   }
+  bool harmless(const FastTrackThread& t, AccessId id) const { return !id || ordered(t, id); }
+  bool read_simply(FastTrackThread& t, Cell* cell, u8 mask, AccessId id);
+  bool write_simply(FastTrackThread& t, Cell* cell, u8 mask, AccessId id);
   bool own_epoch(const FastTrackThread& t, AccessId id) const { return id - t.low < t.next - t.low; }
 
-  void read_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id, Found& found);
-  void write_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id, Found& found);
+  bool read_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id, Found& found);
+  bool write_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id, Found& found);
   void judge_writes(const FastTrackThread& t, Word w, u8 mask, uptr granule, Found& found);
   void judge_reads(const FastTrackThread& t, Word r, u8 mask, uptr granule, Found& found);
   void judge_atomics(const FastTrackThread& t, uptr granule, u8 mask, bool write, Found& found);
   void judge(const FastTrackThread& t, AccessId id, u8 bytes, AccessKind kind, uptr granule, Found& found);
   void wipe(FastTrackThread* t, uptr begin, uptr end);
-  void wipe_cell(FastTrackThread* t, Cell* cell, uptr granule, AccessId& last);
+  bool wipe_cell(FastTrackThread* t, Cell* cell, AccessId& last);
   void learn_free(FastTrackThread& t, const AccessRecord& free);
   u64 with_write(Word w, u8 mask, AccessId id);
   u64 with_read(const FastTrackThread& t, Word r, u8 mask, AccessId id);
@@ -143,6 +149,7 @@ class FastTrack {
   void report(const FastTrackThread& t, const Found& found, AccessKind kind, Place place);
   bool range(FastTrackThread& t, uptr address, u64 size, bool write, AccessKind kind, Place place);
   void collect(FastTrackThread& t);
+  void wait_until_idle(const FastTrackThread* except);
 
   Arena& arena_;
   ShadowMap& shadow_;

@@ -54,7 +54,7 @@ class Runner final : public RaceSink {
 
  private:
   struct Thread {
-    Thread(Arena& arena, Slot slot) : clock(arena, slot, 1), ft(clock, self) {}
+    Thread(Arena& arena, Slot slot) : clock(arena, slot, 1), ft(clock, &self) {}
     DuressSelf self = {};
     ThreadClock clock;
     FastTrackThread ft;

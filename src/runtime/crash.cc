@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/crash.h"
+
+#include <signal.h>
+#include <ucontext.h>
+
+#include "runtime/runtime.h"
+
+namespace duress {
+
+static void on_crash(int signal, siginfo_t* info, void* context) {
+  struct sigaction original = {};
+  original.sa_handler = SIG_DFL;
+  sigaction(signal, &original, nullptr);
+  Thread* t = current_thread();
+  Runtime* rt = g_runtime;
+  if (rt) {
+    // A crash inside the runtime must not wait for a lock that this thread holds.
+    bool inside = t && t->in_runtime;
+    auto pc = static_cast<uptr>(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
+    Tid tid = t ? t->tid : Tid{0};
+    StackId stack = t && !inside ? rt->context(*t) : StackId{0};
+    if (!inside) rt->reporter.crash(signal, reinterpret_cast<uptr>(info->si_addr), tid, stack, pc);
+  }
+  // A fault happens again on return; a signal that was sent must be sent again.
+  if (info->si_code <= 0) raise(signal);
+}
+
+void install_crash_handlers() {
+  for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) {
+    struct sigaction now = {};
+    if (sigaction(signal, nullptr, &now) != 0 || now.sa_handler != SIG_DFL) continue;
+    struct sigaction ours = {};
+    ours.sa_sigaction = on_crash;
+    ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+    sigaction(signal, &ours, nullptr);
+  }
+}
+
+}  // namespace duress

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// When the target is about to die of a signal, the log says where, and then it dies as it would have.
+#ifndef DURESS_RUNTIME_CRASH_H_
+#define DURESS_RUNTIME_CRASH_H_
+
+namespace duress {
+
+/// Handlers for signals that end a program by their nature, where the target has none of its own.
+void install_crash_handlers();
+
+}  // namespace duress
+
+#endif  // DURESS_RUNTIME_CRASH_H_

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Atomic operations, performed under the lock of the atomic's SyncObject: so the order of operations
+// on one atomic is the order of the lock, and an acquire learns from the store it really read.
+#ifndef DURESS_RUNTIME_HOOKS_ATOMIC_H_
+#define DURESS_RUNTIME_HOOKS_ATOMIC_H_
+
+#include "runtime/runtime.h"
+
+namespace duress {
+
+/// One atomic operation of the calling thread, from the look-up of its object to the release of its lock.
+class AtomicOperation {
+ public:
+  AtomicOperation(const void* p, u8 size, const DuressSite* site);
+  ~AtomicOperation();
+  AtomicOperation(const AtomicOperation&) = delete;
+  AtomicOperation& operator=(const AtomicOperation&) = delete;
+
+  // After the real operation; each does nothing when the thread is not looked at.
+  void loaded(MemoryOrder order);
+  void stored(MemoryOrder order);
+  void modified(MemoryOrder order);  // a read-modify-write that wrote
+
+ private:
+  void note(SyncKind kind, AccessKind access, MemoryOrder order);
+  void learn_overlapping(MemoryOrder order);
+  void tell_overlapping();
+
+  Thread* thread_;
+  SyncObject* object_ = nullptr;
+  Place place_ = {};
+  bool mixed_ = false;
+};
+
+template <typename T>
+T atomic_load(const void* p, MemoryOrder order, const DuressSite* site) {
+  AtomicOperation op(p, sizeof(T), site);
+  T value;
+  if constexpr (sizeof(T) == 16) {
+    value = __sync_val_compare_and_swap(static_cast<T*>(const_cast<void*>(p)), T{0}, T{0});
+  } else {
+    value = __atomic_load_n(static_cast<const T*>(p), __ATOMIC_SEQ_CST);
+  }
+  op.loaded(order);
+  return value;
+}
+
+template <typename T>
+void atomic_store(void* p, T value, MemoryOrder order, const DuressSite* site) {
+  AtomicOperation op(p, sizeof(T), site);
+  auto* at = static_cast<T*>(p);
+  if constexpr (sizeof(T) == 16) {
+    T old = *at;
+    for (T seen; (seen = __sync_val_compare_and_swap(at, old, value)) != old; old = seen) {
+    }
+  } else {
+    __atomic_store_n(at, value, __ATOMIC_SEQ_CST);
+  }
+  op.stored(order);
+}
+
+}  // namespace duress
+
+#endif  // DURESS_RUNTIME_HOOKS_ATOMIC_H_

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Hooks of checked bodies. Inline code has found that the access may be the first of its epoch; here
+// is the way into FastTrack. preserve_most: the caller keeps its registers, so the cold call costs the
+// hot path nothing.
+#include "runtime/runtime.h"
+
+namespace duress {
+namespace {
+
+inline void check(const void* p, u64 size, bool write, const DuressSite* site) {
+  Thread* t = current_thread_or_adopt();
+  if (!t || t->in_runtime) return;
+  t->in_runtime = true;
+  Runtime& rt = *g_runtime;
+  Place place{rt.modules.site_id(site), rt.context(*t)};
+  rt.fasttrack.access(t->fasttrack, reinterpret_cast<uptr>(p), size, write, place);
+  t->in_runtime = false;
+}
+
+}  // namespace
+}  // namespace duress
+
+#define DURESS_EXPORT extern "C" __attribute__((visibility("default")))
+#define DURESS_CHECK_HOOKS(N)                                                                                 \
+  DURESS_EXPORT __attribute__((preserve_most)) void __duress_check_read##N(const void* p, const DuressSite* s) { \
+    duress::check(p, N, false, s);                                                                            \
+  }                                                                                                           \
+  DURESS_EXPORT __attribute__((preserve_most)) void __duress_check_write##N(const void* p, const DuressSite* s) { \
+    duress::check(p, N, true, s);                                                                             \
+  }
+DURESS_CHECK_HOOKS(1)
+DURESS_CHECK_HOOKS(2)
+DURESS_CHECK_HOOKS(4)
+DURESS_CHECK_HOOKS(8)
+DURESS_CHECK_HOOKS(16)
+
+DURESS_EXPORT void __duress_range_read(const void* p, duress::u64 n, const DuressSite* s) {
+  duress::check(p, n, false, s);
+}
+DURESS_EXPORT void __duress_range_write(const void* p, duress::u64 n, const DuressSite* s) {
+  duress::check(p, n, true, s);
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Hooks of faithful bodies: every source-level access, performed here, so that a memory model can say
+// what a load returns. Today that is always what memory holds; the events go to the analysis chain.
+#include <string.h>
+
+#include "runtime/hooks_atomic.h"
+#include "runtime/runtime.h"
+
+namespace duress {
+namespace {
+
+void event(const void* p, u64 size, AccessKind kind, const DuressSite* site) {
+  Thread* t = current_thread_or_adopt();
+  if (!t || t->in_runtime || t->fasttrack.ignore) return;
+  t->in_runtime = true;
+  Runtime& rt = *g_runtime;
+  Place place{rt.modules.site_id(site), rt.context(*t)};
+  if (rt.direct) {
+    rt.fasttrack.access(t->fasttrack, reinterpret_cast<uptr>(p), size, is_write(kind), place);
+  } else {
+    rt.chain.access(t->view, {reinterpret_cast<uptr>(p), static_cast<u32>(size), kind, place});
+  }
+  t->in_runtime = false;
+}
+
+/// `volatile` read as an atomic, when the user says the program leans on it.
+bool atomic_volatile(const DuressSite* site, MemoryOrder load_or_store, MemoryOrder* order) {
+  if (!(site->flags & DURESS_SITE_VOLATILE) || !g_runtime || g_runtime->volatile_mode == VolatileMode::kPlain) return false;
+  *order = g_runtime->volatile_mode == VolatileMode::kAcqRel ? load_or_store : MemoryOrder::kRelaxed;
+  return true;
+}
+
+template <typename T>
+T load(const void* p, const DuressSite* site) {
+  MemoryOrder order;
+  if (DURESS_UNLIKELY(atomic_volatile(site, MemoryOrder::kAcquire, &order))) return atomic_load<T>(p, order, site);
+  event(p, sizeof(T), AccessKind::kRead, site);
+  T value;
+  memcpy(&value, p, sizeof value);
+  return value;
+}
+
+template <typename T>
+void store(void* p, T value, const DuressSite* site) {
+  MemoryOrder order;
+  if (DURESS_UNLIKELY(atomic_volatile(site, MemoryOrder::kRelease, &order))) return atomic_store<T>(p, value, order, site);
+  event(p, sizeof(T), AccessKind::kWrite, site);
+  memcpy(p, &value, sizeof value);
+}
+
+}  // namespace
+}  // namespace duress
+
+using namespace duress;
+
+#define DURESS_EXPORT extern "C" __attribute__((visibility("default")))
+#define DURESS_ACCESS_HOOKS(N, T)                                                                          \
+  DURESS_EXPORT T __duress_load##N(const void* p, const DuressSite* s) { return load<T>(p, s); }           \
+  DURESS_EXPORT void __duress_store##N(void* p, T v, const DuressSite* s) { store<T>(p, v, s); }
+DURESS_ACCESS_HOOKS(1, u8)
+DURESS_ACCESS_HOOKS(2, u16)
+DURESS_ACCESS_HOOKS(4, u32)
+DURESS_ACCESS_HOOKS(8, u64)
+DURESS_ACCESS_HOOKS(16, u128)
+
+DURESS_EXPORT void __duress_loadn(void* out, const void* p, u64 n, const DuressSite* s) {
+  event(p, n, AccessKind::kRead, s);
+  memcpy(out, p, n);
+}
+DURESS_EXPORT void __duress_storen(void* p, const void* in, u64 n, const DuressSite* s) {
+  event(p, n, AccessKind::kWrite, s);
+  memcpy(p, in, n);
+}
+DURESS_EXPORT void __duress_memcpy(void* d, const void* from, u64 n, const DuressSite* s) {
+  if (n) event(from, n, AccessKind::kRead, s), event(d, n, AccessKind::kWrite, s);
+  memcpy(d, from, n);
+}
+DURESS_EXPORT void __duress_memmove(void* d, const void* from, u64 n, const DuressSite* s) {
+  if (n) event(from, n, AccessKind::kRead, s), event(d, n, AccessKind::kWrite, s);
+  memmove(d, from, n);
+}
+DURESS_EXPORT void __duress_memset(void* d, u32 byte, u64 n, const DuressSite* s) {
+  if (n) event(d, n, AccessKind::kWrite, s);
+  memset(d, static_cast<int>(byte), n);
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The log file of this process (docs/design/log.md): whole lines, each in one write, to a file that is
+// opened anew if the target closed its descriptor under us.
+#ifndef DURESS_RUNTIME_LOG_H_
+#define DURESS_RUNTIME_LOG_H_
+
+#include "base/text.h"
+
+namespace duress {
+
+/// Threads: any; one lock, held while a line is written.
+class Log {
+ public:
+  /// Opens <dir>/<pid>.jsonl. False if that fails.
+  bool open(const char* dir);
+  /// Writes a line; the newline is added.
+  void write(Text& line);
+
+  void lock() { lock_.lock(); }
+  void unlock() { lock_.unlock(); }
+
+ private:
+  bool reopen();
+
+  SpinLock lock_;
+  int fd_ = -1;
+  u64 device_ = 0, inode_ = 0;  // to notice that the descriptor is somebody else's now
+  char path_[4096] = {};
+};
+
+}  // namespace duress
+
+#endif  // DURESS_RUNTIME_LOG_H_

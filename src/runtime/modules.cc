@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/modules.h"
+
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "base/check.h"
+#include "base/prng.h"
+
+namespace duress {
+
+void Modules::add_instrumented(const DuressModule* module) {
+  if (module->version != DURESS_HOOK_VERSION) {
+    fatal("a module was built with another version of duress-cc", "build everything with the same one");
+  }
+  u32 n = count_.load(std::memory_order_relaxed);
+  if (n == kMost) fatal("more than 1024 instrumented modules are loaded");
+  Instrumented& m = instrumented_[n];
+  m.begin = reinterpret_cast<u64>(module->sites_begin);
+  m.bytes = reinterpret_cast<u64>(module->sites_end) - m.begin;
+  m.first = next_site_;
+  next_site_ += static_cast<u32>(m.bytes / sizeof(DuressSite));
+  if (n == 0) first_ = m;
+  count_.store(n + 1, std::memory_order_release);
+}
+
+SiteId Modules::site_id_slow(const DuressSite* site) const {
+  u64 at = reinterpret_cast<u64>(site);
+  for (u32 i = count_.load(std::memory_order_acquire); i-- > 0;) {
+    const Instrumented& m = instrumented_[i];
+    if (at - m.begin < m.bytes) return static_cast<SiteId>(m.first + (at - m.begin) / sizeof(DuressSite));
+  }
+  return kNoSite;
+}
+
+const DuressSite* Modules::site(SiteId id) const {
+  for (u32 i = count_.load(std::memory_order_acquire); i-- > 0;) {
+    const Instrumented& m = instrumented_[i];
+    u64 index = u64{raw(id)} - m.first;
+    if (index < m.bytes / sizeof(DuressSite)) return reinterpret_cast<const DuressSite*>(m.begin) + index;
+  }
+  return nullptr;
+}
+
+struct Modules::Visit {
+  Modules* modules;
+  const char* executable;
+
+  static int each(dl_phdr_info* info, size_t, void* self) {
+    static_cast<Visit*>(self)->module(*info);
+    return 0;
+  }
+
+  void module(const dl_phdr_info& info) {
+    u64 low = ~u64{0}, high = 0, name_hash = 1;
+    const char* name = info.dlpi_name && *info.dlpi_name ? info.dlpi_name : executable;
+    for (const char* c = name; *c; ++c) name_hash = mix(name_hash ^ static_cast<unsigned char>(*c));
+    for (int i = 0; i < info.dlpi_phnum; ++i) {
+      const ElfW(Phdr)& p = info.dlpi_phdr[i];
+      if (p.p_type != PT_LOAD) continue;
+      u64 begin = info.dlpi_addr + p.p_vaddr, end = begin + p.p_memsz;
+      low = begin < low ? begin : low;
+      high = end > high ? end : high;
+    }
+    if (high == 0) return;
+    for (Loaded* l = modules->loaded_; l; l = l->next) {
+      if (l->base == info.dlpi_addr && l->low == low && l->name_hash == name_hash) return;
+    }
+    auto* l = modules->arena_.make<Loaded>();
+    *l = {info.dlpi_addr, low, high, name_hash, modules->loaded_, modules->next_id_++};
+    modules->loaded_ = l;
+    log(info, *l, name);
+  }
+
+  void log(const dl_phdr_info& info, const Loaded& l, const char* name) {
+    Text text(modules->arena_);
+    text.put('{').key("t").quoted("module").key("id").number(l.id).key("path").quoted(name);
+    text.key("base").address(l.base).key("low").address(l.low).key("high").address(l.high).key("build_id").put('"');
+    for (int i = 0; i < info.dlpi_phnum; ++i) {
+      const ElfW(Phdr)& p = info.dlpi_phdr[i];
+      if (p.p_type == PT_NOTE) put_build_id(text, reinterpret_cast<const char*>(info.dlpi_addr + p.p_vaddr), p.p_memsz);
+    }
+    text.put('"').key("sites");
+    u64 sites = 0;
+    for (u32 i = 0; i < modules->count_.load(std::memory_order_acquire); ++i) {
+      u64 begin = modules->instrumented_[i].begin;
+      if (begin >= l.low && begin < l.high) sites = begin;
+    }
+    if (sites) {
+      text.address(sites);
+    } else {
+      text.put("null");
+    }
+    text.put('}');
+    modules->log_.write(text);
+  }
+
+  static void put_build_id(Text& text, const char* note, size_t size) {
+    while (size >= sizeof(ElfW(Nhdr))) {
+      ElfW(Nhdr) header;
+      memcpy(&header, note, sizeof header);
+      size_t name = (header.n_namesz + 3) & ~3u, description = (header.n_descsz + 3) & ~3u;
+      size_t total = sizeof header + name + description;
+      if (total > size) return;
+      if (header.n_type == NT_GNU_BUILD_ID && header.n_namesz == 4 && memcmp(note + sizeof header, "GNU", 4) == 0) {
+        for (u32 i = 0; i < header.n_descsz; ++i) {
+          auto byte = static_cast<unsigned char>(note[sizeof header + name + i]);
+          text.put("0123456789abcdef"[byte >> 4]).put("0123456789abcdef"[byte & 15]);
+        }
+        return;
+      }
+      note += total;
+      size -= total;
+    }
+  }
+};
+
+void Modules::log_new() {
+  char executable[4096];
+  long n = raw_syscall(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"), reinterpret_cast<long>(executable), sizeof executable - 1);
+  executable[n > 0 ? n : 0] = 0;
+  Visit visit{this, executable};
+  dl_iterate_phdr(&Visit::each, &visit);
+}
+
+void Modules::put_site(Text& text, SiteId id) const {
+  const DuressSite* at = site(id);
+  for (Loaded* l = loaded_; at && l; l = l->next) {
+    u64 address = reinterpret_cast<u64>(at);
+    if (address < l->low || address >= l->high) continue;
+    for (u32 i = count_.load(std::memory_order_acquire); i-- > 0;) {
+      const Instrumented& m = instrumented_[i];
+      if (address - m.begin >= m.bytes) continue;
+      text.put('[').number(l->id).put(',').number((address - m.begin) / sizeof(DuressSite)).put(']');
+      return;
+    }
+  }
+  text.put("null");
+}
+
+bool Modules::is_global(uptr address) const {
+  for (Loaded* l = loaded_; l; l = l->next) {
+    if (address >= l->low && address < l->high) return true;
+  }
+  return false;
+}
+
+}  // namespace duress

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The executable and shared libraries of the process: which sites they bring, and where they lie, so
+// that the host can make names of addresses.
+#ifndef DURESS_RUNTIME_MODULES_H_
+#define DURESS_RUNTIME_MODULES_H_
+
+#include "analysis/fasttrack/fasttrack.h"
+#include "runtime/log.h"
+
+namespace duress {
+
+/// Threads: site_id() any; the rest one at a time, under the reporter's lock or at load time.
+class Modules {
+ public:
+  Modules(Arena& arena, Log& log) : arena_(arena), log_(log) {}
+
+  /// An instrumented module was loaded.
+  void add_instrumented(const DuressModule* module);
+
+  /// The number of a site. The executable's sites come first and are found with one comparison.
+  SiteId site_id(const DuressSite* site) const {
+    u64 offset = reinterpret_cast<u64>(site) - first_.begin;
+    if (DURESS_LIKELY(offset < first_.bytes)) return static_cast<SiteId>(first_.first + offset / sizeof(DuressSite));
+    return site_id_slow(site);
+  }
+  /// Where a site lies in memory; null for those of library functions.
+  const DuressSite* site(SiteId id) const;
+
+  /// Writes a `module` line for every module that has none yet.
+  void log_new();
+  /// The next log_new() writes all of them (a fork child's log is another file).
+  void forget_logged() { loaded_ = nullptr, next_id_ = 0; }
+  /// Writes `[module,index]` or null.
+  void put_site(Text& text, SiteId id) const;
+  /// True if the address is in a module's data (a global).
+  bool is_global(uptr address) const;
+
+ private:
+  struct Instrumented {
+    u64 begin, bytes;
+    u32 first;  // number of its first site
+  };
+  struct Loaded {
+    u64 base, low, high;
+    u64 name_hash;
+    Loaded* next;
+    u32 id;
+  };
+  struct Visit;
+  SiteId site_id_slow(const DuressSite* site) const;
+
+  Arena& arena_;
+  Log& log_;
+  Instrumented first_ = {0, 0, 0};
+  static constexpr u32 kMost = 1024;
+  Instrumented instrumented_[kMost] = {};
+  std::atomic<u32> count_{0};
+  u32 next_site_ = kFirstModuleSite;
+  Loaded* loaded_ = nullptr;
+  u32 next_id_ = 0;
+};
+
+}  // namespace duress
+
+#endif  // DURESS_RUNTIME_MODULES_H_

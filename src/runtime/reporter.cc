@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/reporter.h"
+
+#include <signal.h>
+
+#include "analysis/analysis.h"
+#include "base/prng.h"
+
+namespace duress {
+
+static const char* const kAccessNames[] = {"read", "write", "atomic-read", "atomic-write", "atomic-rmw", "free"};
+static constexpr int kLongestStack = 512;  // frames written; deeper recursion is cut at the outer end
+
+bool Reporter::is_new(u64 key) {
+  if (key == 0) key = 1;
+  for (u32 i = static_cast<u32>(key) & (kPairs - 1);; i = (i + 1) & (kPairs - 1)) {
+    if (reported_[i] == key) return false;
+    if (reported_[i] == 0) {
+      if (reported_count_ >= kPairs - kPairs / 8) return false;
+      ++reported_count_;
+      reported_[i] = key;
+      return true;
+    }
+  }
+}
+
+void Reporter::put_stack(Text& text, StackId stack) {
+  text.put('[');
+  for (int n = 0; raw(stack) && n < kLongestStack; ++n, stack = parts_.stacks.caller(stack)) {
+    if (n) text.put(',');
+    text.address(parts_.stacks.return_address(stack));
+  }
+  text.put(']');
+}
+
+void Reporter::log_thread(Tid thread) {
+  ThreadInfo& info = parts_.threads[thread];
+  if (info.logged) return;
+  info.logged = true;
+  if (raw(thread)) log_thread(static_cast<Tid>(info.parent));
+  Text text(parts_.arena);
+  text.put('{').key("t").quoted("thread").key("id").number(raw(thread)).key("parent").number(info.parent);
+  text.key("name").quoted(info.name).key("stack");
+  put_stack(text, info.created_at);
+  text.put('}');
+  parts_.log.write(text);
+}
+
+void Reporter::put_side(Text& text, const RaceSide& side, Tid thread, uptr address, u32 size) {
+  text.put('{').key("thread").number(raw(thread)).key("access").quoted(kAccessNames[static_cast<int>(side.kind)]);
+  text.key("addr").address(address).key("size").number(size).key("site");
+  parts_.modules.put_site(text, side.place.site);
+  text.key("stack");
+  put_stack(text, side.place.stack);
+  text.key("locks").put('[');
+  u32 count;
+  const HeldLock* held = parts_.locks.locks(side.locks, &count);
+  for (u32 i = 0; i < count; ++i) {
+    if (i) text.put(',');
+    text.put('{').key("addr").address(held[i].address).key("kind").quoted("mutex").key("mode");
+    text.quoted(held[i].shared ? "read" : "write").put('}');
+  }
+  text.put("]}");
+}
+
+void Reporter::put_block(Text& text, uptr address) {
+  HeapBlock block = parts_.heap.find_containing(address);
+  text.put('{').key("kind");
+  if (block.start) {
+    log_thread(block.thread);
+    text.quoted("heap").key("start").address(block.start).key("size").number(block.size);
+    text.key("thread").number(raw(block.thread)).key("stack");
+    put_stack(text, block.stack);
+    text.put('}');
+    return;
+  }
+  for (u32 i = 0; i < parts_.threads.count(); ++i) {
+    const ThreadInfo& info = parts_.threads[static_cast<Tid>(i)];
+    if (address < info.stack_begin || address >= info.stack_end) continue;
+    text.quoted("stack").key("start").address(info.stack_begin);
+    text.key("size").number(info.stack_end - info.stack_begin).key("thread").number(i).key("stack").put("[]}");
+    return;
+  }
+  text.quoted(parts_.modules.is_global(address) ? "global" : "unknown").key("start").address(address);
+  text.key("size").number(0).key("thread").number(0).key("stack").put("[]}");
+}
+
+void Reporter::race(const Race& race) {
+  // Sites name source positions; what library functions do is told apart by stack.
+  auto where = [](const RaceSide& side) {
+    bool library = raw(side.place.site) < kFirstModuleSite;
+    return mix(u64{raw(side.place.site)} << 8 | static_cast<u64>(side.kind)) ^ (library ? mix(raw(side.place.stack)) : 0);
+  };
+  SpinGuard guard(lock_);
+  ++races_;
+  if (!is_new(mix(where(race.earlier)) ^ where(race.later))) return;
+  parts_.modules.log_new();
+  Tid earlier = parts_.threads.owner(race.earlier.slot, race.earlier.clock);
+  Tid later = parts_.threads.owner(race.later.slot, race.later.clock);
+  log_thread(earlier);
+  log_thread(later);
+  Text text(parts_.arena);
+  text.put('{').key("t").quoted("race").key("analysis").quoted(race.analysis);
+  text.key("addr").address(race.address).key("size").number(race.size).key("prev");
+  put_side(text, race.earlier, earlier, race.address, race.size);
+  text.key("cur");
+  put_side(text, race.later, later, race.address, race.size);
+  text.key("block");
+  put_block(text, race.address);
+  text.put('}');
+  parts_.log.write(text);
+  if (halt_) exit_process(66);
+}
+
+void Reporter::line(const char* data, size_t size) {
+  Text copy(parts_.arena);
+  copy.put(data, size).put('\0');
+  Text text(parts_.arena);
+  text.put('{').key("t").quoted("event").key("text").quoted(copy.data()).put('}');
+  parts_.log.write(text);
+}
+
+static const char* signal_name(int signal) {
+  switch (signal) {
+    case SIGSEGV: return "SIGSEGV";
+    case SIGBUS: return "SIGBUS";
+    case SIGFPE: return "SIGFPE";
+    case SIGILL: return "SIGILL";
+    case SIGABRT: return "SIGABRT";
+    case SIGTRAP: return "SIGTRAP";
+    default: return "SIG";
+  }
+}
+
+void Reporter::crash(int signal, uptr address, Tid thread, StackId stack, uptr pc) {
+  parts_.modules.log_new();
+  log_thread(thread);
+  Text text(parts_.arena);
+  text.put('{').key("t").quoted("crash").key("signal").quoted(signal_name(signal)).key("addr").address(address);
+  // The host subtracts one from return addresses; the faulting instruction is where it is.
+  text.key("thread").number(raw(thread)).key("stack");
+  put_stack(text, parts_.stacks.push(stack, pc + 1));
+  text.put('}');
+  parts_.log.write(text);
+}
+
+void Reporter::stat(const char* name, u64 value) {
+  Text text(parts_.arena);
+  text.put('{').key("t").quoted("stat").key("name").quoted(name).key("value").number(value).put('}');
+  parts_.log.write(text);
+}
+
+void Reporter::incomplete(const char* what) {
+  u64 key = 7;
+  for (const char* c = what; *c; ++c) key = mix(key ^ static_cast<unsigned char>(*c));
+  {
+    SpinGuard guard(lock_);
+    if (!is_new(key)) return;
+  }
+  Text text(parts_.arena);
+  text.put('{').key("t").quoted("incomplete").key("what").quoted(what).put('}');
+  parts_.log.write(text);
+}
+
+}  // namespace duress

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes races to the log: once for each pair of sites, with both stacks, the locks held, the threads
+// and the block of memory. Everything else (names, source lines, grouping) is the host's.
+#ifndef DURESS_RUNTIME_REPORTER_H_
+#define DURESS_RUNTIME_REPORTER_H_
+
+#include "analysis/analysis.h"
+#include "clock/lock_set.h"
+#include "finding/race.h"
+#include "runtime/heap_table.h"
+#include "runtime/modules.h"
+#include "runtime/stack_depot.h"
+#include "runtime/thread_table.h"
+
+namespace duress {
+
+/// Threads: any; one lock, held while a race is written. The program waits meanwhile, which is rare.
+class Reporter final : public RaceSink, public LineSink {
+ public:
+  struct Parts {
+    Arena& arena;
+    Log& log;
+    Modules& modules;
+    StackDepot& stacks;
+    LockSets& locks;
+    HeapTable& heap;
+    ThreadTable& threads;
+  };
+  Reporter(const Parts& parts, bool halt) : parts_(parts), halt_(halt) {}
+
+  void race(const Race& race) override;
+  void line(const char* text, size_t size) override;  // an `event` line
+  void crash(int signal, uptr address, Tid thread, StackId stack, uptr pc);
+  void stat(const char* name, u64 value);
+  void incomplete(const char* what);
+
+  u64 races() const { return races_; }
+  void lock() { lock_.lock(); }
+  void unlock() { lock_.unlock(); }
+
+ private:
+  static constexpr u32 kPairs = 1u << 16;
+
+  bool is_new(u64 key);
+  void put_side(Text& text, const RaceSide& side, Tid thread, uptr address, u32 size);
+  void put_stack(Text& text, StackId stack);
+  void put_block(Text& text, uptr address);
+  void log_thread(Tid thread);
+
+  Parts parts_;
+  bool halt_;
+  SpinLock lock_;
+  u64 races_ = 0;
+  u64 reported_[kPairs] = {};  // hashes of what was written
+  u32 reported_count_ = 0;
+};
+
+}  // namespace duress
+
+#endif  // DURESS_RUNTIME_REPORTER_H_

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Start-up, threads and the end of the process.
+#include "runtime/runtime.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "analysis/count/count.h"
+#include "analysis/empty/empty.h"
+#include "analysis/fasttrack/fasttrack_analysis.h"
+#include "analysis/print/print.h"
+#include "base/check.h"
+#include "runtime/crash.h"
+
+extern "C" {
+// Threads that the runtime does not know push their frames here; nobody reads them. 65,536 frames.
+__attribute__((visibility("default"))) DuressFrame __duress_scratch_frames[1 << 16];
+__attribute__((visibility("default"))) thread_local DuressSelf __duress_self = {0, 0, __duress_scratch_frames};
+}
+
+namespace duress {
+
+Runtime* g_runtime = nullptr;
+
+namespace {
+
+thread_local Thread* t_current __attribute__((tls_model("initial-exec"))) = nullptr;
+thread_local bool t_ended __attribute__((tls_model("initial-exec"))) = false;
+
+Analysis* make_analysis(void* context, const char* name, size_t length) {
+  auto& rt = *static_cast<Runtime*>(context);
+  auto is = [&](const char* n) { return strlen(n) == length && memcmp(n, name, length) == 0; };
+  if (is("Empty")) return new (rt.arena.allocate(sizeof(Empty))) Empty;
+  if (is("Count")) return new (map_memory(sizeof(Count))) Count(rt.arena);
+  if (is("Print")) return new (rt.arena.allocate(sizeof(Print))) Print(rt.arena, rt.reporter);
+  if (is("FastTrack")) return new (rt.arena.allocate(sizeof(FastTrackAnalysis))) FastTrackAnalysis(rt.fasttrack);
+  return nullptr;
+}
+
+/// Reads a small file of /proc; the result ends with a NUL.
+size_t read_small_file(const char* path, char* buffer, size_t size) {
+  long fd = raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  size_t total = 0;
+  while (total + 1 < size) {
+    long n = raw_syscall(SYS_read, fd, reinterpret_cast<long>(buffer + total), static_cast<long>(size - 1 - total));
+    if (n <= 0) break;
+    total += static_cast<size_t>(n);
+  }
+  raw_syscall(SYS_close, fd);
+  buffer[total] = 0;
+  return total;
+}
+
+extern "C" void* __libc_stack_end;
+
+void find_main_stack(Thread& t) {
+  rlimit limit = {};
+  raw_syscall(SYS_prlimit64, 0, RLIMIT_STACK, 0, reinterpret_cast<long>(&limit));
+  u64 size = limit.rlim_cur > (u64{1} << 30) ? u64{1} << 30 : limit.rlim_cur;
+  t.stack_end = (reinterpret_cast<uptr>(__libc_stack_end) | 0xfff) + 1;
+  t.stack_begin = t.stack_end - size;
+}
+
+void find_stack(Thread& t) {
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
+  void* begin = nullptr;
+  size_t size = 0;
+  pthread_attr_getstack(&attributes, &begin, &size);
+  pthread_attr_destroy(&attributes);
+  t.stack_begin = reinterpret_cast<uptr>(begin);
+  t.stack_end = t.stack_begin + size;
+}
+
+void at_exit(int code, void*) { process_ending(code); }
+
+/// Called once, as early as an instrumented module allows.
+void start() {
+  static bool started = false;
+  if (started) return;
+  started = true;
+  const char* text = getenv("DURESS_OPTIONS");
+  if (!text) return;
+  static Arena option_arena;
+  static Options options;
+  options.parse(text, option_arena);
+  if (options.help_) Options::print_help();
+  if (!*options.log_dir_) return;
+  void* memory = map_memory(sizeof(Runtime));
+  if (!memory) fatal("out of memory for the runtime");
+  auto* rt = new (memory) Runtime(options);
+  if (!rt->log.open(options.log_dir_)) fatal("cannot write to the log folder", "check log_dir in DURESS_OPTIONS");
+  if (!rt->shadow.open(DURESS_SHADOW_TABLE)) {
+    fatal("cannot map the shadow table at 0x7fe00000", "something else is there, or 'ulimit -v' is too low");
+  }
+  const char* bad;
+  if (!rt->chain.build(options.chain_, &make_analysis, rt, &bad)) {
+    Text message(option_arena);
+    message.put("unknown analysis '").put(bad, strcspn(bad, ":")).put('\'').put('\0');
+    fatal(message.data(), "duress list analyses names them");
+  }
+  rt->direct = strcmp(options.chain_, "FastTrack") == 0;
+  if (strcmp(options.volatile_, "relaxed") == 0) rt->volatile_mode = VolatileMode::kRelaxed;
+  if (strcmp(options.volatile_, "acqrel") == 0) rt->volatile_mode = VolatileMode::kAcqRel;
+  rt->log_start();
+  VectorClock nobody(rt->arena);
+  Thread* main_thread = rt->make_thread(Tid{0}, StackId{0}, nobody);
+  find_main_stack(*main_thread);
+  g_runtime = rt;
+  rt->enter_thread(main_thread);
+  interceptors_ready();
+  install_crash_handlers();
+  on_exit(at_exit, nullptr);
+}
+
+}  // namespace
+
+Runtime::Runtime(const Options& parsed) : options(parsed) {}
+
+void Runtime::log_start() {
+  static char buffer[1 << 16];
+  Text text(arena);
+  text.put('{').key("t").quoted("start").key("version").number(1);
+  text.key("pid").number(static_cast<u64>(process_number())).key("ppid").number(static_cast<u64>(raw_syscall(SYS_getppid)));
+  long n = raw_syscall(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"), reinterpret_cast<long>(buffer), sizeof buffer - 1);
+  buffer[n > 0 ? n : 0] = 0;
+  text.key("exe").quoted(buffer).key("argv").put('[');
+  size_t size = read_small_file("/proc/self/cmdline", buffer, sizeof buffer);
+  for (size_t at = 0; at < size; at += strlen(buffer + at) + 1) {
+    if (at) text.put(',');
+    text.quoted(buffer + at);
+  }
+  n = raw_syscall(SYS_getcwd, reinterpret_cast<long>(buffer), sizeof buffer);
+  if (n <= 0) buffer[0] = 0;
+  text.put(']').key("cwd").quoted(buffer).key("chain").quoted(options.chain_).key("mode").quoted("free").put('}');
+  log.write(text);
+}
+
+void Runtime::wake(const DuressModule* module) {
+  modules.add_instrumented(module);
+  bool faithful = !direct || options.faithful_ || volatile_mode != VolatileMode::kPlain;
+  memset(module->flags_begin, faithful ? DURESS_BODY_FAITHFUL : DURESS_BODY_CHECKED,
+         static_cast<size_t>(module->flags_end - module->flags_begin));
+}
+
+Thread* Runtime::make_thread(Tid parent, StackId created_at, const VectorClock& creator) {
+  SpinGuard guard(threads_lock);
+  Slots::Taken taken = slots.take(creator);
+  Tid tid = threads.add(parent, created_at, taken.slot, taken.first);
+  return new (arena.allocate(sizeof(Thread))) Thread(arena, tid, taken.slot, taken.first);
+}
+
+void Runtime::enter_thread(Thread* t) {
+  ThreadInfo& info = threads[t->tid];
+  info.stack_begin = t->stack_begin;
+  info.stack_end = t->stack_end;
+  // No call chain can be deeper than its stack holds return addresses with alignment: 16 bytes each,
+  // as much as a frame here takes. Programs that move their stack get 64 MiB at least.
+  t->frames_bytes = t->stack_end - t->stack_begin;
+  if (t->frames_bytes < (size_t{64} << 20)) t->frames_bytes = size_t{64} << 20;
+  t->frames_begin = static_cast<DuressFrame*>(map_memory(t->frames_bytes));
+  if (!t->frames_begin) fatal("out of memory for a thread's call stack", "raise 'ulimit -v'");
+  t->os_id = thread_number();
+  t->fasttrack.self = &__duress_self;
+  __duress_self.epoch_span = 0;
+  __duress_self.frames = t->frames_begin;
+  t_current = t;
+  fasttrack.attach(t->fasttrack);
+  SpinGuard guard(threads_lock);
+  t->next = live;
+  live = t;
+}
+
+StackId Runtime::context(Thread& t) {
+  DuressFrame* top = __duress_self.frames;
+  size_t depth = static_cast<size_t>(top - t.frames_begin);
+  if (DURESS_UNLIKELY(depth * sizeof(DuressFrame) > t.frames_bytes)) return StackId{0};  // scratch frames
+  return stacks.intern(t.frames_begin, top);
+}
+
+void Runtime::finish(int code) {
+  if (finished.exchange(true)) return;
+  chain.finish(reporter);
+  if (slots.inexact()) reporter.incomplete("more than 4096 threads ended without being joined");
+  if (options.stats_) {
+    u64 sums[7] = {};
+    threads_lock.lock();
+    for (Thread* t = live; t; t = t->next) {
+      const FastTrackThread& f = t->fasttrack;
+      const u64 values[] = {f.read_same_epoch, f.read_exclusive, f.read_share, f.read_shared,
+                            f.write_same_epoch, f.write_exclusive, f.write_shared};
+      for (int i = 0; i < 7; ++i) sums[i] += values[i];
+    }
+    threads_lock.unlock();
+    static const char* const kNames[] = {"READ SAME EPOCH", "READ EXCLUSIVE", "READ SHARE", "READ SHARED",
+                                         "WRITE SAME EPOCH", "WRITE EXCLUSIVE", "WRITE SHARED"};
+    for (int i = 0; i < 7; ++i) reporter.stat(kNames[i], sums[i]);
+    reporter.stat("races", reporter.races());
+    reporter.stat("threads", threads.count());
+    reporter.stat("collections", fasttrack.collections());
+    reporter.stat("record chunks", fasttrack.record_chunks());
+    reporter.stat("spill units", fasttrack.spills().units_in_use());
+  }
+  Text text(arena);
+  text.put('{').key("t").quoted("end").key("exit").number(static_cast<u64>(code & 0xff)).put('}');
+  log.write(text);
+}
+
+void Runtime::after_fork_in_child() {
+  finished.store(false);
+  modules.forget_logged();
+  for (u32 i = 0; i < threads.count(); ++i) threads[static_cast<Tid>(i)].logged = false;
+  if (!log.open(options.log_dir_)) fatal("cannot write to the log folder after fork");
+  log_start();
+}
+
+bool awake() { return g_runtime != nullptr; }
+
+Thread* current_thread() { return t_current; }
+
+Thread* current_thread_or_adopt() {
+  if (DURESS_LIKELY(t_current != nullptr)) return t_current;
+  if (!g_runtime || t_ended) return nullptr;
+  // Who created this thread is unknown, so nothing it does could be ordered rightly: it is left alone.
+  g_runtime->reporter.incomplete("a thread that was not created through pthread_create or thrd_create");
+  t_ended = true;
+  return nullptr;
+}
+
+// ---- sync.h: threads -------------------------------------------------------------------------------------
+
+Thread* thread_created(uptr pc) {
+  Thread* parent = current_thread_or_adopt();
+  InRuntime in(parent);
+  if (!in.entered()) return nullptr;
+  Runtime& rt = *g_runtime;
+  Thread* t = rt.make_thread(parent->tid, rt.context(*parent, pc), parent->clock.clock());
+  parent->clock.release_to(t->start);
+  FastTrack::after_sync(parent->fasttrack);
+  rt.chain.sync(parent->view, {SyncKind::kThreadCreate, raw(t->tid), 0});
+  return t;
+}
+
+void thread_started(Thread* t) {
+  if (!t) return;
+  t->in_runtime = true;
+  find_stack(*t);
+  Runtime& rt = *g_runtime;
+  rt.enter_thread(t);
+  t->clock.acquire(t->start);
+  t->start.clear(rt.arena);
+  rt.fasttrack.forget(t->fasttrack, t->stack_begin, t->stack_end);
+  FastTrack::after_sync(t->fasttrack);
+  rt.chain.sync(t->view, {SyncKind::kThreadStart, 0, 0});
+  t->in_runtime = false;
+}
+
+static void drop_reference(Thread* t) {
+  if (t->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  Runtime& rt = *g_runtime;
+  t->start.clear(rt.arena);
+  t->end.clear(rt.arena);
+  t->~Thread();
+  rt.arena.free(t, sizeof(Thread));
+}
+
+void thread_ended() {
+  Thread* t = t_current;
+  if (!t) return;
+  Runtime& rt = *g_runtime;
+  t->in_runtime = true;
+  rt.chain.sync(t->view, {SyncKind::kThreadEnd, 0, 0});
+  t->clock.release_to(t->end);
+  rt.fasttrack.detach(t->fasttrack);
+  __duress_self.epoch_span = 0;
+  __duress_self.frames = __duress_scratch_frames;
+  t_ended = true;
+  t_current = nullptr;
+  {
+    SpinGuard guard(rt.threads_lock);
+    for (Thread** link = &rt.live; *link; link = &(*link)->next) {
+      if (*link == t) {
+        *link = t->next;
+        break;
+      }
+    }
+    ThreadInfo& info = rt.threads[t->tid];
+    info.stack_begin = info.stack_end = 0;
+    rt.slots.give_back(t->clock.slot(), t->clock.own());
+  }
+  unmap_memory(t->frames_begin, t->frames_bytes);
+  drop_reference(t);
+}
+
+void thread_not_created(Thread* t) {
+  if (!t) return;
+  {
+    SpinGuard guard(g_runtime->threads_lock);
+    g_runtime->slots.give_back(t->clock.slot(), t->clock.own());
+  }
+  drop_reference(t);
+  drop_reference(t);
+}
+
+void thread_unreferenced(Thread* t) {
+  if (t) drop_reference(t);
+}
+
+void thread_joined(Thread* joined, uptr) {
+  if (!joined) return;
+  Thread* t = current_thread();
+  InRuntime in(t);
+  if (in.entered()) {
+    t->clock.acquire(joined->end);
+    FastTrack::after_sync(t->fasttrack);
+    g_runtime->chain.sync(t->view, {SyncKind::kThreadJoin, raw(joined->tid), 0});
+  }
+  drop_reference(joined);
+}
+
+void thread_named(Thread* t, const char* name) {
+  if (!t) t = current_thread();
+  if (!t || !g_runtime) return;
+  ThreadInfo& info = g_runtime->threads[t->tid];
+  size_t n = strlen(name) < sizeof info.name - 1 ? strlen(name) : sizeof info.name - 1;
+  memcpy(info.name, name, n);
+  info.name[n] = 0;
+  info.logged = false;
+}
+
+// ---- sync.h: the process -----------------------------------------------------------------------------------
+
+void incomplete(const char* what) {
+  if (g_runtime) g_runtime->reporter.incomplete(what);
+}
+
+void process_ending(int code) {
+  if (!g_runtime) return;
+  Thread* t = current_thread();
+  InRuntime in(t);
+  g_runtime->finish(code);
+}
+
+void before_exec(const char* path) {
+  if (!g_runtime) return;
+  Runtime& rt = *g_runtime;
+  Text text(rt.arena);
+  text.put('{').key("t").quoted("exec").key("path").quoted(path ? path : "").put('}');
+  rt.log.write(text);
+}
+
+}  // namespace duress
+
+// ---- entry points ----------------------------------------------------------------------------------------------
+
+extern "C" __attribute__((visibility("default"))) void __duress_module_init(const DuressModule* module) {
+  duress::start();
+  if (duress::g_runtime) duress::g_runtime->wake(module);
+}
+
+// Before the constructors of any shared library: what they do is to be seen too.
+static void duress_preinit() { duress::start(); }
+__attribute__((section(".preinit_array"), used)) static void (*const duress_preinit_entry)() = duress_preinit;

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The runtime of one process: the only place where hooks, clocks, analyses and the log meet. There is
+// one, made when the first instrumented module is loaded and DURESS_OPTIONS asks for it; otherwise the
+// process stays asleep and every function runs its plain body.
+#ifndef DURESS_RUNTIME_RUNTIME_H_
+#define DURESS_RUNTIME_RUNTIME_H_
+
+#include "analysis/chain.h"
+#include "clock/slots.h"
+#include "runtime/options.h"
+#include "runtime/reporter.h"
+#include "runtime/sync.h"
+#include "runtime/thread.h"
+
+namespace duress {
+
+enum class VolatileMode : u8 { kPlain, kRelaxed, kAcqRel };
+
+struct Runtime {
+  explicit Runtime(const Options& parsed);
+
+  Options options;
+  Arena arena;
+  Log log;
+  Modules modules{arena, log};
+  StackDepot stacks;
+  LockSets lock_sets{arena};
+  HeapTable heap{arena};
+  ThreadTable threads;
+  Reporter reporter{{arena, log, modules, stacks, lock_sets, heap, threads}, options.halt_ != 0};
+  ShadowMap shadow;
+  SyncTable syncs{arena};
+  FastTrack fasttrack{arena, shadow, syncs, reporter};
+  Chain chain{arena};
+  /// The chain is FastTrack alone: checked bodies call it directly, without events.
+  bool direct = true;
+  VolatileMode volatile_mode = VolatileMode::kPlain;
+
+  SpinLock threads_lock;  // guards slots, threads.add, live
+  Slots slots{arena};
+  Thread* live = nullptr;
+  SpinLock mixed_lock;    // atomics of different sizes that overlap
+
+  std::atomic<bool> finished{false};
+
+  std::atomic<u32> fd_channels_in[4096] = {};   // by descriptor: what a read learns from
+  std::atomic<u32> fd_channels_out[4096] = {};  // what a write releases to
+  std::atomic<u32> next_channel{2};
+  bool fork_from_within = false;
+
+  /// Starts the process's log with its `start` line.
+  void log_start();
+  /// A module's functions are to run their checked or faithful bodies.
+  void wake(const DuressModule* module);
+  Thread* make_thread(Tid parent, StackId created_at, const VectorClock& creator);
+  /// The calling thread becomes `t`: its call stack, its inline state.
+  void enter_thread(Thread* t);
+  void finish(int code);
+  /// A fork child writes a log of its own.
+  void after_fork_in_child();
+
+  StackId context(Thread& t);
+  StackId context(Thread& t, uptr pc) { return stacks.push(context(t), pc); }
+};
+
+/// Null while asleep.
+extern Runtime* g_runtime;
+
+}  // namespace duress
+
+extern "C" {
+extern thread_local DuressSelf __duress_self __attribute__((tls_model("initial-exec")));
+}
+
+#endif  // DURESS_RUNTIME_RUNTIME_H_

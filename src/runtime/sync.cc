@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Synchronisation and memory events: clocks first, then the chain. See sync.h for the contract.
+#include "runtime/sync.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "runtime/runtime.h"
+
+namespace duress {
+
+namespace {
+
+uptr at(const void* p) { return reinterpret_cast<uptr>(p); }
+
+/// The object at an address of the target; its memory is marked so that it goes when the memory does.
+SyncObject* object_at(Runtime& rt, Thread& t, uptr address) {
+  bool made;
+  SyncObject* object = rt.syncs.get(address, 0, &made);
+  if (made) rt.fasttrack.mark_sync(t.fasttrack, address);
+  return object;
+}
+
+/// Runs body(rt, t) for the calling thread, unless it is inside the runtime already or unknown to it.
+template <typename Body>
+void as_event(Body body) {
+  Thread* t = current_thread();
+  InRuntime in(t);
+  if (!in.entered()) return;
+  body(*g_runtime, *t);
+  FastTrack::after_sync(t->fasttrack);
+}
+
+void locked(Runtime& rt, Thread& t, uptr lock, bool shared) {
+  SyncObject* object = object_at(rt, t, lock);
+  {
+    SpinGuard guard(object->lock);
+    t.clock.acquire(object->released);
+    if (!shared) t.clock.acquire(object->readers);
+  }
+  t.fasttrack.locks = rt.lock_sets.add(t.fasttrack.locks, {lock, shared});
+  rt.chain.sync(t.view, {shared ? SyncKind::kReadLock : SyncKind::kMutexLock, lock, 0});
+}
+
+void unlocking(Runtime& rt, Thread& t, uptr lock, bool shared) {
+  rt.chain.sync(t.view, {shared ? SyncKind::kReadUnlock : SyncKind::kMutexUnlock, lock, 0});
+  SyncObject* object = object_at(rt, t, lock);
+  {
+    SpinGuard guard(object->lock);
+    if (shared) {
+      t.clock.release_join(object->readers);
+    } else {
+      t.clock.release_to(object->released);
+      object->readers.clear(rt.arena);  // the writer acquired them when it locked
+    }
+  }
+  t.fasttrack.locks = rt.lock_sets.remove(t.fasttrack.locks, {lock, shared});
+}
+
+void release_through(Runtime& rt, Thread& t, SyncObject* object, uptr name, bool join) {
+  rt.chain.sync(t.view, {SyncKind::kRelease, name, 0});
+  SpinGuard guard(object->lock);
+  if (join) {
+    t.clock.release_join(object->released);
+  } else {
+    t.clock.release_to(object->released);
+  }
+}
+
+void acquire_through(Runtime& rt, Thread& t, SyncObject* object, uptr name) {
+  {
+    SpinGuard guard(object->lock);
+    t.clock.acquire(object->released);
+  }
+  rt.chain.sync(t.view, {SyncKind::kAcquire, name, 0});
+}
+
+constexpr int kMostDescriptors = 4096;
+constexpr u32 kNetwork = 1;  // the channel of all sockets whose other end is not known
+
+/// Channels are objects at addresses that no target object has. 0: the descriptor carries nothing.
+uptr channel_name(std::atomic<u32>* channels, int fd) {
+  if (!g_runtime || fd < 0 || fd >= kMostDescriptors) return 0;
+  u32 channel = channels[fd].load(std::memory_order_acquire);
+  return channel ? uptr{channel} << 3 | uptr{1} << 62 : 0;
+}
+
+}  // namespace
+
+void sync_locked(const void* lock, bool shared, uptr) {
+  as_event([&](Runtime& rt, Thread& t) { locked(rt, t, at(lock), shared); });
+}
+
+void sync_unlocking(const void* lock, bool shared, uptr) {
+  as_event([&](Runtime& rt, Thread& t) { unlocking(rt, t, at(lock), shared); });
+}
+
+void sync_wait_begin(const void*, const void* lock, uptr pc) { sync_unlocking(lock, false, pc); }
+void sync_wait_end(const void* condition, const void* lock, uptr pc) {
+  sync_locked(lock, false, pc);
+  if (condition) sync_acquire(condition, pc);  // signal → the wait it wakes
+}
+
+void sync_release(const void* object, uptr) {
+  as_event([&](Runtime& rt, Thread& t) { release_through(rt, t, object_at(rt, t, at(object)), at(object), false); });
+}
+
+void sync_release_join(const void* object, uptr) {
+  as_event([&](Runtime& rt, Thread& t) { release_through(rt, t, object_at(rt, t, at(object)), at(object), true); });
+}
+
+void sync_acquire(const void* object, uptr) {
+  as_event([&](Runtime& rt, Thread& t) { acquire_through(rt, t, object_at(rt, t, at(object)), at(object)); });
+}
+
+void sync_forget(const void* object) {
+  as_event([&](Runtime& rt, Thread&) {
+    if (SyncObject* o = rt.syncs.find(at(object), 0)) {
+      SpinGuard guard(o->lock);
+      o->released.clear(rt.arena);
+      o->readers.clear(rt.arena);
+    }
+  });
+}
+
+void sync_release_fd(int fd, uptr) {
+  uptr name = g_runtime ? channel_name(g_runtime->fd_channels_out, fd) : 0;
+  if (!name) return;
+  as_event([&](Runtime& rt, Thread& t) { release_through(rt, t, rt.syncs.get(name, 0), name, true); });
+}
+
+void sync_acquire_fd(int fd, uptr) {
+  uptr name = g_runtime ? channel_name(g_runtime->fd_channels_in, fd) : 0;
+  if (!name) return;
+  as_event([&](Runtime& rt, Thread& t) { acquire_through(rt, t, rt.syncs.get(name, 0), name); });
+}
+
+void sync_forget_fd(int fd) {
+  if (fd < 0 || fd >= kMostDescriptors || !g_runtime) return;
+  g_runtime->fd_channels_in[fd].store(0, std::memory_order_release);
+  g_runtime->fd_channels_out[fd].store(0, std::memory_order_release);
+}
+
+void sync_pair_fds(int read_end, int write_end) {
+  if (!g_runtime || read_end < 0 || write_end < 0 || read_end >= kMostDescriptors || write_end >= kMostDescriptors) return;
+  u32 channel = g_runtime->next_channel.fetch_add(1, std::memory_order_relaxed);
+  g_runtime->fd_channels_in[read_end].store(channel, std::memory_order_release);
+  g_runtime->fd_channels_out[write_end].store(channel, std::memory_order_release);
+}
+
+void sync_network_fd(int fd) {
+  if (!g_runtime || fd < 0 || fd >= kMostDescriptors) return;
+  g_runtime->fd_channels_in[fd].store(kNetwork, std::memory_order_release);
+  g_runtime->fd_channels_out[fd].store(kNetwork, std::memory_order_release);
+}
+
+void sync_duplicate_fd(int fd, int copy) {
+  if (!g_runtime || fd < 0 || copy < 0 || fd >= kMostDescriptors || copy >= kMostDescriptors) return;
+  Runtime& rt = *g_runtime;
+  rt.fd_channels_in[copy].store(rt.fd_channels_in[fd].load(std::memory_order_acquire), std::memory_order_release);
+  rt.fd_channels_out[copy].store(rt.fd_channels_out[fd].load(std::memory_order_acquire), std::memory_order_release);
+}
+
+// ---- memory --------------------------------------------------------------------------------------------
+
+void memory_allocated(void* p, size_t size, uptr pc) {
+  if (!p) return;
+  as_event([&](Runtime& rt, Thread& t) {
+    rt.fasttrack.allocated(t.fasttrack, at(p), size);
+    rt.chain.fresh(at(p), at(p) + size);
+    rt.heap.insert({at(p), size, rt.context(t, pc), t.tid});
+    if (!rt.direct) rt.chain.sync(t.view, {SyncKind::kAlloc, at(p), size});
+  });
+}
+
+void memory_freeing(void* p, uptr pc) {
+  if (!p) return;
+  as_event([&](Runtime& rt, Thread& t) {
+    HeapBlock block = rt.heap.remove(at(p));
+    if (!block.start) return;
+    rt.fasttrack.freed(t.fasttrack, at(p), block.size, {kFreeSite, rt.context(t, pc)});
+    if (!rt.direct) rt.chain.sync(t.view, {SyncKind::kFree, at(p), block.size});
+  });
+}
+
+void memory_mapped(void* p, size_t size) {
+  as_event([&](Runtime& rt, Thread& t) {
+    rt.fasttrack.forget(t.fasttrack, at(p), at(p) + size);
+    rt.chain.fresh(at(p), at(p) + size);
+  });
+}
+
+void memory_accessed(const void* p, size_t size, bool write, uptr pc) {
+  if (!size) return;
+  as_event([&](Runtime& rt, Thread& t) {
+    Place place{write ? kLibraryWriteSite : kLibraryReadSite, rt.context(t, pc)};
+    if (rt.direct) {
+      rt.fasttrack.access(t.fasttrack, at(p), size, write, place);
+    } else {
+      rt.chain.access(t.view, {at(p), static_cast<u32>(size), write ? AccessKind::kWrite : AccessKind::kRead, place});
+    }
+  });
+}
+
+// ---- fork ---------------------------------------------------------------------------------------------------
+
+void before_fork() {
+  if (!g_runtime) return;
+  Runtime& rt = *g_runtime;
+  Thread* t = current_thread();
+  // A signal handler that forks while its thread is inside the runtime: waiting would be for ever.
+  rt.fork_from_within = t && t->in_runtime;
+  if (rt.fork_from_within) return;
+  if (t) t->in_runtime = true;
+  rt.fasttrack.pause();
+  rt.reporter.lock();
+  rt.threads_lock.lock();
+  rt.heap.lock_all();
+  rt.log.lock();
+}
+
+void after_fork(bool child) {
+  if (!g_runtime) return;
+  Runtime& rt = *g_runtime;
+  Thread* t = current_thread();
+  if (rt.fork_from_within) {
+    if (child) fatal("fork in a signal handler that interrupted the detector", "such a child cannot be observed");
+    return;
+  }
+  rt.log.unlock();
+  rt.heap.unlock_all();
+  rt.threads_lock.unlock();
+  rt.reporter.unlock();
+  rt.fasttrack.resume();
+  if (child) {
+    rt.arena.reset_lock();
+    rt.lock_sets.reset_lock();
+    rt.syncs.reset_locks();
+    new (&rt.mixed_lock) SpinLock;
+    if (t) {
+      rt.fasttrack.after_fork(t->fasttrack);
+      rt.live = t;
+      t->next = nullptr;
+    }
+    rt.after_fork_in_child();
+  }
+  if (t) t->in_runtime = false;
+}
+
+}  // namespace duress

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What interceptors call: synchronisation events of the calling thread. Each function updates clocks,
+// the set of held locks, and tells the analysis chain. They do nothing when the runtime is asleep,
+// when the thread is unknown, or inside a signal handler that interrupted the runtime; so an
+// interceptor is always: real call, and one of these before (releases) or after (acquires) it.
+//
+// All keep errno. `pc` is the return address of the intercepted call, for reports.
+#ifndef DURESS_RUNTIME_SYNC_H_
+#define DURESS_RUNTIME_SYNC_H_
+
+#include "base/types.h"
+#include "event/access.h"
+
+namespace duress {
+
+/// True once the runtime is awake. When false, an interceptor goes straight to the real function.
+bool awake();
+
+// Locks. `shared`: for reading. After a successful lock; before the unlock.
+void sync_locked(const void* lock, bool shared, uptr pc);
+void sync_unlocking(const void* lock, bool shared, uptr pc);
+/// Unlocks and locks for a wait on a condition: the mutex is given up, and taken again afterwards.
+/// At the end `condition` is null if no signal ended the wait (timeout, cancellation, error); the lock is held again
+/// in any case. A signal or broadcast is a sync_release_join of the condition before it.
+void sync_wait_begin(const void* condition, const void* lock, uptr pc);
+void sync_wait_end(const void* condition, const void* lock, uptr pc);
+
+// One-way edges through an object: what happens before a release happens before a later acquire.
+/// Replaces what was released before (a store).
+void sync_release(const void* object, uptr pc);
+/// Adds to it (a semaphore's post, a pipe's write, a barrier's arrival).
+void sync_release_join(const void* object, uptr pc);
+void sync_acquire(const void* object, uptr pc);
+/// A library function that is not instrumented stores to an atomic with release, or loads it with acquire, where
+/// instrumented code also accesses it through the atomic hooks (the guard byte of a function's static).
+/// Call the first before the real store, the second after the real load.
+void sync_atomic_store(const void* address, u8 size, uptr pc);
+void sync_atomic_load(const void* address, u8 size, uptr pc);
+/// The object ends (destroy) or begins anew (init): what it carried is forgotten.
+void sync_forget(const void* object);
+
+// File descriptors as objects: write → read. `number` is the descriptor. One that was never made part of a
+// channel (a file, a terminal) carries nothing.
+void sync_release_fd(int number, uptr pc);
+void sync_acquire_fd(int number, uptr pc);
+void sync_forget_fd(int number);
+/// Two descriptors that are the ends of one channel (pipe, socketpair; both the same for eventfd and epoll).
+void sync_pair_fds(int read_end, int write_end);
+/// A socket whose other end may be a descriptor of this process that cannot be told: all of these are one channel.
+void sync_network_fd(int number);
+/// `copy` is a new number for what `number` names (dup).
+void sync_duplicate_fd(int number, int copy);
+
+// Threads. See interceptors/thread.cc for the protocol.
+struct Thread;
+/// In the creator, before the real create: makes the new thread known. Null when asleep.
+Thread* thread_created(uptr pc);
+/// In the new thread, first of all. The stack is [stack_begin, stack_end).
+void thread_started(Thread* t);
+/// In the thread, last of all (after TLS destructors).
+void thread_ended();
+/// The thread was detached: nobody will join it.
+void thread_unreferenced(Thread* t);
+/// The creation failed: the thread will never run, and nobody will join it. Instead of thread_unreferenced.
+void thread_not_created(Thread* t);
+/// In the joiner, after the real join.
+void thread_joined(Thread* t, uptr pc);
+void thread_named(Thread* t, const char* name);
+
+// Memory. After an allocation; before a free.
+void memory_allocated(void* p, size_t size, uptr pc);
+void memory_freeing(void* p, uptr pc);
+/// Pages appear or vanish (mmap, munmap, a new stack).
+void memory_mapped(void* p, size_t size);
+/// A library function reads or writes the program's memory on its behalf (read(2), memcpy in a library, ...).
+void memory_accessed(const void* p, size_t size, bool write, uptr pc);
+
+/// Something was done that the runtime does not understand: named once, the run is marked incomplete.
+void incomplete(const char* what);
+
+/// For fork: called before, and after in parent and child.
+void before_fork();
+void after_fork(bool child);
+/// Before exec: the log says so.
+void before_exec(const char* path);
+/// Before the process ends with `code` (exit, _exit): analyses finish, the log gets its last line.
+void process_ending(int code);
+
+/// Defined by the interceptors, called by the runtime when it wakes: looks up all real functions and makes what
+/// threads need, so that nothing is looked up later in a signal handler or a forked child.
+void interceptors_ready();
+
+/// Where an interceptor was called from.
+#define DURESS_CALLER_PC (reinterpret_cast<::duress::uptr>(__builtin_return_address(0)))
+
+}  // namespace duress
+
+#endif  // DURESS_RUNTIME_SYNC_H_

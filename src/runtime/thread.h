@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A thread of the target as the runtime knows it. Made by the thread that creates it, so that its
+// clock starts with what the creator knows; handed over to the new thread; kept until it is both
+// ended and joined or detached.
+#ifndef DURESS_RUNTIME_THREAD_H_
+#define DURESS_RUNTIME_THREAD_H_
+
+#include "analysis/analysis.h"
+#include "analysis/fasttrack/fasttrack.h"
+#include "clock/lock_set.h"
+#include "clock/thread_clock.h"
+
+namespace duress {
+
+/// Threads: fields belong to the thread itself unless said otherwise.
+struct Thread {
+  Thread(Arena& arena, Tid id, Slot slot, Clock first)
+      : tid(id), clock(arena, slot, first), fasttrack(clock, &unborn), view{id, &clock, &fasttrack} {}
+
+  DuressSelf unborn = {};  // stands for __duress_self until the thread runs
+  Tid tid;
+  ThreadClock clock;
+  FastTrackThread fasttrack;
+  AnalysisThread view;  // what analyses see of this thread
+
+  /// Set while the thread runs inside the runtime. A signal handler that comes meanwhile finds it set,
+  /// and its accesses are not looked at.
+  bool in_runtime = false;
+
+  ReleaseClock start;   // by the creator; read when the thread starts
+  ReleaseClock end;     // by the thread at its end; read by join
+  std::atomic<u32> references{2};  // the running thread, and whoever may join it
+
+  DuressFrame* frames_begin = nullptr;  // the shadow call stack
+  size_t frames_bytes = 0;
+  uptr stack_begin = 0, stack_end = 0;  // memory of its stack and static TLS
+  int os_id = 0;
+
+  Thread* next = nullptr;  // list of live threads, under Runtime::threads_lock
+};
+
+/// Marks the thread as inside the runtime for a scope. `entered()` is false if it already was (a signal
+/// handler interrupted the runtime): then nothing may be done.
+class InRuntime {
+ public:
+  explicit InRuntime(Thread* t) : thread_(t && !t->in_runtime ? t : nullptr) {
+    if (thread_) thread_->in_runtime = true;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  ~InRuntime() {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (thread_) thread_->in_runtime = false;
+  }
+  InRuntime(const InRuntime&) = delete;
+  InRuntime& operator=(const InRuntime&) = delete;
+  bool entered() const { return thread_ != nullptr; }
+
+ private:
+  Thread* thread_;
+};
+
+/// The calling thread, or null when the runtime is asleep or the thread is unknown to it.
+Thread* current_thread();
+/// The same, but a thread that the runtime has not seen being created is taken in now.
+Thread* current_thread_or_adopt();
+
+}  // namespace duress
+
+#endif  // DURESS_RUNTIME_THREAD_H_

@@ -81,12 +81,20 @@ void find_stack(Thread& t) {
 
 void at_exit(int code, void*) { process_ending(code); }
 
-/// Called once, as early as an instrumented module allows.
-void start() {
+const char* find_options(char** environment) {
+  static constexpr char kName[] = "DURESS_OPTIONS=";
+  for (; environment && *environment; ++environment) {
+    if (strncmp(*environment, kName, sizeof kName - 1) == 0) return *environment + sizeof kName - 1;
+  }
+  return nullptr;
+}
+
+/// Called once, as early as an instrumented module allows. The C library's own `environ` may not be set yet.
+void start(char** environment) {
   static bool started = false;
   if (started) return;
   started = true;
-  const char* text = getenv("DURESS_OPTIONS");
+  const char* text = find_options(environment);
   if (!text) return;
   static Arena option_arena;
   static Options options;
@@ -361,10 +369,10 @@ void before_exec(const char* path) {
 // ---- entry points ----------------------------------------------------------------------------------------------
 
 extern "C" __attribute__((visibility("default"))) void __duress_module_init(const DuressModule* module) {
-  duress::start();
+  duress::start(environ);
   if (duress::g_runtime) duress::g_runtime->wake(module);
 }
 
 // Before the constructors of any shared library: what they do is to be seen too.
-static void duress_preinit() { duress::start(); }
-__attribute__((section(".preinit_array"), used)) static void (*const duress_preinit_entry)() = duress_preinit;
+static void duress_preinit(int, char**, char** environment) { duress::start(environment); }
+__attribute__((section(".preinit_array"), used)) static void (*const duress_preinit_entry)(int, char**, char**) = duress_preinit;

@@ -66,6 +66,7 @@ void thread_unreferenced(Thread* t);
 void thread_not_created(Thread* t);
 /// In the joiner, after the real join.
 void thread_joined(Thread* t, uptr pc);
+/// Null: the calling thread.
 void thread_named(Thread* t, const char* name);
 
 // Memory. After an allocation; before a free.

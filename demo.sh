@@ -1,0 +1,22 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs what is missing, builds Duress, and looks for the races of double-checked locking.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+tools/install.sh tools/packages.txt
+tools/build.sh
+example=examples/jumble/double_checked_locking.cc
+mkdir -p build/demo
+say() { echo; echo "\$ $*"; }
+
+say duress-c++ -g -O1 -std=c++20 $example -o point
+build/bin/duress-c++ -g -O1 -std=c++20 -Iexamples/support -pthread $example -o build/demo/point
+
+say ./point "                # started by itself: a normal program"
+build/demo/point
+
+say duress run -- ./point
+code=0
+build/bin/duress run --dir build/demo/.duress -- build/demo/point || code=$?
+echo "exit code $code (66: races were found)"
+[[ $code -eq 66 ]]

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// JUMBLE, figures 1 and 8: one thread sets a pointer once, the other checks it and then follows it.
+// Under sequential consistency this never fails; a memory model lets the second read of the check
+// still return null. Java never shows a half-built header, so the circle here is complete before
+// the threads start: the pointer is the only racy variable.
+//
+// EXPECT-RACE: x write-read
+// SUITE: fast
+#include <cstdio>
+#include <thread>
+
+#include "invisible_barrier.h"
+
+struct Circle {
+  int radius = 5;
+  int draw() const { return radius; }
+};
+
+Circle circle;
+Circle* x = nullptr;
+int published = 0;
+
+int main() {
+  int drawn = 0;
+  std::thread initialiser([] {
+    x = &circle;
+    invisible_signal(&published);
+  });
+  std::thread painter([&drawn] {
+    invisible_wait(&published, 1);
+    for (int i = 0; i < 10; i++) {
+      if (x != nullptr) {
+        drawn += x->draw();
+        std::this_thread::yield();  // keeps the loop's reads apart at -O2
+      }
+    }
+  });
+  initialiser.join();
+  painter.join();
+  std::printf("drawn %d\n", drawn);
+  return drawn == 50 ? 0 : 1;
+}

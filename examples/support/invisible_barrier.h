@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Order that a race detector cannot see. A test of a race must execute both accesses in every run,
+// often in a fixed order, yet any normal way to order them (a mutex, join, an acquire load) would
+// also remove the race. These functions order threads in time only: every operation is relaxed,
+// so it creates no happens-before even if it is instrumented, and the functions are not
+// instrumented and not inlined, so that no access moves across a call. Usable from C and C++.
+#ifndef DURESS_EXAMPLES_INVISIBLE_BARRIER_H_
+#define DURESS_EXAMPLES_INVISIBLE_BARRIER_H_
+
+#include <sched.h>
+
+#define DURESS_INVISIBLE __attribute__((noinline, unused, no_sanitize("thread")))
+
+/// Adds one to the counter.
+static DURESS_INVISIBLE void invisible_signal(int* counter) {
+  __asm__ volatile("" ::: "memory");
+  __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+  __asm__ volatile("" ::: "memory");
+}
+
+/// Returns when the counter is at least `count`.
+static DURESS_INVISIBLE void invisible_wait(int* counter, int count) {
+  __asm__ volatile("" ::: "memory");
+  while (__atomic_load_n(counter, __ATOMIC_RELAXED) < count) sched_yield();
+  __asm__ volatile("" ::: "memory");
+}
+
+/// Returns when `threads` threads have called it. One use per counter.
+static DURESS_INVISIBLE void invisible_barrier(int* counter, int threads) {
+  invisible_signal(counter);
+  invisible_wait(counter, threads);
+}
+
+#endif  // DURESS_EXAMPLES_INVISIBLE_BARRIER_H_

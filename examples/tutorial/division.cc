@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tutorial, the 50/x example: x = 10; x = 0; fork { if (x != 0) x = 50 / x; } x = 42;
+// The two reads of the forked thread may see different values: 42, then a stale 0.
+//
+// EXPECT-RACE: x
+#include <thread>
+
+#include "invisible_barrier.h"
+
+int x = 10;
+int written = 0;
+
+int main() {
+  x = 0;
+  std::thread forked([] {
+    invisible_wait(&written, 1);
+    if (x != 0) x = 50 / x;
+  });
+  x = 42;
+  invisible_signal(&written);
+  forked.join();
+  return x == 1 ? 0 : 1;
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/catalog.h"
+
+#include <gtest/gtest.h>
+
+namespace duress::cli {
+namespace {
+
+TEST(Catalog, NearestNames) {
+  std::vector<std::string> known{"run", "list", "doctor", "cmake"};
+  EXPECT_EQ(nearest("lst", known), std::vector<std::string>{"list"});
+  EXPECT_EQ(nearest("docter", known), std::vector<std::string>{"doctor"});
+  EXPECT_EQ(nearest("doc", known), std::vector<std::string>{"doctor"});
+  EXPECT_EQ(nearest("RUN", known), std::vector<std::string>{"run"});
+  EXPECT_TRUE(nearest("frobnicate", known).empty());
+  EXPECT_TRUE(nearest("", known).empty());
+}
+
+TEST(Catalog, ChainsAreChecked) {
+  EXPECT_EQ(check_chain("FastTrack"), "");
+  EXPECT_EQ(check_chain("Count:FastTrack"), "");
+  EXPECT_NE(check_chain("FastTrak").find("nearest: FastTrack"), std::string::npos);
+  EXPECT_NE(check_chain("Count::FastTrack"), "");
+  EXPECT_NE(check_chain(""), "");
+  EXPECT_NE(check_chain("FastTrack:"), "");
+}
+
+}  // namespace
+}  // namespace duress::cli

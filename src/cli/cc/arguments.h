@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a compiler command line asks for, as far as the wrapper must know: does it link, and what? The line
+// itself is passed on untouched; response files are opened only to look.
+#ifndef DURESS_CLI_CC_ARGUMENTS_H_
+#define DURESS_CLI_CC_ARGUMENTS_H_
+
+#include <string>
+#include <vector>
+
+namespace duress::cc {
+
+struct Request {
+  bool has_input = false;
+  bool only_assembly = true;  // every input is assembly
+  bool links = true;          // no -c, -S, -E, ...
+  bool relocatable = false;   // -r
+  bool shared = false;
+  bool is_static = false;
+  bool no_stdlib = false;
+  bool has_debug_option = false;  // -g, -g0, -ggdb, ...
+  bool sanitize_thread = false;
+  bool sanitize_address = false;
+  bool other_target = false;  // not 64-bit x86 Linux
+  bool is_cc1 = false;        // the compiler's inner interface
+};
+
+Request read_arguments(const std::vector<std::string>& args);
+
+}  // namespace duress::cc
+
+#endif  // DURESS_CLI_CC_ARGUMENTS_H_

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The commands of `duress`, one file each, and what they share: how errors are said and exit codes.
+#ifndef DURESS_CLI_COMMANDS_H_
+#define DURESS_CLI_COMMANDS_H_
+
+#include <string>
+#include <vector>
+
+namespace duress::cli {
+
+// docs/guide/run.md lists them for users.
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitWrongUse = 2;
+inline constexpr int kExitFindings = 66;
+inline constexpr int kExitToolFailed = 125;
+
+using Arguments = std::vector<std::string>;  // without the program's and the command's name
+
+struct Command {
+  const char* name;
+  const char* synopsis;
+  const char* summary;
+  int (*run)(const Arguments& arguments);
+};
+
+/// Every command, in the order of the help.
+const std::vector<Command>& commands();
+
+int run_command(const Arguments& arguments);
+int list_command(const Arguments& arguments);
+int doctor_command(const Arguments& arguments);
+int cmake_command(const Arguments& arguments);
+
+/// One line on stderr, "duress: TEXT", with control characters made harmless.
+void say(const std::string& text);
+
+/// Says what was wrong and where to read on; returns kExitWrongUse.
+int wrong_use(const std::string& command, const std::string& text);
+
+}  // namespace duress::cli
+
+#endif  // DURESS_CLI_COMMANDS_H_

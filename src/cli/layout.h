@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the parts of this installation are: relative to the program itself, so that the build tree, an
+// installed tree and a copy of either work alike.
+#ifndef DURESS_CLI_LAYOUT_H_
+#define DURESS_CLI_LAYOUT_H_
+
+#include <string>
+
+namespace duress::cli {
+
+struct Layout {
+  std::string bin;        // folder of `duress`
+  std::string prefix;     // its parent
+  std::string toolchain;  // share/duress/duress-toolchain.cmake
+};
+
+Layout layout();
+
+/// The first executable file `name` on PATH, or "".
+std::string find_program(const std::string& name);
+
+}  // namespace duress::cli
+
+#endif  // DURESS_CLI_LAYOUT_H_

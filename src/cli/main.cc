@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `duress`: finds the command by its name. Each command parses its own words, so that adding one is a file
+// and a line in the table.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+
+#include "cli/catalog.h"
+#include "cli/commands.h"
+
+namespace duress::cli {
+
+const std::vector<Command>& commands() {
+  static const std::vector<Command> table = {
+      {"run", "run [OPTIONS] -- PROG ARGS", "run an instrumented program once and report every data race",
+       run_command},
+      {"list", "list [KIND]", "the names that options take: analyses, strategies, models, heuristics",
+       list_command},
+      {"doctor", "doctor", "what works on this machine, and the command that fixes what does not",
+       doctor_command},
+      {"cmake", "cmake", "the path of a CMake toolchain file", cmake_command},
+  };
+  return table;
+}
+
+namespace {
+
+void print_help() {
+  fmt::print("duress finds data races in C and C++ programs.\n\nUsage: duress COMMAND ...\n\n");
+  for (const Command& command : commands()) fmt::print("  {:<28} {}\n", command.synopsis, command.summary);
+  fmt::print(
+      "\n  duress COMMAND --help        all options of a command\n"
+      "  duress --version             the version\n\n"
+      "Build a program with duress-cc or duress-c++ instead of clang, then run it:\n\n"
+      "  duress-c++ -g -O2 counter.cc -o counter\n"
+      "  duress run -- ./counter\n\n"
+      "With a build system:\n\n"
+      "  CC=duress-cc CXX=duress-c++ ./configure && make\n"
+      "  cmake -B build -DCMAKE_TOOLCHAIN_FILE=$(duress cmake)\n\n"
+      "A program built so behaves as always when started by itself.\n");
+}
+
+int dispatch(const std::vector<std::string>& words) {
+  if (words.empty()) {
+    say("no command given; see duress --help");
+    return kExitWrongUse;
+  }
+  const std::string& name = words[0];
+  if (name == "--help" || name == "-h" || name == "help") {
+    print_help();
+    return kExitOk;
+  }
+  if (name == "--version") {
+    fmt::print("duress {}\n", DURESS_VERSION);
+    return kExitOk;
+  }
+  std::vector<std::string> known;
+  for (const Command& command : commands()) {
+    if (name == command.name) return command.run({words.begin() + 1, words.end()});
+    known.emplace_back(command.name);
+  }
+  return wrong_use("", fmt::format("unknown {} '{}'{}", name[0] == '-' ? "option" : "command", name,
+                                   nearest_hint(name, known)));
+}
+
+}  // namespace
+}  // namespace duress::cli
+
+int main(int argc, char** argv) {
+  using namespace duress::cli;
+  try {
+    int code = dispatch({argv + 1, argv + argc});
+    if (std::fflush(stdout) != 0) {
+      say(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
+      return kExitToolFailed;
+    }
+    return code;
+  } catch (const std::exception& error) {
+    say(fmt::format("internal error: {}", error.what()));
+    return kExitToolFailed;
+  }
+}

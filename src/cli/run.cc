@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `duress run`: one execution of an instrumented program, then the report of every race it saw.
+//
+// The host knows nothing while the target runs: it hands over options in the environment, waits, and reads
+// the logs that the target's processes left. That keeps the target's own streams, exit code and speed as
+// they are, and a target that crashes or is killed still leaves what it had found.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <optional>
+#include <regex>
+
+#include "cli/catalog.h"
+#include "cli/command_line.h"
+#include "cli/commands.h"
+#include "cli/launch.h"
+#include "cli/layout.h"
+#include "finding/log_reader.h"
+#include "report/json_writer.h"
+#include "report/report.h"
+#include "report/site_table.h"
+#include "report/text_writer.h"
+
+namespace duress::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct RunOptions {
+  std::string chain = "FastTrack";
+  bool free = false, controlled = false, halt = false, stats = false, quiet = false, verbose = false;
+  std::string json;                // "-": stdout; "": none
+  std::string print_suppressions;  // likewise
+  std::vector<std::string> suppressions;
+  std::string fail_on = "race";
+  std::int64_t seed = 1;
+  std::string dir = ".duress";
+  std::string volatile_order;
+  std::string color = "auto";
+  std::vector<std::string> target;
+};
+
+/// Makes a folder for this run's logs that no other run has.
+std::optional<std::string> make_run_dir(const std::string& dir, std::string& error) {
+  std::error_code code;
+  bool fresh = !fs::exists(dir, code);
+  fs::path runs = fs::absolute(fs::path(dir)).lexically_normal() / "runs";
+  fs::create_directories(runs, code);
+  if (code) {
+    error = fmt::format("cannot make the folder '{}': {}; give another with --dir", runs.string(),
+                        code.message());
+    return std::nullopt;
+  }
+  if (fresh) {  // what we leave behind should not show up in version control
+    if (std::FILE* file = std::fopen((dir + "/.gitignore").c_str(), "wx")) {
+      std::fputs("*\n", file);
+      std::fclose(file);
+    }
+  }
+  std::time_t now = std::time(nullptr);
+  char stamp[32];
+  std::strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", std::localtime(&now));
+  for (int attempt = 0; attempt < 1000; ++attempt) {
+    std::string path =
+        fmt::format("{}/{}-{}{}", runs.string(), stamp, getpid(), attempt ? fmt::format("-{}", attempt) : "");
+    if (mkdir(path.c_str(), 0777) == 0) return path;
+    if (errno != EEXIST) {
+      error =
+          fmt::format("cannot make the folder '{}': {}; give another with --dir", path, std::strerror(errno));
+      return std::nullopt;
+    }
+  }
+  error = fmt::format("cannot make a new folder below '{}'", runs.string());
+  return std::nullopt;
+}
+
+/// The value of DURESS_OPTIONS: the user's own first, ours after it, so that ours win.
+std::string runtime_options(const RunOptions& options, const std::string& log_dir) {
+  const char* given = std::getenv("DURESS_OPTIONS");
+  std::string text = given != nullptr && *given != '\0' ? std::string(given) + ":" : "";
+  text += fmt::format("log_dir={}:chain={}:seed={}", log_dir, options.chain, options.seed);
+  if (options.halt) text += ":halt=1";
+  if (options.stats) text += ":stats=1";
+  if (!options.volatile_order.empty()) text += ":volatile=" + options.volatile_order;
+  return text;
+}
+
+bool write_all(int fd, const std::string& text) {
+  for (std::size_t done = 0; done < text.size();) {
+    ssize_t n = write(fd, text.data() + done, text.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    done += static_cast<std::size_t>(n);
+  }
+  return true;
+}
+
+/// Writes a document to `where` ("-": stdout). Says what went wrong and returns false if it cannot.
+bool deliver(const std::string& where, const std::string& text) {
+  int fd = where == "-" ? STDOUT_FILENO : open(where.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  bool good = fd >= 0 && write_all(fd, text);
+  int error = errno;
+  if (fd >= 0 && fd != STDOUT_FILENO && close(fd) != 0 && good) {
+    good = false;
+    error = errno;
+  }
+  if (!good)
+    say(fmt::format("cannot write '{}': {}", where == "-" ? "standard output" : where, std::strerror(error)));
+  return good;
+}
+
+/// A place for a document is checked before the run: an hour's result must not be lost to a typing mistake.
+std::string check_output(const std::string& where) {
+  if (where.empty() || where == "-") return {};
+  struct stat info{};
+  if (stat(where.c_str(), &info) == 0) {
+    if (S_ISDIR(info.st_mode)) return fmt::format("'{}' is a folder, not a file to write to", where);
+    if (S_ISREG(info.st_mode) && (info.st_mode & 0111) != 0) {
+      return fmt::format("'{}' is a program and will not be overwritten; put the program to run after --",
+                         where);
+    }
+    if (access(where.c_str(), W_OK) != 0)
+      return fmt::format("cannot write '{}': {}", where, std::strerror(errno));
+    return {};
+  }
+  fs::path parent = fs::path(where).parent_path();
+  if (access(parent.empty() ? "." : parent.c_str(), W_OK) != 0) {
+    return fmt::format("cannot write '{}': {}", where, std::strerror(errno));
+  }
+  return {};
+}
+
+bool use_color(const std::string& when) {
+  if (when == "always") return true;
+  if (when == "never") return false;
+  const char* no_color = std::getenv("NO_COLOR");
+  return isatty(STDERR_FILENO) != 0 && (no_color == nullptr || *no_color == '\0');
+}
+
+void print_events(const finding::RunLog& log) {
+  for (const finding::ProcessLog& process : log.processes) {
+    for (const std::string& text : process.events) say_plain(text);
+  }
+}
+
+/// Nothing that ran left a log: says why, as far as that can be known.
+int explain_silence(const std::string& program, const LaunchResult& result) {
+  std::string path = program.find('/') == std::string::npos ? find_program(program) : program;
+  if (report::SiteTable::load(path).size() == 0) {
+    say(fmt::format("{} is not instrumented; build it with duress-cc or duress-c++", program));
+  } else if (result.exit_code() != kExitToolFailed) {  // else the runtime has said itself what it lacks
+    say(fmt::format("{} is instrumented, but its runtime did not start; see duress doctor", program));
+  }
+  return kExitToolFailed;
+}
+
+int execute(const RunOptions& options) {
+  report::Suppressions suppressions;
+  for (const std::string& file : options.suppressions) {
+    if (std::string error = suppressions.load(file); !error.empty()) {
+      bool located = error.rfind(file + ":", 0) == 0;
+      if (located)
+        say_plain(error);
+      else
+        say(error);
+      return kExitWrongUse;
+    }
+  }
+  std::string error;
+  std::optional<std::string> log_dir = make_run_dir(options.dir, error);
+  if (!log_dir) {
+    say(error);
+    return kExitToolFailed;
+  }
+  std::error_code ignored;
+  if (std::regex_search(*log_dir, std::regex(":[a-z_]+="))) {  // would start another option
+    fs::remove(*log_dir, ignored);
+    say(fmt::format("DURESS_OPTIONS cannot carry the path '{}'; give another with --dir", *log_dir));
+    return kExitWrongUse;
+  }
+
+  LaunchResult result = launch(options.target, {{"DURESS_OPTIONS", runtime_options(options, *log_dir)}});
+  if (result.start_error != 0) {
+    fs::remove(*log_dir, ignored);
+    say(fmt::format("cannot start '{}': {}", options.target[0], std::strerror(result.start_error)));
+    return kExitToolFailed;
+  }
+
+  finding::RunLog log = finding::read_log_dir(*log_dir);
+  if (log.processes.empty()) {
+    for (const finding::LogProblem& problem : log.problems) {
+      say(fmt::format("{}:{}: unreadable log line ({})", problem.file, problem.line, problem.what));
+    }
+    fs::remove_all(*log_dir, ignored);
+    return explain_silence(options.target[0], result);
+  }
+
+  report::Report report;
+  report.command = "run";
+  report.version = DURESS_VERSION;
+  report.seed = options.seed;
+  report.target = options.target;
+  report.seconds = result.seconds;
+  report.cwd = fs::current_path(ignored).string();
+  report.root_pid = result.pid;
+  report::fill_report(log, suppressions, report);
+
+  print_events(log);
+  report::TextStyle style;
+  style.detail = options.quiet     ? report::Detail::kQuiet
+                 : options.verbose ? report::Detail::kVerbose
+                                   : report::Detail::kNormal;
+  style.color = use_color(options.color);
+  style.stats = options.stats;
+  bool delivered = true;
+  // With the document on stdout the text would only say it twice.
+  if (options.json != "-") write_all(STDERR_FILENO, report::to_text(report, style));
+  if (!options.json.empty()) delivered = deliver(options.json, report::to_json(report));
+  if (!options.print_suppressions.empty()) {
+    delivered = deliver(options.print_suppressions, report::to_suppressions(report)) && delivered;
+  }
+
+  if (result.signalled && report.crashes.empty() && !options.quiet) {
+    const char* name = sigabbrev_np(result.code);
+    say(fmt::format("the program was ended by {}",
+                    name ? fmt::format("SIG{}", name) : fmt::format("signal {}", result.code)));
+  }
+
+  bool worth_keeping = !report.races.empty() || !report.crashes.empty() || !report.warnings.empty();
+  if (!worth_keeping)
+    fs::remove_all(*log_dir, ignored);
+  else if (options.verbose)
+    say("log: " + report_path(*log_dir));
+
+  if (!delivered) return kExitToolFailed;
+  if (options.fail_on == "race" && !report.races.empty()) return kExitFindings;
+  return result.exit_code();
+}
+
+}  // namespace
+
+int run_command(const Arguments& arguments) {
+  RunOptions options;
+  CLI::App app("One execution of an instrumented program; reports every data race it saw.", "duress run");
+  app.prefix_command();
+  app.set_help_flag("-h,--help", "This text");
+  app.add_option("-t,--tool", options.chain,
+                 "Chain of analyses, A:B:C (see duress list analyses); default FastTrack");
+  app.add_flag("--free", options.free, "Threads in parallel under the system's scheduler (default)");
+  app.add_flag("--controlled", options.controlled, "One thread at a time, replayable (not there yet)");
+  app.add_flag("--halt", options.halt, "Stop the program at its first race");
+  app.add_option("--json", options.json, "Write one JSON document: --json to stdout, --json=FILE to a file");
+  app.add_option("--suppressions", options.suppressions, "File of races to hide, in ThreadSanitizer's syntax")
+      ->allow_extra_args(false);
+  app.add_option("--print-suppressions", options.print_suppressions,
+                 "Write lines that would hide what was found, to stdout or =FILE");
+  app.add_option("--fail-on", options.fail_on,
+                 "destructive, race (default) or never: what makes the exit code 66")
+      ->check(CLI::IsMember({"destructive", "race", "never"}));
+  app.add_option("--seed", options.seed, "Where everything random comes from; default 1");
+  app.add_option("--dir", options.dir, "Folder for logs and records; default .duress");
+  app.add_flag("--stats", options.stats, "Print the runtime's counters");
+  app.add_option("--volatile", options.volatile_order,
+                 "How volatile is meant: plain (default), relaxed (--volatile alone), acqrel")
+      ->check(CLI::IsMember({"plain", "relaxed", "acqrel"}));
+  app.add_flag("-q,--quiet", options.quiet, "Only the first line of each finding");
+  app.add_flag("-v,--verbose", options.verbose, "All frames of all stacks");
+  app.add_option("--color", options.color, "auto (default), always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  app.footer(
+      "The program's own exit code is passed on; 66: races were found; 2: wrong use; 125: duress itself "
+      "failed,\n"
+      "the program could not be started, or it is not instrumented.\n\n"
+      "  duress-c++ -g -O2 counter.cc -o counter\n"
+      "  duress run -- ./counter 4\n"
+      "  duress run --json=races.json --suppressions=known.txt -- ./counter 4");
+
+  try {
+    options.target = parse_with_target(
+        app, arguments,
+        {{"--json", "-"}, {"--print-suppressions", "-"}, {"--volatile", "relaxed"}, {"--color", "always"}},
+        {"--json"});
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", help_text(app, "-- PROG ARGS"));
+    return kExitOk;
+  } catch (const CLI::ParseError& parse_error) {
+    return wrong_use("run", parse_error.what());
+  }
+  if (options.target.empty() || options.target[0].empty()) {
+    return wrong_use("run", "no program given; put it and its arguments after --");
+  }
+  if (options.controlled) {
+    say("--controlled is not there yet; this version runs programs with --free only");
+    return kExitWrongUse;
+  }
+  if (std::string error = check_chain(options.chain); !error.empty()) return wrong_use("run", error);
+  for (const std::string& where : {options.json, options.print_suppressions}) {
+    if (std::string error = check_output(where); !error.empty()) return wrong_use("run", error);
+  }
+  return execute(options);
+}
+
+}  // namespace duress::cli

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Identity of findings. People write ids into bug trackers, baselines and commit messages, so an id may
+// depend only on what an unrelated edit, another machine, or another schedule leaves alone: names.
+// Lines, columns, thread numbers, addresses and which of the two accesses came first are left out.
+#include "finding/finding.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <tuple>
+
+namespace duress::finding {
+namespace {
+
+std::uint64_t fnv1a(const std::string& text) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (unsigned char c : text) hash = (hash ^ c) * 0x100000001b3u;
+  // FNV's high bits mix badly on short strings; ids are cut from the top.
+  hash ^= hash >> 32;
+  hash *= 0x9e3779b97f4a7c15u;
+  return hash ^ (hash >> 29);
+}
+
+std::string base_name(const std::string& path) {
+  std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+std::string joined_sorted(std::string a, std::string b) {
+  if (b < a) std::swap(a, b);
+  return a + '\0' + b;
+}
+
+auto position(const AccessReport& access) {
+  Frame site = access.site();
+  return std::make_tuple(site.file, site.line, site.column, site.function, static_cast<int>(access.access));
+}
+
+auto position(const Race& race) {
+  auto a = position(race.sites[0]);
+  auto b = position(race.sites[1]);
+  if (b < a) std::swap(a, b);
+  return std::make_tuple(a, b, race.variable_key);
+}
+
+}  // namespace
+
+const char* Race::kind() const {
+  if (!is_write(sites[0].access)) return "read-write";
+  return is_write(sites[1].access) ? "write-write" : "write-read";
+}
+
+std::size_t Race::headline() const {
+  bool first = is_write(sites[0].access), second = is_write(sites[1].access);
+  if (first != second) return first ? 0 : 1;
+  return position(sites[1]) < position(sites[0]) ? 1 : 0;
+}
+
+std::string group_key(const Race& race) {
+  std::array<std::string, 2> parts;
+  for (std::size_t i = 0; i < 2; ++i) {
+    Frame site = race.sites[i].site();
+    parts[i] = site.file + '\1' + std::to_string(site.line) + '\1' + std::to_string(site.column) + '\1' +
+               site.function + '\1' + access_name(race.sites[i].access);
+    // Without a line the address in the file is all that tells two places apart.
+    if (site.file.empty()) parts[i] += '\1' + site.module + '\1' + std::to_string(site.module_offset);
+  }
+  return race.variable_key + '\0' + joined_sorted(parts[0], parts[1]);
+}
+
+std::string identity(const Race& race) {
+  std::array<std::string, 2> parts;
+  for (std::size_t i = 0; i < 2; ++i) {
+    Frame site = race.sites[i].site();
+    const std::string& place = site.file.empty() ? site.module : site.file;
+    parts[i] = base_name(place) + '\1' + site.function + '\1' + access_name(race.sites[i].access);
+  }
+  return race.variable_key + '\0' + joined_sorted(parts[0], parts[1]);
+}
+
+void assign_ids(std::vector<Race>& races) {
+  std::vector<std::size_t> order(races.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return position(races[a]) < position(races[b]); });
+
+  std::map<std::string, int> seen;
+  std::vector<std::string> hex(races.size());
+  std::map<std::string, int> clashes;
+  for (std::size_t i : order) {
+    std::string text = identity(races[i]);
+    int ordinal = ++seen[text];
+    if (ordinal > 1) text += '#' + std::to_string(ordinal);
+    char digits[17];
+    std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(fnv1a(text)));
+    hex[i] = digits;
+    ++clashes[hex[i].substr(0, 4)];
+  }
+  for (std::size_t i : order) {
+    std::string shortest = hex[i].substr(0, 4);
+    races[i].id = "R-" + (clashes[shortest] > 1 ? hex[i].substr(0, 8) : shortest);
+  }
+}
+
+}  // namespace duress::finding

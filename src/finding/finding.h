@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a finding is once it has names: the thing that is grouped, suppressed, printed and compared
+// between runs.
+#ifndef DURESS_FINDING_FINDING_H_
+#define DURESS_FINDING_FINDING_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "finding/log_record.h"
+
+namespace duress::finding {
+
+/// One line of a stack. Empty strings and zeros mean "not known": a stripped binary still gives a
+/// module and an address.
+struct Frame {
+  std::string function;   // without parameters, e.g. "Cache::get"
+  std::string signature;  // with them, if the symbol had them; suppressions may be written against either
+  std::string file;       // absolute
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+  std::string module;         // path
+  Address module_offset = 0;  // address in the module's file
+  std::uint64_t function_offset = 0;
+  bool library = false;  // not the user's code: folded in text, skipped when a place to blame is chosen
+};
+
+/// One of the two accesses of a race.
+struct AccessReport {
+  Access access = Access::kRead;
+  std::uint64_t size = 0;
+  int thread = 0;
+  std::string thread_name;
+  std::vector<std::string> locks;
+  std::vector<Frame> stack;  // innermost first; stack[0] is the access itself
+  std::size_t blamed = 0;    // index in `stack` of the frame reported as the site: the innermost one of the
+                             // user's code, so that a race inside std::vector is charged to its user
+  Frame site() const { return blamed < stack.size() ? stack[blamed] : Frame{}; }
+};
+
+struct ThreadReport {
+  int id = 0;
+  int parent = -1;
+  std::string name;
+  std::vector<Frame> stack;
+};
+
+struct BlockReport {
+  BlockKind kind = BlockKind::kUnknown;
+  std::uint64_t size = 0;
+  std::int64_t offset = 0;  // of the racy address in it
+  int thread = -1;
+  std::string name;  // of the global, if it is one
+  std::vector<Frame> stack;
+};
+
+struct Race {
+  std::string id;            // "R-7f3a"; given by assign_ids
+  std::string variable;      // for people
+  std::string variable_key;  // the same without what changes from run to run (addresses, sizes, lines)
+  std::array<AccessReport, 2> sites;  // previous, current
+  std::vector<std::string> found_by;
+  Address address = 0;
+  BlockReport block;
+  std::vector<ThreadReport> threads;  // of the two sites and of the block, each once
+  int pid = 0;
+  std::string exe;
+  std::uint64_t count = 1;  // how often this pair was seen
+
+  /// "write-write", "write-read" or "read-write": previous, then current.
+  const char* kind() const;
+  /// Index of the access whose place opens the report: the write; of two writes the earlier place.
+  std::size_t headline() const;
+};
+
+struct Crash {
+  std::string signal;
+  Address address = 0;
+  int thread = 0;
+  std::string thread_name;
+  std::vector<Frame> stack;
+  std::size_t blamed = 0;
+  int pid = 0;
+  std::string exe;
+};
+
+/// "The same race": unordered pair of (file, line, column, function, access), and the variable.
+std::string group_key(const Race& race);
+
+/// What the stable id is a hash of: variable, and the sorted two of (base name of the file, function,
+/// access). No line numbers, so that an edit elsewhere in the file does not rename a finding.
+std::string identity(const Race& race);
+
+/// Gives each race its id. REQUIRES: `races` holds one entry per group. Races whose identity is the same
+/// (two lines of one function) are told apart by their order of position. Ids are `R-` and 4 hex digits;
+/// those that would clash in this report get 8.
+void assign_ids(std::vector<Race>& races);
+
+}  // namespace duress::finding
+
+#endif  // DURESS_FINDING_FINDING_H_

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ids: the same for what is the same race, whatever lines, order and schedule; different for what is not.
+#include "finding/finding.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace duress::finding {
+namespace {
+
+AccessReport access(Access kind, const char* file, std::uint32_t line, const char* function) {
+  AccessReport report;
+  report.access = kind;
+  Frame frame;
+  frame.file = file;
+  frame.line = line;
+  frame.column = 3;
+  frame.function = function;
+  report.stack.push_back(frame);
+  return report;
+}
+
+Race race(AccessReport a, AccessReport b, const char* variable = "Point::x") {
+  Race result;
+  result.sites = {std::move(a), std::move(b)};
+  result.variable = result.variable_key = variable;
+  return result;
+}
+
+std::string id_of(const Race& one) {
+  std::vector<Race> races{one};
+  assign_ids(races);
+  return races[0].id;
+}
+
+const AccessReport kWriter = access(Access::kWrite, "/p/src/point.cc", 5, "Point::Point");
+const AccessReport kReader = access(Access::kRead, "/p/src/point.cc", 9, "use");
+
+TEST(Finding, IdSurvivesLineShiftsOrderAndFolder) {
+  std::string id = id_of(race(kWriter, kReader));
+  EXPECT_EQ(id.size(), 6u);
+  EXPECT_EQ(id.rfind("R-", 0), 0u);
+  EXPECT_EQ(id, id_of(race(kReader, kWriter)));
+  EXPECT_EQ(id, id_of(race(access(Access::kWrite, "/q/point.cc", 105, "Point::Point"),
+                           access(Access::kRead, "/q/point.cc", 209, "use"))));
+}
+
+TEST(Finding, IdTellsRacesApart) {
+  std::set<std::string> ids{id_of(race(kWriter, kReader)), id_of(race(kWriter, kReader, "Point::y")),
+                            id_of(race(kWriter, kWriter)),
+                            id_of(race(kWriter, access(Access::kRead, "/p/src/point.cc", 9, "other")))};
+  EXPECT_EQ(ids.size(), 4u);
+}
+
+TEST(Finding, SameNamesAtOtherLinesGetOrdinalsByPlace) {
+  AccessReport later = access(Access::kWrite, "/p/src/point.cc", 50, "Point::Point");
+  std::vector<Race> forward{race(kWriter, kReader), race(later, kReader)};
+  std::vector<Race> backward{forward[1], forward[0]};
+  assign_ids(forward);
+  assign_ids(backward);
+  EXPECT_NE(forward[0].id, forward[1].id);
+  EXPECT_EQ(forward[0].id, backward[1].id);
+  EXPECT_EQ(forward[1].id, backward[0].id);
+  EXPECT_EQ(forward[0].id, id_of(race(kWriter, kReader)));  // the first keeps the plain id
+}
+
+TEST(Finding, ClashingShortIdsAreLengthened) {
+  // More races than a quarter of all 4-digit ids: some must clash.
+  std::vector<Race> races;
+  for (int i = 0; i < 20000; ++i) races.push_back(race(kWriter, kReader, ("v" + std::to_string(i)).c_str()));
+  assign_ids(races);
+  std::set<std::string> ids;
+  std::size_t lengthened = 0;
+  for (const Race& one : races) {
+    ids.insert(one.id);
+    EXPECT_TRUE(one.id.size() == 6 || one.id.size() == 10) << one.id;
+    lengthened += one.id.size() == 10;
+  }
+  EXPECT_EQ(ids.size(), races.size());
+  EXPECT_GT(lengthened, 0u);
+}
+
+TEST(Finding, KindIsPreviousThenCurrent) {
+  EXPECT_STREQ(race(kWriter, kReader).kind(), "write-read");
+  EXPECT_STREQ(race(kReader, kWriter).kind(), "read-write");
+  EXPECT_STREQ(race(kWriter, kWriter).kind(), "write-write");
+  EXPECT_STREQ(race(kReader, access(Access::kAtomicRmw, "a.c", 1, "f")).kind(), "read-write");
+  EXPECT_STREQ(race(access(Access::kFree, "a.c", 1, "f"), kReader).kind(), "write-read");
+}
+
+TEST(Finding, GroupsByUnorderedPairOfPlacesAndVariable) {
+  EXPECT_EQ(group_key(race(kWriter, kReader)), group_key(race(kReader, kWriter)));
+  EXPECT_NE(group_key(race(kWriter, kReader)), group_key(race(kWriter, kReader, "Point::y")));
+  EXPECT_NE(group_key(race(kWriter, kReader)),
+            group_key(race(access(Access::kWrite, "/p/src/point.cc", 6, "Point::Point"), kReader)));
+}
+
+TEST(Finding, HeadlineIsTheWriteOrTheEarlierPlace) {
+  EXPECT_EQ(race(kReader, kWriter).headline(), 1u);
+  EXPECT_EQ(race(kWriter, kReader).headline(), 0u);
+  AccessReport later = access(Access::kWrite, "/p/src/point.cc", 50, "f");
+  EXPECT_EQ(race(later, kWriter).headline(), 1u);
+  EXPECT_EQ(race(kWriter, later).headline(), 0u);
+}
+
+}  // namespace
+}  // namespace duress::finding

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The lines of a run's log (docs/design/log.md) as plain data, addresses still raw.
+//
+// Nothing here is interpreted: a race is two accesses with return addresses and a place in a site
+// table. Turning that into names is src/report's work, which needs the binaries; keeping the two apart
+// lets the reader be tested with hand-written lines and the report with hand-made records.
+#ifndef DURESS_FINDING_LOG_RECORD_H_
+#define DURESS_FINDING_LOG_RECORD_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace duress::finding {
+
+using Address = std::uint64_t;
+
+/// What an access did. `free` is the runtime's: giving memory back counts as a write to all of it.
+enum class Access { kRead, kWrite, kAtomicRead, kAtomicWrite, kAtomicRmw, kFree };
+
+/// "read", "atomic-rmw", ...: the spelling of the log and of --json.
+const char* access_name(Access access);
+std::optional<Access> access_from_name(const std::string& name);
+/// Whether the access changes memory: everything but the two reads.
+bool is_write(Access access);
+
+struct ModuleRecord {
+  int id = 0;
+  std::string path;
+  Address base = 0;  // load bias: run-time address minus address in the file
+  Address low = 0;
+  Address high = 0;
+  std::string build_id;
+};
+
+struct ThreadRecord {
+  int id = 0;
+  int parent = -1;
+  std::string name;
+  std::vector<Address> stack;  // where it was created
+};
+
+struct LockRecord {
+  Address address = 0;
+  std::string kind;  // "mutex", "rwlock", ...
+  bool shared = false;
+};
+
+struct SiteRecord {
+  int module = 0;
+  std::uint32_t index = 0;  // in 32-byte entries from the start of the section
+};
+
+struct AccessRecord {
+  int thread = 0;
+  Access access = Access::kRead;
+  Address address = 0;
+  std::uint64_t size = 0;
+  std::optional<SiteRecord> site;
+  std::vector<Address> stack;
+  std::vector<LockRecord> locks;
+};
+
+enum class BlockKind { kUnknown, kHeap, kGlobal, kStack, kTls, kMmap };
+
+struct BlockRecord {
+  BlockKind kind = BlockKind::kUnknown;
+  Address start = 0;
+  std::uint64_t size = 0;
+  int thread = -1;
+  std::vector<Address> stack;
+};
+
+struct RaceRecord {
+  std::string analysis;
+  Address address = 0;
+  std::uint64_t size = 0;
+  AccessRecord prev;
+  AccessRecord cur;
+  BlockRecord block;
+  std::size_t modules_loaded = 0;  // how many `module` lines came before: later ones cannot explain it
+};
+
+struct CrashRecord {
+  std::string signal;
+  Address address = 0;
+  int thread = 0;
+  std::vector<Address> stack;
+  std::size_t modules_loaded = 0;
+};
+
+/// One process image: from a `start` line to the next one of the same file (after `exec`) or its end.
+struct ProcessLog {
+  std::string file;
+  int pid = 0;
+  int ppid = 0;
+  std::string exe;
+  std::vector<std::string> argv;
+  std::string cwd;
+  std::string chain;
+  std::string mode;
+  std::vector<ModuleRecord> modules;  // in order of loading; an id may come back after dlclose
+  std::map<int, ThreadRecord> threads;
+  std::vector<RaceRecord> races;
+  std::vector<CrashRecord> crashes;
+  std::vector<std::string> incomplete;
+  std::vector<std::pair<std::string, std::uint64_t>> stats;
+  std::vector<std::string> events;
+  std::optional<int> exit;
+};
+
+/// A line that could not be understood; the rest of the log is kept.
+struct LogProblem {
+  std::string file;
+  std::size_t line = 0;
+  std::string what;
+};
+
+struct RunLog {
+  std::vector<ProcessLog> processes;
+  std::vector<LogProblem> problems;
+};
+
+}  // namespace duress::finding
+
+#endif  // DURESS_FINDING_LOG_RECORD_H_

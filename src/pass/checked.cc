@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pass/checked.h"
+
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/MDBuilder.h"
+#include "pass/access.h"
+#include "pass/atomics.h"
+#include "pass/check_emitter.h"
+#include "pass/check_plan.h"
+#include "pass/frames.h"
+#include "pass/masked.h"
+
+#include <algorithm>
+
+namespace duress::pass {
+namespace {
+
+/// memcpy and the like: what they read and write, as ranges.
+void check_memory_call(llvm::CallBase* call, AccessFilter& filter, CheckEmitter& emitter) {
+  llvm::IRBuilder<> builder(call);
+  llvm::Value* bytes = builder.CreateZExtOrTrunc(call->getArgOperand(2), builder.getInt64Ty());
+  auto* constant = llvm::dyn_cast<llvm::ConstantInt>(bytes);
+  uint64_t size = constant == nullptr ? 0 : constant->getZExtValue();
+  if (constant != nullptr && size == 0) return;
+  if (memory_call(*call) != MemoryCall::kSet && filter.may_be_shared(call->getArgOperand(1))) {
+    emitter.emit_range(builder, call, call->getArgOperand(1), bytes, false, size);
+  }
+  if (filter.may_be_shared(call->getArgOperand(0))) {
+    emitter.emit_range(builder, call, call->getArgOperand(0), bytes, true, size);
+  }
+}
+
+/// Arguments passed by value are read by the call itself.
+void check_byval_arguments(llvm::CallBase* call, AccessFilter& filter, CheckEmitter& emitter,
+                           const llvm::DataLayout& layout) {
+  for (unsigned i = 0; i < call->arg_size(); ++i) {
+    if (!call->isByValArgument(i) || !filter.may_be_shared(call->getArgOperand(i))) continue;
+    uint64_t size = layout.getTypeAllocSize(call->getParamByValType(i));
+    llvm::IRBuilder<> builder(call);
+    if (size != 0) emitter.emit_range(builder, call, call->getArgOperand(i), builder.getInt64(size), false, size);
+  }
+}
+
+bool has_byval_argument(const llvm::CallBase& call) {
+  for (unsigned i = 0; i < call.arg_size(); ++i) {
+    if (call.isByValArgument(i)) return true;
+  }
+  return false;
+}
+
+struct Work {
+  std::vector<llvm::Instruction*> atomics;
+  std::vector<llvm::CallBase*> memory_calls;
+  std::vector<llvm::CallBase*> byval_calls;
+  std::vector<llvm::IntrinsicInst*> masked;
+  bool leaf = true;
+};
+
+Work collect(llvm::Function& function, AccessFilter& filter) {
+  Work work;
+  for (llvm::Instruction& inst : llvm::instructions(function)) {
+    if (filter.is_hooked_atomic(&inst)) work.atomics.push_back(&inst);
+    if (is_masked_access(&inst, filter)) work.masked.push_back(llvm::cast<llvm::IntrinsicInst>(&inst));
+    auto* call = llvm::dyn_cast<llvm::CallBase>(&inst);
+    if (call == nullptr) continue;
+    if (memory_call(*call) != MemoryCall::kNone && !inst.hasMetadata(llvm::LLVMContext::MD_nosanitize)) {
+      work.memory_calls.push_back(call);
+    }
+    if (is_real_call(inst)) work.leaf = false;
+    if (has_byval_argument(*call) && !call->isMustTailCall()) work.byval_calls.push_back(call);
+  }
+  return work;
+}
+
+}  // namespace
+
+bool needs_instrumentation(llvm::Function& function) {
+  AccessFilter filter(function.getParent()->getDataLayout());
+  Access access;
+  for (llvm::Instruction& inst : llvm::instructions(function)) {
+    if (is_real_call(inst) || filter.is_hooked_atomic(&inst) || filter.classify(&inst, &access) ||
+        is_masked_access(&inst, filter)) {
+      return true;
+    }
+    auto* call = llvm::dyn_cast<llvm::CallBase>(&inst);
+    if (call != nullptr && memory_call(*call) != MemoryCall::kNone) return true;
+  }
+  return false;
+}
+
+void instrument_checked(llvm::Function& function, Unit& unit, uint32_t function_index,
+                        llvm::FunctionAnalysisManager& analyses) {
+  const llvm::DataLayout& layout = unit.module.getDataLayout();
+  AccessFilter filter(layout);
+  std::vector<Check> checks = plan_checks(function, filter, unit.namer, analyses);
+  Work work = collect(function, filter);
+  CheckEmitter emitter(function, unit, function_index, work.leaf);
+
+  // From the end of each block to its start: then each split moves few instructions.
+  llvm::DenseMap<const llvm::Instruction*, uint32_t> position;
+  uint32_t next = 0;
+  for (llvm::Instruction& inst : llvm::instructions(function)) position[&inst] = next++;
+  std::stable_sort(checks.begin(), checks.end(), [&](const Check& a, const Check& b) {
+    return position[a.before] > position[b.before];
+  });
+  for (const Check& check : checks) emitter.emit(check);
+  for (llvm::CallBase* call : work.memory_calls) check_memory_call(call, filter, emitter);
+  for (llvm::CallBase* call : work.byval_calls) check_byval_arguments(call, filter, emitter, layout);
+  for (llvm::IntrinsicInst* inst : work.masked) check_masked_access(inst, emitter);
+  Around around = [&](llvm::IRBuilderBase& builder, bool before) { emitter.around(builder, before); };
+  for (llvm::Instruction* inst : work.atomics) {
+    AtomicShape shape = atomic_shape(inst);
+    uint8_t flags = inst->isVolatile() ? DURESS_SITE_VOLATILE : 0;
+    llvm::Constant* site = unit.site(inst, shape.address, static_cast<DuressAccess>(shape.access), shape.size,
+                                     function_index, flags);
+    lower_atomic(inst, unit.hooks, site, around);
+  }
+  if (!work.leaf) Frames(function, unit.hooks).instrument_body();
+  analyses.invalidate(function, llvm::PreservedAnalyses::none());
+}
+
+void instrument_in_place(llvm::Function& function, Unit& unit, uint32_t function_index) {
+  AccessFilter filter(unit.module.getDataLayout());
+  std::vector<Access> accesses;
+  for (llvm::Instruction& inst : llvm::instructions(function)) {
+    Access access;
+    if (filter.classify(&inst, &access)) accesses.push_back(access);
+  }
+  Work work = collect(function, filter);
+  CheckEmitter emitter(function, unit, function_index, /*leaf=*/false);
+  llvm::MDNode* unlikely = llvm::MDBuilder(function.getContext()).createBranchWeights(1, 1 << 20);
+  auto guard = [&](llvm::Instruction* inst) {
+    llvm::IRBuilder<> builder(inst);
+    auto* flag = unseen_by_sanitizers(builder.CreateLoad(builder.getInt8Ty(), unit.sites.flag(function_index)));
+    return split_if(builder.CreateICmpNE(flag, builder.getInt8(0)), inst, unlikely)->getTerminator();
+  };
+  for (const Access& access : llvm::reverse(accesses)) {
+    llvm::IRBuilder<> builder(guard(access.inst));
+    builder.SetCurrentDebugLocation(access.inst->getDebugLoc());
+    emitter.emit_range(builder, access.inst, access.address, builder.getInt64(access.size), access.write, access.size);
+  }
+  for (llvm::CallBase* call : work.memory_calls) {
+    auto* copy = llvm::cast<llvm::CallBase>(call->clone());
+    // The ranges are computed from the call's operands, so a copy under the guard can stand for it.
+    llvm::IRBuilder<>(guard(call)).Insert(copy);
+    check_memory_call(copy, filter, emitter);
+    copy->eraseFromParent();
+  }
+  for (llvm::IntrinsicInst* inst : work.masked) check_masked_access(inst, emitter);
+  Around nothing = [](llvm::IRBuilderBase&, bool) {};
+  for (llvm::Instruction* inst : work.atomics) {
+    AtomicShape shape = atomic_shape(inst);
+    llvm::Constant* site = unit.site(inst, shape.address, static_cast<DuressAccess>(shape.access), shape.size,
+                                     function_index, inst->isVolatile() ? DURESS_SITE_VOLATILE : 0);
+    lower_atomic(inst, unit.hooks, site, nothing);
+  }
+}
+
+}  // namespace duress::pass

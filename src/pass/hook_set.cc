@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pass/hook_set.h"
+
+#include <duress/hooks.h>
+
+#include <type_traits>
+
+namespace duress::pass {
+namespace {
+
+using u8 = uint8_t;
+using u16 = uint16_t;
+using u32 = uint32_t;
+using u64 = uint64_t;
+using u128 = unsigned __int128;
+
+template <class T>
+llvm::Type* ir_type(llvm::LLVMContext& context) {
+  if constexpr (std::is_void_v<T>) {
+    return llvm::Type::getVoidTy(context);
+  } else if constexpr (std::is_pointer_v<T>) {
+    return llvm::PointerType::get(context, 0);
+  } else {
+    return llvm::Type::getIntNTy(context, sizeof(T) * 8);
+  }
+}
+
+struct Signature {
+  llvm::StringRef name;
+  bool slow;
+  llvm::FunctionType* (*type)(llvm::LLVMContext&);
+};
+
+template <class F>
+struct TypeOf;
+template <class R, class... P>
+struct TypeOf<R(P...)> {
+  static llvm::FunctionType* get(llvm::LLVMContext& context) {
+    return llvm::FunctionType::get(ir_type<R>(context), {ir_type<P>(context)...}, false);
+  }
+};
+
+const Signature kHooks[] = {
+#define DURESS_HOOK(name, result, params) {#name, false, &TypeOf<result params>::get},
+#define DURESS_HOOK_SLOW(name, result, params) {#name, true, &TypeOf<result params>::get},
+#include <duress/hooks.def>
+#undef DURESS_HOOK
+#undef DURESS_HOOK_SLOW
+};
+
+}  // namespace
+
+llvm::Function* HookSet::declare(llvm::StringRef name) {
+  llvm::Function* function = module_.getFunction(name);
+  if (function != nullptr) return function;
+  for (const Signature& hook : kHooks) {
+    if (hook.name != name) continue;
+    llvm::LLVMContext& context = module_.getContext();
+    function = llvm::cast<llvm::Function>(module_.getOrInsertFunction(name, hook.type(context)).getCallee());
+    function->setDoesNotThrow();
+    if (hook.slow) function->setCallingConv(llvm::CallingConv::PreserveMost);
+    // The C calling convention wants small integers extended by the caller and by the callee's return.
+    auto small = [](llvm::Type* type) { return type->isIntegerTy(8) || type->isIntegerTy(16); };
+    for (llvm::Argument& arg : function->args()) {
+      if (small(arg.getType())) arg.addAttr(llvm::Attribute::ZExt);
+    }
+    if (small(function->getReturnType())) function->addRetAttr(llvm::Attribute::ZExt);
+    return function;
+  }
+  llvm::report_fatal_error(llvm::Twine("duress: no such hook: ") + name);
+}
+
+llvm::CallInst* HookSet::call(llvm::IRBuilderBase& builder, llvm::StringRef name,
+                              llvm::ArrayRef<llvm::Value*> args) {
+  llvm::Function* function = declare(name);
+  llvm::CallInst* call = builder.CreateCall(function, args);
+  call->setCallingConv(function->getCallingConv());
+  call->setAttributes(function->getAttributes());
+  return call;
+}
+
+llvm::Constant* HookSet::self(uint64_t offset) {
+  llvm::LLVMContext& context = module_.getContext();
+  llvm::Type* i64 = llvm::Type::getInt64Ty(context);
+  llvm::GlobalVariable* variable = module_.getGlobalVariable("__duress_self");
+  if (variable == nullptr) {
+    auto* type = llvm::StructType::get(context, {i64, i64, llvm::PointerType::get(context, 0)});
+    // Code that can only end up in an executable reaches the runtime's variable, which is linked into
+    // that executable, with a constant offset from %fs: one instruction less per use.
+    bool executable = module_.getPICLevel() == llvm::PICLevel::NotPIC ||
+                      module_.getPIELevel() != llvm::PIELevel::Default;
+    variable = new llvm::GlobalVariable(module_, type, false, llvm::GlobalValue::ExternalLinkage, nullptr,
+                                        "__duress_self", nullptr,
+                                        executable ? llvm::GlobalValue::LocalExecTLSModel
+                                                   : llvm::GlobalValue::InitialExecTLSModel);
+  }
+  if (offset == 0) return variable;
+  return llvm::ConstantExpr::getGetElementPtr(llvm::Type::getInt8Ty(context), variable,
+                                              llvm::ConstantInt::get(i64, offset));
+}
+
+}  // namespace duress::pass

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The step after optimisation. The function itself stays as the optimiser left it, but for one test of its
+// byte in `duress_flags` at entry; its copy with race checks and its faithful body are reached from there with a
+// tail call, so that arguments of every kind, variadic ones too, arrive untouched.
+#include "pass/late_step.h"
+
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
+#include "pass/check_emitter.h"
+#include "pass/checked.h"
+#include "pass/compat.h"
+#include "pass/early_step.h"
+#include "pass/faithful.h"
+#include "pass/module_init.h"
+
+#include <cstdlib>
+
+namespace duress::pass {
+namespace {
+
+void become_second_body(llvm::Function& clone, llvm::Function& original, llvm::StringRef suffix) {
+  clone.setName(original.getName() + suffix);
+  clone.setVisibility(llvm::GlobalValue::DefaultVisibility);
+  clone.setDLLStorageClass(llvm::GlobalValue::DefaultStorageClass);
+  clone.setLinkage(llvm::GlobalValue::InternalLinkage);
+  clone.setDSOLocal(true);
+  clone.setComdat(original.getComdat());  // kept or dropped together with the function
+  clone.setCallingConv(original.getCallingConv());
+  clone.eraseMetadata(llvm::LLVMContext::MD_type);
+  clone.removeFnAttr(llvm::Attribute::AlwaysInline);
+  clone.removeFnAttr(llvm::Attribute::InlineHint);
+  clone.removeFnAttr(llvm::Attribute::Memory);
+  clone.addFnAttr(llvm::Attribute::NoInline);
+}
+
+/// Unnamed or colliding names cannot be: the clone is found by name.
+llvm::Function* faithful_body(llvm::Module& module, llvm::Function& original) {
+  llvm::Function* clone = module.getFunction((original.getName() + kFaithfulSuffix).str());
+  if (clone == nullptr || clone->getFunctionType() != original.getFunctionType()) return nullptr;
+  // Where the plain body does not need an argument, callers in this unit may have stopped passing it.
+  for (unsigned i = 0; i < original.arg_size(); ++i) {
+    if (original.getArg(i)->use_empty() && !clone->getArg(i)->use_empty()) return nullptr;
+  }
+  for (llvm::Instruction& inst : llvm::instructions(*clone)) {
+    // A call that exists to fail compilation if it is not optimised away.
+    auto* call = llvm::dyn_cast<llvm::CallBase>(&inst);
+    llvm::Function* callee = call == nullptr ? nullptr : call->getCalledFunction();
+    if (callee != nullptr && (callee->hasFnAttribute("dontcall-error") || callee->hasFnAttribute("dontcall-warn"))) {
+      return nullptr;
+    }
+  }
+  return clone;
+}
+
+void tail_call(llvm::IRBuilder<>& builder, llvm::Function& from, llvm::Function& to) {
+  llvm::SmallVector<llvm::Value*, 8> arguments;
+  llvm::SmallVector<llvm::AttributeSet, 8> attributes;
+  for (llvm::Argument& argument : from.args()) {
+    arguments.push_back(&argument);
+    attributes.push_back(from.getAttributes().getParamAttrs(argument.getArgNo()));
+  }
+  llvm::CallInst* call = builder.CreateCall(&to, arguments);
+  call->setCallingConv(from.getCallingConv());
+  call->setTailCallKind(llvm::CallInst::TCK_MustTail);
+  call->setAttributes(
+      llvm::AttributeList::get(from.getContext(), llvm::AttributeSet(), from.getAttributes().getRetAttrs(), attributes));
+  if (from.getReturnType()->isVoidTy()) {
+    builder.CreateRetVoid();
+  } else {
+    builder.CreateRet(call);
+  }
+}
+
+void add_dispatch(llvm::Function& function, llvm::Constant* flag_address, llvm::Function& checked,
+                  llvm::Function* faithful) {
+  llvm::LLVMContext& context = function.getContext();
+  llvm::BasicBlock* entry = &function.getEntryBlock();
+  // Allocas must stay in the entry block to be part of the fixed frame.
+  llvm::SmallVector<llvm::AllocaInst*, 16> allocas;
+  auto split = entry->begin();
+  for (llvm::Instruction& inst : *entry) {
+    if (auto* alloca = llvm::dyn_cast<llvm::AllocaInst>(&inst); alloca != nullptr && alloca->isStaticAlloca()) {
+      allocas.push_back(alloca);
+    }
+  }
+  for (llvm::AllocaInst* alloca : allocas) {
+    if (&*split == alloca) {
+      ++split;
+    } else {
+      alloca->moveBefore(*entry, split);
+    }
+  }
+  llvm::BasicBlock* plain = entry->splitBasicBlock(split, "duress.plain");
+  llvm::DebugLoc location;
+  if (llvm::DISubprogram* info = function.getSubprogram()) {
+    location = llvm::DILocation::get(context, info->getScopeLine(), 0, info);
+  }
+  entry->getTerminator()->eraseFromParent();
+  llvm::BasicBlock* other = llvm::BasicBlock::Create(context, "duress.other", &function);
+  llvm::IRBuilder<> builder(entry);
+  builder.SetCurrentDebugLocation(location);
+  // Loaded twice, so that the first test compares memory and needs no register.
+  auto flag = [&] { return unseen_by_sanitizers(builder.CreateLoad(builder.getInt8Ty(), flag_address)); };
+  llvm::MDNode* likely = llvm::MDBuilder(context).createBranchWeights(1 << 20, 1);
+  builder.CreateCondBr(builder.CreateICmpEQ(flag(), builder.getInt8(DURESS_BODY_PLAIN)), plain, other, likely);
+  builder.SetInsertPoint(other);
+  if (faithful != nullptr) {
+    llvm::BasicBlock* to_faithful = llvm::BasicBlock::Create(context, "duress.faithful", &function);
+    llvm::BasicBlock* to_checked = llvm::BasicBlock::Create(context, "duress.checked", &function);
+    builder.CreateCondBr(builder.CreateICmpEQ(flag(), builder.getInt8(DURESS_BODY_FAITHFUL)), to_faithful, to_checked);
+    builder.SetInsertPoint(to_faithful);
+    tail_call(builder, function, *faithful);
+    builder.SetInsertPoint(to_checked);
+  }
+  tail_call(builder, function, checked);
+}
+
+bool is_faithful(const llvm::Function& function) { return function.getName().ends_with(kFaithfulSuffix); }
+
+/// Undoes what the early step did to keep the faithful bodies; returns the functions to instrument.
+std::vector<llvm::Function*> restore(Unit& unit) {
+  llvm::removeFromUsedLists(unit.module, [](llvm::Constant* used) {
+    auto* function = llvm::dyn_cast<llvm::Function>(used->stripPointerCasts());
+    return function != nullptr && is_faithful(*function);
+  });
+  std::vector<llvm::Function*> result;
+  for (llvm::Function& function : unit.module) {
+    auto it = unit.functions.find(function.getName());
+    if (it != unit.functions.end() && it->second.was_local && !function.hasLocalLinkage()) {
+      function.setVisibility(llvm::GlobalValue::DefaultVisibility);
+      function.setLinkage(it->second.linkage);
+    }
+    if (function.isDeclaration() || !function.hasFnAttribute(llvm::Attribute::SanitizeThread)) continue;
+    function.removeFnAttr(llvm::Attribute::SanitizeThread);
+    if (!function.hasAvailableExternallyLinkage() && !is_faithful(function)) result.push_back(&function);
+  }
+  return result;
+}
+
+void instrument(llvm::Function& function, Unit& unit, llvm::FunctionAnalysisManager& analyses) {
+  llvm::Function* faithful = faithful_body(unit.module, function);
+  if (!needs_instrumentation(function)) {
+    if (faithful == nullptr) return;
+    // Nothing is left to check after optimisation, but the source had accesses.
+  }
+  FunctionRecord& record = unit.record(function.getName());
+  if (!can_be_cloned(function)) {
+    instrument_in_place(function, unit, record.index);
+    return;
+  }
+  llvm::ValueToValueMapTy map;
+  llvm::Function* checked = llvm::CloneFunction(&function, map);
+  become_second_body(*checked, function, kCheckedSuffix);
+  instrument_checked(*checked, unit, record.index, analyses);
+  if (faithful != nullptr) {
+    become_second_body(*faithful, function, kFaithfulSuffix);
+    finish_faithful(*faithful, unit);
+  }
+  add_dispatch(function, unit.sites.flag(record.index), *checked, faithful);
+  analyses.invalidate(function, llvm::PreservedAnalyses::none());
+}
+
+}  // namespace
+
+llvm::PreservedAnalyses LateStep::run(llvm::Module& module, llvm::ModuleAnalysisManager& manager) {
+  std::unique_ptr<Unit> unit = std::move(holder_->unit);
+  if (unit == nullptr || &unit->module != &module) return llvm::PreservedAnalyses::all();
+  auto& analyses = manager.getResult<llvm::FunctionAnalysisManagerModuleProxy>(module).getManager();
+  for (llvm::Function* function : restore(*unit)) instrument(*function, *unit, analyses);
+
+  // Faithful bodies whose function was optimised away, or cannot use them.
+  for (llvm::Function& function : llvm::make_early_inc_range(module)) {
+    if (!is_faithful(function) || !function.use_empty()) continue;
+    analyses.clear(function, function.getName());
+    function.eraseFromParent();
+  }
+  if (!unit->sites.empty()) {
+    unit->sites.emit();
+    add_module_constructor(*unit);
+  }
+  if (std::getenv("DURESS_PASS_VERIFY") != nullptr && llvm::verifyModule(module, &llvm::errs())) {
+    llvm::report_fatal_error("duress: the late step made a broken module");
+  }
+  return llvm::PreservedAnalyses::none();
+}
+
+}  // namespace duress::pass

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Checks of a loop, once in front of it. A loop that does not synchronise runs in one epoch, so an access
+// to a fixed address needs one check, and accesses that walk through memory without gaps need one check of
+// the range they cover. Exactly the bytes that the loop will access are checked: a range is made only when
+// the number of rounds is known at entry and nothing can leave the loop early.
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
+#include "pass/check_plan.h"
+#include "pass/compat.h"
+
+#include <algorithm>
+
+namespace duress::pass {
+namespace {
+
+// Below this many bytes the loop's own inline checks are cheaper than a call.
+constexpr uint64_t kMinRangeBytes = 64;
+
+class LoopHoister {
+ public:
+  LoopHoister(llvm::Function& function, std::vector<Check>& checks, VariableNamer& namer,
+              llvm::FunctionAnalysisManager& analyses)
+      : layout_(function.getParent()->getDataLayout()),
+        checks_(checks),
+        namer_(namer),
+        loops_(analyses.getResult<llvm::LoopAnalysis>(function)),
+        tree_(analyses.getResult<llvm::DominatorTreeAnalysis>(function)),
+        scev_(analyses.getResult<llvm::ScalarEvolutionAnalysis>(function)),
+        expander_(make_expander(scev_, layout_)) {}
+
+  std::vector<Check> run() {
+    auto order = loops_.getLoopsInPreorder();
+    for (llvm::Loop* loop : llvm::reverse(order)) visit(loop);  // inner loops first
+    std::erase_if(checks_, [](const Check& check) { return check.before == nullptr; });
+    // Where several met in front of a loop a write goes first: it covers the reads.
+    std::stable_partition(checks_.begin(), checks_.end(), [](const Check& check) { return check.access.write; });
+    return std::move(ranges_);
+  }
+
+ private:
+  /// One access that moves by the same number of bytes each round.
+  struct Walker {
+    Check* check;
+    int64_t offset;  // of its first address, from the group's
+    std::string variable;
+  };
+  struct Group {
+    const llvm::SCEV* start;
+    int64_t step;
+    bool every_round;  // also in the last, partial round of a loop that leaves in its middle
+    std::vector<Walker> walkers;
+  };
+  /// Adjacent walkers: each round covers [begin, end).
+  struct Chunk {
+    int64_t begin;
+    int64_t end;
+    std::vector<Walker*> walkers;
+  };
+
+  bool is_quiet(llvm::Loop* loop) {
+    for (llvm::BasicBlock* block : loop->blocks()) {
+      for (llvm::Instruction& inst : *block) {
+        if (may_synchronise(inst) || !llvm::isGuaranteedToTransferExecutionToSuccessor(&inst)) return false;
+      }
+    }
+    for (llvm::Loop* inner : loop->getSubLoops()) {
+      if (!is_finite(inner)) return false;
+    }
+    return true;
+  }
+  bool is_finite(llvm::Loop* loop) {
+    if (llvm::isa<llvm::SCEVCouldNotCompute>(scev_.getBackedgeTakenCount(loop))) return false;
+    return llvm::all_of(loop->getSubLoops(), [&](llvm::Loop* inner) { return is_finite(inner); });
+  }
+
+  void visit(llvm::Loop* loop) {
+    llvm::BasicBlock* preheader = loop->getLoopPreheader();
+    if (preheader == nullptr || loop->getLoopLatch() == nullptr) return;
+    std::vector<Check*> inside;
+    for (Check& check : checks_) {
+      if (check.before != nullptr && loop->contains(check.before) && !check.access.is_volatile &&
+          !check.access.is_vptr_store) {
+        inside.push_back(&check);
+      }
+    }
+    bool has_ranges = llvm::any_of(ranges_, [&](Check& range) { return loop->contains(range.before); });
+    if ((inside.empty() && !has_ranges) || !is_quiet(loop)) return;
+    hoist_invariant(loop, preheader->getTerminator(), inside);
+    std::erase_if(inside, [&](Check* check) { return !loop->contains(check->before); });
+    gather_ranges(loop, preheader->getTerminator(), inside);
+  }
+
+  /// Whether the block is entered at least once whenever the loop is.
+  bool is_certain(llvm::Loop* loop, llvm::BasicBlock* block) {
+    if (!tree_.dominates(block, loop->getLoopLatch())) return false;
+    llvm::SmallVector<llvm::BasicBlock*, 4> exiting;
+    loop->getExitingBlocks(exiting);
+    return llvm::all_of(exiting, [&](llvm::BasicBlock* exit) { return tree_.dominates(block, exit); });
+  }
+
+  void hoist_invariant(llvm::Loop* loop, llvm::Instruction* front, const std::vector<Check*>& inside) {
+    for (Check* check : inside) {
+      if (loop->isLoopInvariant(check->access.address) && is_certain(loop, check->before->getParent())) {
+        check->before = front;
+      }
+    }
+    for (Check& range : ranges_) {
+      if (loop->contains(range.before) && loop->isLoopInvariant(range.range_start) &&
+          loop->isLoopInvariant(range.range_bytes) && is_certain(loop, range.before->getParent())) {
+        range.before = front;
+      }
+    }
+  }
+
+  void gather_ranges(llvm::Loop* loop, llvm::Instruction* front, const std::vector<Check*>& inside) {
+    llvm::BasicBlock* exiting = loop->getExitingBlock();
+    const llvm::SCEV* rounds = scev_.getBackedgeTakenCount(loop);
+    if (inside.empty() || exiting == nullptr || llvm::isa<llvm::SCEVCouldNotCompute>(rounds)) return;
+    if (!loop->getSubLoops().empty() || !tree_.dominates(exiting, loop->getLoopLatch())) return;
+    rounds = scev_.getTruncateOrZeroExtend(rounds, llvm::Type::getInt64Ty(front->getContext()));
+
+    std::vector<Group> groups;
+    for (Check* check : inside) {
+      llvm::BasicBlock* block = check->before->getParent();
+      if (loops_.getLoopFor(block) != loop || !tree_.dominates(block, loop->getLoopLatch())) continue;
+      add_walker(groups, loop, check, /*every_round=*/tree_.dominates(block, exiting));
+    }
+    for (Group& group : groups) make_ranges(group, rounds, front);
+  }
+
+  void add_walker(std::vector<Group>& groups, llvm::Loop* loop, Check* check, bool every_round) {
+    auto* walk = llvm::dyn_cast<llvm::SCEVAddRecExpr>(scev_.getSCEV(check->access.address));
+    if (walk == nullptr || walk->getLoop() != loop || !walk->isAffine()) return;
+    auto* step = llvm::dyn_cast<llvm::SCEVConstant>(walk->getStepRecurrence(scev_));
+    if (step == nullptr || step->getAPInt().getSignificantBits() > 32 || step->getValue()->isZero()) return;
+    int64_t bytes = step->getAPInt().getSExtValue();
+    Walker walker{check, 0, namer_.name(check->access.inst, check->access.address, check->access.size).name};
+    for (Group& group : groups) {
+      if (group.step != bytes || group.every_round != every_round) continue;
+      auto* distance = llvm::dyn_cast<llvm::SCEVConstant>(scev_.getMinusSCEV(walk->getStart(), group.start));
+      if (distance == nullptr || distance->getAPInt().getSignificantBits() > 32) continue;
+      walker.offset = distance->getAPInt().getSExtValue();
+      group.walkers.push_back(walker);
+      return;
+    }
+    groups.push_back({walk->getStart(), bytes, every_round, {walker}});
+  }
+
+  /// Joins neighbours that together leave no gap. Different variables, and lines where not needed, stay apart
+  /// so that a report names the right one.
+  std::vector<Chunk> chunks(Group& group, bool write) {
+    std::vector<Walker*> sorted;
+    for (Walker& walker : group.walkers) {
+      if (walker.check->before != nullptr && walker.check->access.write == write) sorted.push_back(&walker);
+    }
+    std::stable_sort(sorted.begin(), sorted.end(), [](Walker* a, Walker* b) { return a->offset < b->offset; });
+    std::vector<Chunk> result;
+    auto line = [](Walker* walker) {
+      const llvm::DebugLoc& location = walker->check->access.inst->getDebugLoc();
+      return location ? location.getLine() : 0;
+    };
+    for (Walker* walker : sorted) {
+      int64_t end = walker->offset + static_cast<int64_t>(walker->check->access.size);
+      bool joined = false;
+      for (Chunk& chunk : result) {
+        Walker* last = chunk.walkers.back();
+        if (walker->offset > chunk.end || last->variable != walker->variable) continue;
+        bool whole = chunk.end - chunk.begin >= std::abs(group.step) && end - walker->offset >= std::abs(group.step);
+        if (whole && line(last) != line(walker)) continue;
+        chunk.end = std::max(chunk.end, end);
+        chunk.walkers.push_back(walker);
+        joined = true;
+        break;
+      }
+      if (!joined) result.push_back({walker->offset, end, {walker}});
+    }
+    std::erase_if(result, [&](const Chunk& chunk) { return chunk.end - chunk.begin < std::abs(group.step); });
+    return result;
+  }
+
+  void make_ranges(Group& group, const llvm::SCEV* rounds, llvm::Instruction* front) {
+    std::vector<Chunk> written = chunks(group, true);
+    std::erase_if(written, [&](const Chunk& chunk) { return !emit(group, chunk, rounds, front); });
+    for (Walker& walker : group.walkers) {
+      for (const Chunk& chunk : written) {
+        int64_t end = walker.offset + static_cast<int64_t>(walker.check->access.size);
+        if (walker.offset >= chunk.begin && end <= chunk.end) walker.check->before = nullptr;
+      }
+    }
+    for (const Chunk& chunk : chunks(group, false)) emit(group, chunk, rounds, front);
+  }
+
+  bool emit(const Group& group, const Chunk& chunk, const llvm::SCEV* rounds, llvm::Instruction* front) {
+    llvm::Type* i64 = llvm::Type::getInt64Ty(front->getContext());
+    auto number = [&](int64_t value) { return scev_.getConstant(i64, static_cast<uint64_t>(value), true); };
+    int64_t step = std::abs(group.step);
+    int64_t length = chunk.end - chunk.begin;
+    // `rounds` counts jumps back: one less than the rounds begun, and exactly the rounds completed.
+    const llvm::SCEV* bytes = scev_.getMulExpr(rounds, number(step));
+    const llvm::SCEV* last = rounds;  // how many steps the first address is from the last one
+    if (group.every_round) {
+      bytes = scev_.getAddExpr(bytes, number(length));
+    } else {
+      // Nothing at all when no round is completed.
+      const llvm::SCEV* any = scev_.getUMinExpr(rounds, number(1));
+      bytes = scev_.getAddExpr(bytes, scev_.getMulExpr(any, number(length - step)));
+      last = scev_.getMinusSCEV(rounds, number(1));
+    }
+    if (auto* constant = llvm::dyn_cast<llvm::SCEVConstant>(bytes)) {
+      if (constant->getAPInt().ult(kMinRangeBytes)) return false;
+    }
+    const llvm::SCEV* start = scev_.getAddExpr(group.start, number(chunk.begin));
+    if (group.step < 0) start = scev_.getAddExpr(start, scev_.getMulExpr(last, number(group.step)));
+    if (!expander_.isSafeToExpandAt(start, front) || !expander_.isSafeToExpandAt(bytes, front)) return false;
+
+    Check range = *chunk.walkers.front()->check;
+    range.access.size = 0;
+    range.before = front;
+    range.range_start = expander_.expandCodeFor(start, llvm::PointerType::get(front->getContext(), 0), front);
+    range.range_bytes = expander_.expandCodeFor(bytes, i64, front);
+    ranges_.push_back(range);
+    for (Walker* walker : chunk.walkers) walker->check->before = nullptr;
+    return true;
+  }
+
+  const llvm::DataLayout& layout_;
+  std::vector<Check>& checks_;
+  VariableNamer& namer_;
+  llvm::LoopInfo& loops_;
+  llvm::DominatorTree& tree_;
+  llvm::ScalarEvolution& scev_;
+  llvm::SCEVExpander expander_;
+  std::vector<Check> ranges_;
+};
+
+}  // namespace
+
+void simplify_loops(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+  if (analyses.getResult<llvm::LoopAnalysis>(function).empty()) return;
+  analyses.invalidate(function, llvm::LoopSimplifyPass().run(function, analyses));
+}
+
+std::vector<Check> hoist_from_loops(llvm::Function& function, std::vector<Check>& checks, VariableNamer& namer,
+                                    llvm::FunctionAnalysisManager& analyses) {
+  if (checks.empty() || analyses.getResult<llvm::LoopAnalysis>(function).empty()) return {};
+  return LoopHoister(function, checks, namer, analyses).run();
+}
+
+}  // namespace duress::pass

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How paths and names from a target are shown.
+#ifndef DURESS_REPORT_PATH_H_
+#define DURESS_REPORT_PATH_H_
+
+#include <string>
+#include <string_view>
+
+namespace duress::report {
+
+std::string base_name(const std::string& path);
+
+/// `path` relative to `cwd` if it lies below it, else unchanged: what an editor started in `cwd` can open.
+std::string shown_path(const std::string& path, const std::string& cwd);
+
+/// `text` safe for a terminal: control characters, bytes that are not UTF-8, and the code points that turn
+/// the direction of writing become \xNN or \u{NNNN}. Symbol and thread names come from the target and may
+/// be anything, an escape sequence that retitles the window included.
+std::string printable(std::string_view text);
+
+}  // namespace duress::report
+
+#endif  // DURESS_REPORT_PATH_H_

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From log to report. A detector reports each location once, so a racy loop over an array gives a record
+// per element and a program that forks gives each record per child; people want one entry per pair of
+// places in the source. Suppression comes after grouping and before ids are given, so that hiding one race
+// does not rename another: identities, not the ordinals, carry almost all ids, and an ordinal is counted
+// over hidden races too.
+#include "report/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <unordered_map>
+
+#include "report/resolver.h"
+
+namespace duress::report {
+
+void fill_report(const finding::RunLog& log, Suppressions& suppressions, Report& report) {
+  Resolver resolver;
+  std::vector<finding::Race> groups;
+  std::unordered_map<std::string, std::size_t> by_key;
+  std::set<std::string> incomplete;
+  for (const finding::ProcessLog& process : log.processes) {
+    for (const finding::RaceRecord& record : process.races) {
+      finding::Race race = resolver.race(process, record);
+      auto [it, fresh] = by_key.try_emplace(finding::group_key(race), groups.size());
+      if (fresh) {
+        groups.push_back(std::move(race));
+        continue;
+      }
+      finding::Race& group = groups[it->second];
+      ++group.count;
+      if (std::find(group.found_by.begin(), group.found_by.end(), record.analysis) == group.found_by.end()) {
+        group.found_by.push_back(record.analysis);
+      }
+    }
+    for (const finding::CrashRecord& record : process.crashes) {
+      report.crashes.push_back(resolver.crash(process, record));
+    }
+    for (const std::string& what : process.incomplete) {
+      if (incomplete.insert(what).second) report.incomplete.push_back(what);
+    }
+    for (const auto& [name, value] : process.stats) report.stats[name] += value;
+  }
+
+  finding::assign_ids(groups);
+  std::vector<finding::Race> kept;
+  for (finding::Race& race : groups) {
+    if (suppressions.hides(race, report.cwd)) {
+      ++report.suppressed;
+    } else {
+      kept.push_back(std::move(race));
+    }
+  }
+  auto place = [](const finding::Race& race) {
+    finding::Frame site = race.sites[race.headline()].site();
+    return std::make_tuple(site.file, site.line, site.column, race.id);
+  };
+  std::sort(kept.begin(), kept.end(),
+            [&](const finding::Race& a, const finding::Race& b) { return place(a) < place(b); });
+  report.races = std::move(kept);
+
+  for (const finding::LogProblem& problem : log.problems) {
+    report.warnings.push_back(fmt::format("{}:{}: unreadable log line ({}); the rest is kept", problem.file,
+                                          problem.line, problem.what));
+  }
+  const auto& more = resolver.warnings();
+  report.warnings.insert(report.warnings.end(), more.begin(), more.end());
+  for (const Suppression* entry : suppressions.unused()) report.unused_suppressions.push_back(*entry);
+}
+
+}  // namespace duress::report

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The first line of a finding has the shape of a compiler's warning, because every editor and CI system
+// already takes that apart. Below it come, in the order in which people ask: who did what where with which
+// locks, how they got there, whose memory it was, and where the threads came from.
+#include "report/text_writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "report/path.h"
+
+namespace duress::report {
+namespace {
+
+using finding::Access;
+using finding::BlockKind;
+using finding::Frame;
+
+constexpr const char* kBold = "\033[1m";
+constexpr const char* kMagenta = "\033[1;35m";
+constexpr const char* kRed = "\033[1;31m";
+constexpr const char* kDim = "\033[2m";
+constexpr const char* kReset = "\033[0m";
+
+const char* verb(Access access) {
+  switch (access) {
+    case Access::kRead:
+      return "reads";
+    case Access::kWrite:
+      return "writes";
+    case Access::kAtomicRead:
+      return "atomically reads";
+    case Access::kAtomicWrite:
+      return "atomically writes";
+    case Access::kAtomicRmw:
+      return "atomically updates";
+    case Access::kFree:
+      return "frees";
+  }
+  return "accesses";
+}
+
+class Writer {
+ public:
+  Writer(const Report& report, const TextStyle& style) : report_(report), style_(style) {}
+
+  std::string write() {
+    for (const finding::Race& race : report_.races) write_race(race);
+    for (const finding::Crash& crash : report_.crashes) write_crash(crash);
+    if (style_.detail == Detail::kQuiet) return std::move(out_);
+    for (const std::string& what : report_.incomplete) line("duress: incomplete: {}", printable(what));
+    for (const std::string& what : report_.warnings) line("duress: warning: {}", printable(what));
+    for (const Suppression& entry : report_.unused_suppressions) {
+      line("duress: suppression never used: {}:{} ({}:{})", entry.type, printable(entry.pattern),
+           printable(entry.file), entry.line);
+    }
+    if (style_.stats) write_stats();
+    write_summary();
+    return std::move(out_);
+  }
+
+ private:
+  template <typename... Args>
+  void line(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
+    out_ += '\n';
+  }
+
+  std::string colored(const char* color, const std::string& text) const {
+    return style_.color ? color + text + kReset : text;
+  }
+
+  std::string thread(int id, const std::string& name) const {
+    if (id == 0) return "T0 'main'";
+    return name.empty() ? fmt::format("T{}", id) : fmt::format("T{} '{}'", id, printable(name));
+  }
+
+  std::string place(const Frame& frame) const {
+    std::string text = printable(shown_path(frame.file, report_.cwd));
+    if (frame.line != 0) text += fmt::format(":{}", frame.line);
+    if (frame.line != 0 && frame.column != 0) text += fmt::format(":{}", frame.column);
+    return text;
+  }
+
+  std::string short_place(const Frame& frame) const {
+    if (frame.file.empty()) return printable(base_name(frame.module));
+    return fmt::format("{}:{}", printable(base_name(frame.file)), frame.line);
+  }
+
+  std::string function(const Frame& frame) const {
+    if (!frame.function.empty()) {
+      bool has_own = frame.function.back() == ')';  // operator()
+      return printable(frame.function) + (has_own ? "" : "()");
+    }
+    if (frame.module.empty()) return fmt::format("{:#x}", frame.module_offset);
+    return fmt::format("{}+{:#x}", printable(base_name(frame.module)), frame.module_offset);
+  }
+
+  std::string frame_text(const Frame& frame) const {
+    std::string text = function(frame);
+    if (!frame.file.empty()) {
+      text += "  " + place(frame);
+    } else if (!frame.function.empty() && !frame.module.empty()) {
+      if (frame.function_offset != 0) text += fmt::format("+{:#x}", frame.function_offset);
+      text += fmt::format("  ({})", printable(base_name(frame.module)));
+    }
+    if (style_.detail == Detail::kVerbose && !frame.module.empty() && frame.module_offset != 0) {
+      text += fmt::format("  [{}+{:#x}]", printable(frame.module), frame.module_offset);
+    }
+    return text;
+  }
+
+  void write_stack(const std::vector<Frame>& stack) {
+    bool fold = style_.detail != Detail::kVerbose;
+    for (std::size_t i = 0; i < stack.size();) {
+      std::size_t end = i;
+      while (fold && end < stack.size() && stack[end].library) ++end;
+      if (end - i > 1 || (end == i + 1 && stack.size() > 1)) {
+        std::size_t folded = end - i;
+        // Above the user's code, what that code called says enough.
+        std::string called = end < stack.size() ? ", called as " + function(stack[end - 1]) : "";
+        line("    {}",
+             colored(kDim, fmt::format("… {} library frame{}{}", folded, folded == 1 ? "" : "s", called)));
+        i = end;
+      } else {
+        line("    #{} {}", i, frame_text(stack[i]));
+        ++i;
+      }
+    }
+    if (stack.empty()) line("    (no stack)");
+  }
+
+  void write_race(const finding::Race& race) {
+    const std::size_t first = race.headline();
+    const Frame site = race.sites[first].site();
+    std::string where = site.file.empty() ? function(site) : place(site);
+    line("{} {} {} {}", colored(kBold, where + ":"), colored(kMagenta, "warning:"),
+         colored(kBold, "data race on " + printable(race.variable)), fmt::format("[{}]", race.id));
+    if (style_.detail == Detail::kQuiet) return;
+
+    std::array<std::string, 2> who, what, in;
+    for (std::size_t i = 0; i < 2; ++i) {
+      who[i] = thread(race.sites[i].thread, race.sites[i].thread_name);
+      what[i] = verb(race.sites[i].access);
+      in[i] = function(race.sites[i].site());
+    }
+    auto width = [](const std::array<std::string, 2>& texts) {
+      return std::max(texts[0].size(), texts[1].size());
+    };
+    for (std::size_t i : {first, 1 - first}) {
+      const finding::AccessReport& access = race.sites[i];
+      std::string locks =
+          access.locks.empty() ? "nothing" : printable(fmt::format("{}", fmt::join(access.locks, ", ")));
+      line("  {:<{}} {:<{}}  {:<{}}  {}  holds {}", who[i], width(who), what[i], width(what), in[i],
+           width(in), short_place(access.site()), locks);
+      write_stack(access.stack);
+    }
+    write_block(race);
+    for (const finding::ThreadReport& created : race.threads) {
+      if (created.id == 0) continue;
+      if (created.parent < 0 && created.stack.empty()) continue;
+      line("  {} was created by T{}", thread(created.id, created.name), created.parent);
+      write_stack(created.stack);
+    }
+    if (race.pid != report_.root_pid) {
+      line("  in process {} ({})", race.pid, printable(shown_path(race.exe, report_.cwd)));
+    }
+    if (race.count > 1) line("  seen {} more time{}", race.count - 1, race.count == 2 ? "" : "s");
+  }
+
+  void write_block(const finding::Race& race) {
+    const finding::BlockReport& block = race.block;
+    switch (block.kind) {
+      case BlockKind::kHeap: {
+        std::string by = block.thread < 0 ? "" : fmt::format(" by T{}", block.thread);
+        line("  in a heap block of {} bytes, at offset {}, allocated{}", block.size, block.offset, by);
+        write_stack(block.stack);
+        return;
+      }
+      case BlockKind::kGlobal:
+        if (block.name.empty()) return;
+        line("  in the global {} of {} bytes, at offset {}", printable(block.name), block.size, block.offset);
+        return;
+      case BlockKind::kStack:
+        line("  on the stack of T{}", block.thread);
+        return;
+      case BlockKind::kTls:
+        line("  in a thread-local variable of T{}", block.thread);
+        return;
+      case BlockKind::kMmap:
+        line("  in mapped memory of {} bytes, at offset {}", block.size, block.offset);
+        return;
+      case BlockKind::kUnknown:
+        return;
+    }
+  }
+
+  void write_crash(const finding::Crash& crash) {
+    Frame frame = crash.blamed < crash.stack.size() ? crash.stack[crash.blamed] : Frame{};
+    std::string at;
+    if (!frame.file.empty())
+      at = " at " + place(frame);
+    else if (!crash.stack.empty())
+      at = " at " + function(frame);
+    std::string process;
+    if (crash.pid != report_.root_pid) process = fmt::format(", process {}", crash.pid);
+    line("{} SIG{}{} in {}{}", colored(kRed, "duress: the program crashed:"),
+         crash.signal.rfind("SIG", 0) == 0 ? printable(crash.signal.substr(3)) : printable(crash.signal), at,
+         thread(crash.thread, crash.thread_name), process);
+    if (style_.detail != Detail::kQuiet) write_stack(crash.stack);
+  }
+
+  void write_stats() {
+    std::size_t width = 0;
+    for (const auto& [name, value] : report_.stats) width = std::max(width, printable(name).size());
+    for (const auto& [name, value] : report_.stats) line("duress: {:<{}}  {}", printable(name), width, value);
+  }
+
+  void write_summary() {
+    std::size_t n = report_.races.size();
+    std::string text = n == 0 ? "no data race found" : fmt::format("{} data race{}", n, n == 1 ? "" : "s");
+    if (report_.suppressed != 0) text += fmt::format(" ({} suppressed)", report_.suppressed);
+    if (!report_.incomplete.empty()) text += ", incomplete";
+    line("duress: {}, seed {}", text, report_.seed);
+  }
+
+  const Report& report_;
+  const TextStyle& style_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string to_text(const Report& report, const TextStyle& style) {
+  return Writer(report, style).write();
+}
+
+std::string to_suppressions(const Report& report) {
+  std::string out;
+  for (const finding::Race& race : report.races) {
+    out += fmt::format("# {}: data race on {}\n{}\n", race.id, printable(race.variable),
+                       printable(suggest(race)));
+  }
+  return out;
+}
+
+}  // namespace duress::report

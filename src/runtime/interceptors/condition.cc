@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// POSIX conditions. The order that programs rely on is the mutex's; a signal is announced all the same, because
+// some analyses order by signals and not by locks. The C library has two generations of these functions; the
+// default look-up may find the old one, whose pthread_cond_t differs, so the version is named.
+#include "runtime/interceptors/condition.h"
+
+using namespace duress;
+
+#define DURESS_CONDITION_VERSION "GLIBC_2.3.2"
+
+DURESS_INTERCEPTOR_OF(int, pthread_cond_init, DURESS_CONDITION_VERSION,
+                      (pthread_cond_t * condition, const pthread_condattr_t* attributes)) {
+  if (awake()) sync_forget(condition);
+  return DURESS_REAL(pthread_cond_init)(condition, attributes);
+}
+
+DURESS_INTERCEPTOR_OF(int, pthread_cond_destroy, DURESS_CONDITION_VERSION, (pthread_cond_t * condition)) {
+  int result = DURESS_REAL(pthread_cond_destroy)(condition);
+  if (awake() && result == 0) sync_forget(condition);
+  return result;
+}
+
+DURESS_INTERCEPTOR_OF(int, pthread_cond_wait, DURESS_CONDITION_VERSION,
+                      (pthread_cond_t * condition, pthread_mutex_t* mutex)) {
+  return wait_on_condition(condition, mutex, DURESS_CALLER_PC,
+                           [=] { return DURESS_REAL(pthread_cond_wait)(condition, mutex); });
+}
+
+DURESS_INTERCEPTOR_OF(int, pthread_cond_timedwait, DURESS_CONDITION_VERSION,
+                      (pthread_cond_t * condition, pthread_mutex_t* mutex, const timespec* until)) {
+  return wait_on_condition(condition, mutex, DURESS_CALLER_PC,
+                           [=] { return DURESS_REAL(pthread_cond_timedwait)(condition, mutex, until); });
+}
+
+DURESS_INTERCEPTOR(int, pthread_cond_clockwait,
+                   (pthread_cond_t * condition, pthread_mutex_t* mutex, clockid_t clock, const timespec* until)) {
+  return wait_on_condition(condition, mutex, DURESS_CALLER_PC, [=] {
+    return DURESS_REAL(pthread_cond_clockwait)(condition, mutex, clock, until);
+  });
+}
+
+DURESS_INTERCEPTOR_OF(int, pthread_cond_signal, DURESS_CONDITION_VERSION, (pthread_cond_t * condition)) {
+  if (awake()) sync_release_join(condition, DURESS_CALLER_PC);
+  return DURESS_REAL(pthread_cond_signal)(condition);
+}
+
+DURESS_INTERCEPTOR_OF(int, pthread_cond_broadcast, DURESS_CONDITION_VERSION, (pthread_cond_t * condition)) {
+  if (awake()) sync_release_join(condition, DURESS_CALLER_PC);
+  return DURESS_REAL(pthread_cond_broadcast)(condition);
+}

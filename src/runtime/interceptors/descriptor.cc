@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File descriptors that begin, end and are copied. Pipes, socket pairs and eventfds carry order between threads
+// (write → read, transfer.cc); here the runtime learns which numbers belong to one channel. The two ends of a
+// network connection cannot be told from their numbers, so all such sockets are one channel: that hides races
+// between threads that talk over different connections, and never gives a false alarm.
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdarg>
+
+#include "runtime/interceptors/real.h"
+
+using namespace duress;
+
+static int paired(int result, const int* ends) {
+  if (awake() && result == 0) {
+    sync_forget_fd(ends[0]);
+    sync_forget_fd(ends[1]);
+    sync_pair_fds(ends[0], ends[1]);
+  }
+  return result;
+}
+
+/// A channel that is written and read through the same number.
+static int single(int fd) {
+  if (awake() && fd >= 0) {
+    sync_forget_fd(fd);
+    sync_pair_fds(fd, fd);
+  }
+  return fd;
+}
+
+static int network(int fd) {
+  if (awake() && fd >= 0) {
+    sync_forget_fd(fd);
+    sync_network_fd(fd);
+  }
+  return fd;
+}
+
+static int accepted(int listener, int fd, uptr pc) {
+  if (awake() && fd >= 0) sync_acquire_fd(listener, pc);
+  return network(fd);
+}
+
+static int duplicated(int fd, int copy) {
+  if (awake() && copy >= 0 && copy != fd) {
+    sync_forget_fd(copy);
+    sync_duplicate_fd(fd, copy);
+  }
+  return copy;
+}
+
+DURESS_INTERCEPTOR(int, pipe, (int* ends)) { return paired(DURESS_REAL(pipe)(ends), ends); }
+DURESS_INTERCEPTOR(int, pipe2, (int* ends, int flags)) { return paired(DURESS_REAL(pipe2)(ends, flags), ends); }
+DURESS_INTERCEPTOR(int, socketpair, (int domain, int type, int protocol, int* ends)) {
+  return paired(DURESS_REAL(socketpair)(domain, type, protocol, ends), ends);
+}
+
+DURESS_INTERCEPTOR(int, eventfd, (unsigned value, int flags)) { return single(DURESS_REAL(eventfd)(value, flags)); }
+DURESS_INTERCEPTOR(int, epoll_create, (int size)) { return single(DURESS_REAL(epoll_create)(size)); }
+DURESS_INTERCEPTOR(int, epoll_create1, (int flags)) { return single(DURESS_REAL(epoll_create1)(flags)); }
+
+DURESS_INTERCEPTOR(int, socket, (int domain, int type, int protocol)) {
+  return network(DURESS_REAL(socket)(domain, type, protocol));
+}
+
+DURESS_INTERCEPTOR(int, accept, (int fd, sockaddr* address, socklen_t* size)) {
+  return accepted(fd, DURESS_REAL(accept)(fd, address, size), DURESS_CALLER_PC);
+}
+
+DURESS_INTERCEPTOR(int, accept4, (int fd, sockaddr* address, socklen_t* size, int flags)) {
+  return accepted(fd, DURESS_REAL(accept4)(fd, address, size, flags), DURESS_CALLER_PC);
+}
+
+DURESS_INTERCEPTOR(int, connect, (int fd, const sockaddr* address, socklen_t size)) {
+  if (awake()) sync_release_fd(fd, DURESS_CALLER_PC);
+  return DURESS_REAL(connect)(fd, address, size);
+}
+
+// The end of one side is seen by the other as an end of file, which is an order like data.
+
+DURESS_INTERCEPTOR(int, shutdown, (int fd, int how)) {
+  if (awake()) sync_release_fd(fd, DURESS_CALLER_PC);
+  return DURESS_REAL(shutdown)(fd, how);
+}
+
+DURESS_INTERCEPTOR(int, close, (int fd)) {
+  if (awake()) {
+    // Before the real call: afterwards the number may be another thread's new descriptor.
+    sync_release_fd(fd, DURESS_CALLER_PC);
+    sync_forget_fd(fd);
+  }
+  return DURESS_REAL(close)(fd);
+}
+
+DURESS_INTERCEPTOR(int, dup, (int fd)) { return duplicated(fd, DURESS_REAL(dup)(fd)); }
+
+DURESS_INTERCEPTOR(int, dup2, (int fd, int copy)) {
+  if (awake() && fd != copy) sync_release_fd(copy, DURESS_CALLER_PC);  // it is closed
+  return duplicated(fd, DURESS_REAL(dup2)(fd, copy));
+}
+
+DURESS_INTERCEPTOR(int, dup3, (int fd, int copy, int flags)) {
+  if (awake() && fd != copy) sync_release_fd(copy, DURESS_CALLER_PC);
+  return duplicated(fd, DURESS_REAL(dup3)(fd, copy, flags));
+}
+
+static int controlled(int fd, int command, int result) {
+  return command == F_DUPFD || command == F_DUPFD_CLOEXEC ? duplicated(fd, result) : result;
+}
+
+DURESS_INTERCEPTOR(int, fcntl, (int fd, int command, ...)) {
+  va_list list;
+  va_start(list, command);
+  long argument = va_arg(list, long);  // an int or a pointer: either fits, and what is absent is not used
+  va_end(list);
+  return controlled(fd, command, DURESS_REAL(fcntl)(fd, command, argument));
+}
+
+DURESS_INTERCEPTOR(int, fcntl64, (int fd, int command, ...)) {
+  va_list list;
+  va_start(list, command);
+  long argument = va_arg(list, long);
+  va_end(list);
+  return controlled(fd, command, DURESS_REAL(fcntl64)(fd, command, argument));
+}
+
+// What a thread puts into an epoll set, it hands over to whoever waits on the set.
+
+DURESS_INTERCEPTOR(int, epoll_ctl, (int set, int operation, int fd, epoll_event* event)) {
+  if (awake()) sync_release_fd(set, DURESS_CALLER_PC);
+  return DURESS_REAL(epoll_ctl)(set, operation, fd, event);
+}
+
+static int polled(int set, int result, uptr pc) {
+  if (awake() && result > 0) sync_acquire_fd(set, pc);
+  return result;
+}
+
+DURESS_INTERCEPTOR(int, epoll_wait, (int set, epoll_event* events, int most, int timeout)) {
+  return polled(set, DURESS_REAL(epoll_wait)(set, events, most, timeout), DURESS_CALLER_PC);
+}
+
+DURESS_INTERCEPTOR(int, epoll_pwait, (int set, epoll_event* events, int most, int timeout, const sigset_t* mask)) {
+  return polled(set, DURESS_REAL(epoll_pwait)(set, events, most, timeout, mask), DURESS_CALLER_PC);
+}
+
+DURESS_INTERCEPTOR(int, epoll_pwait2,
+                   (int set, epoll_event* events, int most, const timespec* timeout, const sigset_t* mask)) {
+  return polled(set, DURESS_REAL(epoll_pwait2)(set, events, most, timeout, mask), DURESS_CALLER_PC);
+}

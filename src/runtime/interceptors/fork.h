@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every way to make a copy of the process does around it.
+#ifndef DURESS_RUNTIME_INTERCEPTORS_FORK_H_
+#define DURESS_RUNTIME_INTERCEPTORS_FORK_H_
+
+#include "runtime/interceptors/real.h"
+
+namespace duress {
+
+void enter_fork();
+void leave_fork(bool child);
+
+}  // namespace duress
+
+#endif  // DURESS_RUNTIME_INTERCEPTORS_FORK_H_

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Looking up real functions. dlsym takes the loader's lock and may allocate, so it is best done early:
+// interceptors_ready() does all of it when the runtime wakes. The malloc family never comes here (heap.cc).
+#include "runtime/interceptors/real.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+
+#include "base/raw.h"
+
+extern "C" {
+// Made by the linker around the section's entries; absent if a target is linked without interceptors.
+extern duress::RealFunction __start_duress_reals[] __attribute__((weak, visibility("hidden")));
+extern duress::RealFunction __stop_duress_reals[] __attribute__((weak, visibility("hidden")));
+}
+
+namespace duress {
+namespace {
+
+constexpr int kInternalError = 125;
+
+void* look_up(const RealFunction& function) {
+  if (function.sanitizer) return reinterpret_cast<void*>(function.sanitizer);
+  void* p = nullptr;
+  if (function.version) p = dlvsym(RTLD_NEXT, function.name, function.version);
+  if (!p) p = dlsym(RTLD_NEXT, function.name);
+  return p;
+}
+
+size_t length(const char* s) {
+  size_t n = 0;
+  while (s[n]) ++n;
+  return n;
+}
+
+thread_local int thread_number_cache = 0;
+
+}  // namespace
+
+void* find_real(RealFunction& function) {
+  int saved = errno;
+  void* p = look_up(function);
+  if (!p) {
+    const char text[] = "duress: the C library has no function ";
+    write_all(2, text, sizeof text - 1);
+    write_all(2, function.name, length(function.name));
+    write_all(2, "\n", 1);
+    exit_process(kInternalError);
+  }
+  function.address.store(p, std::memory_order_relaxed);
+  errno = saved;
+  return p;
+}
+
+int own_thread_number() {
+  if (DURESS_UNLIKELY(thread_number_cache == 0)) thread_number_cache = thread_number();
+  return thread_number_cache;
+}
+
+void forget_own_thread_number() { thread_number_cache = 0; }
+
+void lock_interceptor_tables() {
+  lock_thread_handles();
+  lock_barriers();
+}
+
+void unlock_interceptor_tables() {
+  unlock_barriers();
+  unlock_thread_handles();
+}
+
+void interceptors_ready() {
+  int saved = errno;
+  for (RealFunction* f = __start_duress_reals; f < __stop_duress_reals; ++f) {
+    // One that this C library lacks stays unknown: nobody can call it.
+    if (void* p = look_up(*f)) f->address.store(p, std::memory_order_relaxed);
+  }
+  prepare_threads();
+  prepare_fork();
+  errno = saved;
+}
+
+}  // namespace duress

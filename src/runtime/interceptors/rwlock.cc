@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Read-write locks. One function unlocks both ways, so it must be told which it is: while a writer holds the
+// lock nobody else does, and the C library keeps the writer's number in the lock, zero when there is none.
+#include <pthread.h>
+
+#include "runtime/interceptors/real.h"
+
+using namespace duress;
+
+static int read_locked(int result, pthread_rwlock_t* lock, uptr pc) {
+  if (awake() && result == 0) sync_locked(lock, /*shared=*/true, pc);
+  return result;
+}
+
+static int write_locked(int result, pthread_rwlock_t* lock, uptr pc) {
+  if (awake() && result == 0) sync_locked(lock, /*shared=*/false, pc);
+  return result;
+}
+
+DURESS_INTERCEPTOR(int, pthread_rwlock_init, (pthread_rwlock_t * lock, const pthread_rwlockattr_t* attributes)) {
+  if (awake()) sync_forget(lock);
+  return DURESS_REAL(pthread_rwlock_init)(lock, attributes);
+}
+
+DURESS_INTERCEPTOR(int, pthread_rwlock_destroy, (pthread_rwlock_t * lock)) {
+  int result = DURESS_REAL(pthread_rwlock_destroy)(lock);
+  if (awake() && result == 0) sync_forget(lock);
+  return result;
+}
+
+DURESS_INTERCEPTOR(int, pthread_rwlock_rdlock, (pthread_rwlock_t * lock)) {
+  return read_locked(DURESS_REAL(pthread_rwlock_rdlock)(lock), lock, DURESS_CALLER_PC);
+}
+
+DURESS_INTERCEPTOR(int, pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock)) {
+  return read_locked(DURESS_REAL(pthread_rwlock_tryrdlock)(lock), lock, DURESS_CALLER_PC);
+}
+
+DURESS_INTERCEPTOR(int, pthread_rwlock_timedrdlock, (pthread_rwlock_t * lock, const timespec* until)) {
+  return read_locked(DURESS_REAL(pthread_rwlock_timedrdlock)(lock, until), lock, DURESS_CALLER_PC);
+}
+
+DURESS_INTERCEPTOR(int, pthread_rwlock_clockrdlock,
+                   (pthread_rwlock_t * lock, clockid_t clock, const timespec* until)) {
+  return read_locked(DURESS_REAL(pthread_rwlock_clockrdlock)(lock, clock, until), lock, DURESS_CALLER_PC);
+}
+
+DURESS_INTERCEPTOR(int, pthread_rwlock_wrlock, (pthread_rwlock_t * lock)) {
+  return write_locked(DURESS_REAL(pthread_rwlock_wrlock)(lock), lock, DURESS_CALLER_PC);
+}
+
+DURESS_INTERCEPTOR(int, pthread_rwlock_trywrlock, (pthread_rwlock_t * lock)) {
+  return write_locked(DURESS_REAL(pthread_rwlock_trywrlock)(lock), lock, DURESS_CALLER_PC);
+}
+
+DURESS_INTERCEPTOR(int, pthread_rwlock_timedwrlock, (pthread_rwlock_t * lock, const timespec* until)) {
+  return write_locked(DURESS_REAL(pthread_rwlock_timedwrlock)(lock, until), lock, DURESS_CALLER_PC);
+}
+
+DURESS_INTERCEPTOR(int, pthread_rwlock_clockwrlock,
+                   (pthread_rwlock_t * lock, clockid_t clock, const timespec* until)) {
+  return write_locked(DURESS_REAL(pthread_rwlock_clockwrlock)(lock, clock, until), lock, DURESS_CALLER_PC);
+}
+
+DURESS_INTERCEPTOR(int, pthread_rwlock_unlock, (pthread_rwlock_t * lock)) {
+  if (awake()) {
+    bool shared = __atomic_load_n(&lock->__data.__cur_writer, __ATOMIC_RELAXED) == 0;
+    sync_unlocking(lock, shared, DURESS_CALLER_PC);
+  }
+  return DURESS_REAL(pthread_rwlock_unlock)(lock);
+}

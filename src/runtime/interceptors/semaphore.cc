@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Semaphores: post → the wait it releases. The count is one atomic number that posts and waits change in turn,
+// so a wait is ordered after every post before it: a post adds to what is released. sem_getvalue orders
+// nothing: POSIX does not list it, and it is a relaxed load. sem_post is used in signal handlers.
+#include <semaphore.h>
+
+#include "runtime/interceptors/real.h"
+
+using namespace duress;
+
+static int waited(int result, sem_t* semaphore, uptr pc) {
+  if (awake() && result == 0) sync_acquire(semaphore, pc);
+  return result;
+}
+
+DURESS_INTERCEPTOR(int, sem_init, (sem_t * semaphore, int shared, unsigned value)) {
+  if (awake()) sync_forget(semaphore);
+  return DURESS_REAL(sem_init)(semaphore, shared, value);
+}
+
+DURESS_INTERCEPTOR(int, sem_destroy, (sem_t * semaphore)) {
+  int result = DURESS_REAL(sem_destroy)(semaphore);
+  if (awake() && result == 0) sync_forget(semaphore);
+  return result;
+}
+
+DURESS_INTERCEPTOR(int, sem_wait, (sem_t * semaphore)) {
+  return waited(DURESS_REAL(sem_wait)(semaphore), semaphore, DURESS_CALLER_PC);
+}
+
+DURESS_INTERCEPTOR(int, sem_trywait, (sem_t * semaphore)) {
+  return waited(DURESS_REAL(sem_trywait)(semaphore), semaphore, DURESS_CALLER_PC);
+}
+
+DURESS_INTERCEPTOR(int, sem_timedwait, (sem_t * semaphore, const timespec* until)) {
+  return waited(DURESS_REAL(sem_timedwait)(semaphore, until), semaphore, DURESS_CALLER_PC);
+}
+
+DURESS_INTERCEPTOR(int, sem_clockwait, (sem_t * semaphore, clockid_t clock, const timespec* until)) {
+  return waited(DURESS_REAL(sem_clockwait)(semaphore, clock, until), semaphore, DURESS_CALLER_PC);
+}
+
+DURESS_INTERCEPTOR(int, sem_post, (sem_t * semaphore)) {
+  if (awake()) sync_release_join(semaphore, DURESS_CALLER_PC);
+  return DURESS_REAL(sem_post)(semaphore);
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Spin locks: unlock → next lock.
+#include <pthread.h>
+
+#include "runtime/interceptors/real.h"
+
+using namespace duress;
+
+DURESS_INTERCEPTOR(int, pthread_spin_init, (pthread_spinlock_t * lock, int shared)) {
+  if (awake()) sync_forget(const_cast<int*>(lock));
+  return DURESS_REAL(pthread_spin_init)(lock, shared);
+}
+
+DURESS_INTERCEPTOR(int, pthread_spin_destroy, (pthread_spinlock_t * lock)) {
+  int result = DURESS_REAL(pthread_spin_destroy)(lock);
+  if (awake() && result == 0) sync_forget(const_cast<int*>(lock));
+  return result;
+}
+
+DURESS_INTERCEPTOR(int, pthread_spin_lock, (pthread_spinlock_t * lock)) {
+  int result = DURESS_REAL(pthread_spin_lock)(lock);
+  if (awake() && result == 0) sync_locked(const_cast<int*>(lock), /*shared=*/false, DURESS_CALLER_PC);
+  return result;
+}
+
+DURESS_INTERCEPTOR(int, pthread_spin_trylock, (pthread_spinlock_t * lock)) {
+  int result = DURESS_REAL(pthread_spin_trylock)(lock);
+  if (awake() && result == 0) sync_locked(const_cast<int*>(lock), /*shared=*/false, DURESS_CALLER_PC);
+  return result;
+}
+
+DURESS_INTERCEPTOR(int, pthread_spin_unlock, (pthread_spinlock_t * lock)) {
+  if (awake()) sync_unlocking(const_cast<int*>(lock), /*shared=*/false, DURESS_CALLER_PC);
+  return DURESS_REAL(pthread_spin_unlock)(lock);
+}

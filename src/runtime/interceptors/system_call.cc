@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Raw system calls and clone. A futex needs nothing: the atomics on its word carry the order, and those are
+// instrumented. What does matter is a thread or a process that comes into being, or ends, past the functions
+// that we stand in for. A thread made by a raw clone has no thread-local storage we could use: it is named once
+// and the run counts as incomplete.
+#include <errno.h>
+#include <linux/sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdarg>
+
+#include "runtime/interceptors/fork.h"
+
+namespace duress {
+namespace {
+
+constexpr unsigned long kSharesMemory = CLONE_VM;
+
+struct CloneStart {
+  int (*function)(void*);
+  void* argument;
+};
+
+/// First in a cloned process, which has its own copy of the creator's stack and so of the argument.
+int run_clone(void* data) {
+  auto start = *static_cast<CloneStart*>(data);
+  leave_fork(/*child=*/true);
+  return start.function(start.argument);
+}
+
+void leave_fork_keeping_errno(bool child) {
+  int saved = errno;
+  leave_fork(child);
+  errno = saved;
+}
+
+}  // namespace
+}  // namespace duress
+
+using namespace duress;
+
+DURESS_INTERCEPTOR(int, clone, (int (*function)(void*), void* stack, int flags, void* argument, ...)) {
+  va_list list;
+  va_start(list, argument);
+  void *a = va_arg(list, void*), *b = va_arg(list, void*), *c = va_arg(list, void*);
+  va_end(list);
+  if (awake() && (flags & kSharesMemory)) incomplete("clone");
+  if (!awake() || (flags & kSharesMemory)) return DURESS_REAL(clone)(function, stack, flags, argument, a, b, c);
+  CloneStart start = {function, argument};
+  enter_fork();
+  int pid = DURESS_REAL(clone)(run_clone, stack, flags, &start, a, b, c);
+  leave_fork_keeping_errno(/*child=*/false);
+  return pid;
+}
+
+DURESS_INTERCEPTOR(long, syscall, (long number, ...)) {
+  va_list list;
+  va_start(list, number);
+  long a = va_arg(list, long), b = va_arg(list, long), c = va_arg(list, long);
+  long d = va_arg(list, long), e = va_arg(list, long), f = va_arg(list, long);
+  va_end(list);
+  bool forks = false;
+  if (awake()) {
+    switch (number) {
+      case SYS_fork:
+        forks = true;
+        break;
+      case SYS_vfork:
+        incomplete("vfork by a raw system call");
+        break;
+      case SYS_clone:
+        if (static_cast<unsigned long>(a) & kSharesMemory) {
+          incomplete("clone");
+        } else {
+          forks = true;
+        }
+        break;
+      case SYS_clone3: {
+        auto* arguments = reinterpret_cast<const clone_args*>(a);
+        if (arguments && (arguments->flags & kSharesMemory)) {
+          incomplete("clone");
+        } else {
+          forks = arguments != nullptr;
+        }
+        break;
+      }
+      case SYS_execve:
+        before_exec(reinterpret_cast<const char*>(a));
+        break;
+      case SYS_exit_group:
+        process_ending(static_cast<int>(a));
+        break;
+      default:
+        break;
+    }
+  }
+  if (!forks) return DURESS_REAL(syscall)(number, a, b, c, d, e, f);
+  enter_fork();
+  long result = DURESS_REAL(syscall)(number, a, b, c, d, e, f);
+  leave_fork_keeping_errno(result == 0);
+  return result;
+}

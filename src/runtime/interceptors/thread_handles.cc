@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/interceptors/thread_handles.h"
+
+#include "base/arena.h"
+#include "runtime/interceptors/real.h"
+
+namespace duress {
+namespace {
+
+constexpr u32 kBuckets = 1024;
+
+constinit SpinLock handles_lock;
+constinit Arena arena;
+constinit ThreadHandle* buckets[kBuckets];
+constinit u32 on_their_way = 0;  // made, neither enrolled nor abandoned
+
+ThreadHandle** bucket_of(pthread_t id) { return &buckets[(id >> 8) * 0x9e3779b97f4a7c15u >> 54]; }
+static_assert(kBuckets == 1u << (64 - 54));
+
+// The rest is called with the lock held.
+void release(ThreadHandle* handle) {
+  if (--handle->references == 0) arena.free(handle, sizeof(ThreadHandle));
+}
+
+void unlist(ThreadHandle* handle) {
+  if (!handle->listed) return;
+  handle->listed = false;
+  ThreadHandle** link = bucket_of(handle->id);
+  while (*link != handle) link = &(*link)->next;
+  *link = handle->next;
+  release(handle);
+}
+
+}  // namespace
+
+void lock_thread_handles() { handles_lock.lock(); }
+void unlock_thread_handles() { handles_lock.unlock(); }
+void forget_threads_on_their_way() { on_their_way = 0; }
+
+ThreadHandle* make_handle(Thread* thread, bool detached) {
+  auto* handle = arena.make<ThreadHandle>();
+  handle->thread = thread;
+  handle->detached = detached;
+  SpinGuard guard(handles_lock);
+  ++on_their_way;
+  return handle;
+}
+
+void abandon_handle(ThreadHandle* handle) {
+  SpinGuard guard(handles_lock);
+  --on_their_way;
+  release(handle);
+}
+
+void enroll_handle(ThreadHandle* handle, pthread_t id) {
+  SpinGuard guard(handles_lock);
+  --on_their_way;
+  handle->listed = true;
+  handle->id = id;
+  ++handle->references;
+  ThreadHandle** bucket = bucket_of(id);
+  handle->next = *bucket;
+  *bucket = handle;
+}
+
+ThreadHandle* find_handle(pthread_t id) {
+  for (;; yield_processor()) {
+    SpinGuard guard(handles_lock);
+    ThreadHandle* handle = *bucket_of(id);
+    while (handle && handle->id != id) handle = handle->next;
+    if (handle) ++handle->references;
+    if (handle || on_their_way == 0) return handle;
+  }
+}
+
+void drop_handle(ThreadHandle* handle) {
+  SpinGuard guard(handles_lock);
+  release(handle);
+}
+
+void handle_joined(ThreadHandle* handle) {
+  SpinGuard guard(handles_lock);
+  unlist(handle);
+}
+
+void handle_detached(ThreadHandle* handle) {
+  SpinGuard guard(handles_lock);
+  handle->detached = true;
+  if (handle->ended) unlist(handle);
+}
+
+void handle_ended(ThreadHandle* handle) {
+  SpinGuard guard(handles_lock);
+  handle->ended = true;
+  if (handle->detached) unlist(handle);
+}
+
+}  // namespace duress

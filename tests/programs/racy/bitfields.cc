@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Neighbouring bit-fields share a memory location: writing one rewrites the other.
+//
+// EXPECT-RACE: Flags::* write-write
+// SUITE: fast
+#include <thread>
+
+#include "invisible_barrier.h"
+
+struct Flags {
+  unsigned a : 3;
+  unsigned b : 5;
+} flags;
+int step = 0;
+
+int main() {
+  std::thread one([] {
+    flags.a = 5;
+    invisible_signal(&step);
+  });
+  std::thread two([] {
+    invisible_wait(&step, 1);
+    flags.b = 17;
+  });
+  one.join();
+  two.join();
+  return flags.a == 5 && flags.b == 17 ? 0 : 1;
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The read comes first, the write after it.
+//
+// EXPECT-RACE: value read-write @load @store
+// SUITE: fast
+#include <thread>
+
+#include "invisible_barrier.h"
+
+int value = 1;
+int step = 0;
+
+int main() {
+  int seen = 0;
+  std::thread one([&seen] {
+    seen = value;  // @load
+    invisible_signal(&step);
+  });
+  std::thread two([] {
+    invisible_wait(&step, 1);
+    value = 2;  // @store
+  });
+  one.join();
+  two.join();
+  return seen == 1 ? 0 : 1;
+}

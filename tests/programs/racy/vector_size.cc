@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// push_back in one thread, size in the other: the race is on the vector itself.
+//
+// EXPECT-RACE: *_M_finish write-read
+#include <thread>
+#include <vector>
+
+#include "invisible_barrier.h"
+
+std::vector<int> numbers;
+int step = 0;
+
+int main() {
+  numbers.reserve(10);
+  size_t seen = 0;
+  std::thread one([] {
+    numbers.push_back(1);
+    invisible_signal(&step);
+  });
+  std::thread two([&seen] {
+    invisible_wait(&step, 1);
+    seen = numbers.size();
+  });
+  one.join();
+  two.join();
+  return seen == 1 ? 0 : 1;
+}

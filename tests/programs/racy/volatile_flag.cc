@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// volatile is not synchronisation: both the flag and the data race.
+//
+// EXPECT-RACE: ready write-read
+// EXPECT-RACE: data write-read
+#include <thread>
+
+volatile bool ready = false;
+int data = 0;
+
+int main() {
+  int seen = 0;
+  std::thread one([] {
+    data = 1;
+    ready = true;
+  });
+  std::thread two([&seen] {
+    while (!ready) std::this_thread::yield();
+    seen = data;
+  });
+  one.join();
+  two.join();
+  return seen == 1 ? 0 : 1;
+}

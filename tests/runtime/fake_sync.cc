@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fake_sync.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/spin_lock.h"
+#include "runtime/sync.h"
+
+namespace duress {
+
+struct Thread {
+  int number;
+};
+
+namespace {
+
+struct Record {
+  const char* name;
+  const void* object;
+  long detail;
+  int os_thread;
+};
+
+constexpr int kMost = 20000;
+Record records[kMost];
+int used = 0;
+constinit SpinLock lock;
+constinit std::atomic<bool> is_awake{false};
+Thread threads[256];
+constinit std::atomic<int> threads_used{0};
+thread_local const Thread* self = nullptr;
+
+void record(const char* name, const void* object, long detail = 0) {
+  int thread = thread_number();
+  SpinGuard guard(lock);
+  if (used < kMost) records[used++] = {name, object, detail, thread};
+}
+
+/// sync.h promises to keep errno.
+struct Keep {
+  int saved = errno;
+  ~Keep() { errno = saved; }
+};
+
+const void* number_of(int fd) { return reinterpret_cast<const void*>(static_cast<uptr>(fd)); }
+
+}  // namespace
+
+bool awake() { return is_awake.load(std::memory_order_relaxed); }
+
+#define FAKE(...) \
+  Keep keep;      \
+  record(__VA_ARGS__)
+
+void sync_locked(const void* l, bool shared, uptr) { FAKE(shared ? "locked_shared" : "locked", l); }
+void sync_unlocking(const void* l, bool shared, uptr) { FAKE(shared ? "unlocking_shared" : "unlocking", l); }
+void sync_wait_begin(const void* c, const void* l, uptr) {
+  FAKE("wait_begin", l);
+  record("waits_on", c);
+}
+void sync_wait_end(const void* c, const void* l, uptr) { FAKE(c ? "wait_end" : "wait_end_unsignalled", l); }
+void sync_release(const void* o, uptr) { FAKE("release", o); }
+void sync_release_join(const void* o, uptr) { FAKE("release_join", o); }
+void sync_acquire(const void* o, uptr) { FAKE("acquire", o); }
+void sync_atomic_store(const void* o, u8 size, uptr) { FAKE("atomic_store", o, size); }
+void sync_atomic_load(const void* o, u8 size, uptr) { FAKE("atomic_load", o, size); }
+void sync_forget(const void* o) { FAKE("forget", o); }
+void sync_release_fd(int n, uptr) { FAKE("release_fd", number_of(n)); }
+void sync_acquire_fd(int n, uptr) { FAKE("acquire_fd", number_of(n)); }
+void sync_forget_fd(int n) { FAKE("forget_fd", number_of(n)); }
+void sync_pair_fds(int r, int w) { FAKE("pair_fds", number_of(r), w); }
+void sync_network_fd(int n) { FAKE("network_fd", number_of(n)); }
+void sync_duplicate_fd(int n, int copy) { FAKE("duplicate_fd", number_of(n), copy); }
+
+Thread* thread_created(uptr) {
+  Thread* t = &threads[threads_used++];
+  FAKE("thread_created", t);
+  return t;
+}
+void thread_started(Thread* t) {
+  self = t;
+  FAKE("thread_started", t);
+}
+void thread_ended() { FAKE("thread_ended", self); }
+void thread_unreferenced(Thread* t) { FAKE("thread_unreferenced", t); }
+void thread_not_created(Thread* t) { FAKE("thread_not_created", t); }
+void thread_joined(Thread* t, uptr) { FAKE("thread_joined", t); }
+void thread_named(Thread* t, const char*) { FAKE("thread_named", t); }
+
+void memory_allocated(void* p, size_t size, uptr) { FAKE("allocated", p, static_cast<long>(size)); }
+void memory_freeing(void* p, uptr) { FAKE("freeing", p); }
+void memory_mapped(void* p, size_t size) { FAKE("mapped", p, static_cast<long>(size)); }
+void memory_accessed(const void* p, size_t size, bool write, uptr) {
+  FAKE(write ? "written" : "read", p, static_cast<long>(size));
+}
+void incomplete(const char* what) { FAKE("incomplete", what); }
+void before_fork() { FAKE("before_fork", nullptr); }
+void after_fork(bool child) { FAKE(child ? "after_fork_child" : "after_fork_parent", nullptr); }
+void before_exec(const char* path) { FAKE("before_exec", path); }
+void process_ending(int code) {
+  FAKE("process_ending", nullptr, code);
+  // Tests look at a child's output to see that this was called.
+  char text[] = "ending  \n";
+  text[7] = static_cast<char>('0' + code % 10);
+  write_all(1, text, sizeof text - 1);
+}
+
+}  // namespace duress
+
+using namespace duress;
+
+extern "C" void fake_set_awake(int on) {
+  if (on) interceptors_ready();
+  is_awake = on != 0;
+}
+
+extern "C" void fake_clear() {
+  SpinGuard guard(lock);
+  used = 0;
+}
+
+static bool matches(const Record& r, const char* name, const void* object) {
+  return strcmp(r.name, name) == 0 && (!object || object == r.object);
+}
+
+extern "C" void fake_expect(const char* file, int line, const FakeEvent* events, int count) {
+  is_awake = false;  // printing and ending must not add events
+  int thread = thread_number(), seen = 0;
+  bool right = true;
+  for (int i = 0; i < used; ++i) {
+    if (records[i].os_thread != thread) continue;
+    right &= seen < count && matches(records[i], events[seen].name, events[seen].object);
+    ++seen;
+  }
+  if (right && seen == count) {
+    is_awake = true;
+    return;
+  }
+  fprintf(stderr, "%s:%d: events differ\nexpected:\n", file, line);
+  for (int i = 0; i < count; ++i) fprintf(stderr, "  %s %p\n", events[i].name, events[i].object);
+  fprintf(stderr, "recorded:\n");
+  for (int i = 0; i < used; ++i) {
+    if (records[i].os_thread != thread) continue;
+    fprintf(stderr, "  %s %p %ld\n", records[i].name, records[i].object, records[i].detail);
+  }
+  abort();
+}
+
+extern "C" void fake_fail(const char* file, int line, const char* condition) {
+  is_awake = false;
+  fprintf(stderr, "%s:%d: failed: %s (errno %d)\n", file, line, condition, errno);
+  abort();
+}
+
+extern "C" int fake_find(const char* name, const void* object, int from) {
+  SpinGuard guard(lock);
+  for (int i = from; i < used; ++i) {
+    if (matches(records[i], name, object)) return i;
+  }
+  return -1;
+}
+
+extern "C" int fake_count(const char* name) {
+  SpinGuard guard(lock);
+  int n = 0;
+  for (int i = 0; i < used; ++i) n += matches(records[i], name, nullptr);
+  return n;
+}
+
+extern "C" long fake_detail(int index) { return records[index].detail; }
+extern "C" const void* fake_object(int index) { return records[index].object; }
+extern "C" const void* fake_self() { return self; }

@@ -1,0 +1,11 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Configures with the preset `dev` if needed, and builds into build/.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+if [[ ! -f build/build.ninja ]]; then
+  echo "== configuring: cmake --preset dev"
+  cmake --preset dev >/dev/null
+fi
+echo "== building into build/"
+cmake --build --preset dev

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Keeps the include directions between the folders of src/, as docs/design says.
+
+A folder may include those that its row names and what those may include. In-process code (everything
+that is linked into the target) carries no host library; LLVM's headers stay in two folders.
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+DIRECT = {
+    "base": [],
+    "event": ["base"],
+    "clock": ["base", "event"],
+    "trail": ["base", "event"],
+    "finding": ["base", "event"],
+    "shadow": ["base", "event"],
+    "analysis": ["clock", "shadow", "finding"],
+    "memory": ["clock", "trail"],
+    "sched": ["clock", "trail", "finding"],
+    "runtime": ["base", "event", "clock", "trail", "finding", "shadow", "analysis", "memory", "sched"],
+    "pass": [],
+    "collide": ["base", "finding"],
+    "campaign": ["finding", "trail"],
+    "report": ["finding", "trail"],
+    "cli": ["campaign", "report"],
+}
+IN_PROCESS = {"base", "event", "clock", "trail", "shadow", "analysis", "memory", "sched", "runtime"}
+LLVM = {"pass", "report"}
+HOST_LIBRARIES = re.compile(r"(fmt|CLI|nlohmann|llvm|gtest)/|iostream$|sqlite3.h$")
+
+
+def allowed(folder):
+    """The folder, what its row names, and what that may include in turn."""
+    result, todo = {folder}, list(DIRECT[folder])
+    while todo:
+        other = todo.pop()
+        if other not in result:
+            result.add(other)
+            todo += DIRECT[other]
+    return result
+
+
+def problems_of(path):
+    parts = path.relative_to(ROOT / "src").parts
+    folder, is_test = parts[0], path.stem.endswith("_test") or "testing" in parts
+    if folder not in DIRECT:
+        yield 1, f"folder src/{folder} is not in the table of {pathlib.Path(__file__).name}"
+        return
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        match = re.match(r'\s*#\s*include\s*[<"]([^>"]+)[>"]', line)
+        if not match:
+            continue
+        included = match[1]
+        target = included.split("/")[0]
+        if target in DIRECT and "/" in included:
+            if target not in allowed(folder):
+                yield number, f"src/{folder} must not include src/{target}"
+            # A detector does not know its siblings; the registry, beside them, knows them all.
+            if folder == target == "analysis" and not is_test and len(parts) > 2:
+                sub = included.split("/")[1:]
+                if len(sub) > 1 and sub[0] != parts[1]:
+                    yield number, f"src/analysis/{parts[1]} must not include its sibling {sub[0]}"
+        if is_test:
+            continue
+        if folder in IN_PROCESS and HOST_LIBRARIES.match(included):
+            yield number, f"src/{folder} runs inside the target and must not include <{included}>"
+        elif target in ("llvm", "llvm-c", "clang") and folder not in LLVM:
+            yield number, f"LLVM headers belong in src/{' and src/'.join(sorted(LLVM))}"
+
+
+def main():
+    count = failed = 0
+    for path in sorted((ROOT / "src").rglob("*")):
+        if path.suffix not in (".h", ".cc", ".def", ".inc"):
+            continue
+        count += 1
+        for number, problem in problems_of(path):
+            failed += 1
+            print(f"{path.relative_to(ROOT)}:{number}: error: {problem}")
+    print(f"{count} files: {failed} includes against the table")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

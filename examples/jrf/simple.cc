@@ -20,11 +20,13 @@ int produced = 0;
 int main() {
   bool right = false;
   std::thread producer([] {
+    invisible_start(2);
     simple.data = 42;    // @produce
     simple.done = true;  // @notify
     invisible_signal(&produced);
   });
   std::thread consumer([&right] {
+    invisible_start(2);
     invisible_wait(&produced, 1);
     while (!simple.done) std::this_thread::yield();  // @spin
     right = simple.data == 42;                       // @consume

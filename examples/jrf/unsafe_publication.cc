@@ -25,10 +25,12 @@ struct Data {
 int main() {
   bool right = true;
   std::thread first([] {
+    invisible_start(2);
     new Data();
     invisible_signal(&constructed);
   });
   std::thread second([&right] {
+    invisible_start(2);
     invisible_wait(&constructed, 1);
     Data* seen = data;
     if (seen != nullptr) right = seen->x == 1;  // @check

@@ -16,11 +16,13 @@ int finished = 0;
 int main() {
   is_done = new bool[4]();
   std::thread worker([] {
+    invisible_start(2);
     bool* flags = is_done;
     flags[2] = true;  // @finish
     invisible_signal(&finished);
   });
   std::thread waiter([] {
+    invisible_start(2);
     invisible_wait(&finished, 1);
     bool* flags = is_done;
     while (!flags[2]) std::this_thread::yield();  // @look

@@ -45,10 +45,12 @@ int main() {
   int first_done = 0;
   double first_slope = 0, second_slope = 0;
   std::thread first([&] {
+    invisible_start(2);
     first_slope = Point::slope();
     invisible_signal(&first_done);
   });
   std::thread second([&] {
+    invisible_start(2);
     invisible_wait(&first_done, 1);
     second_slope = Point::slope();
   });

@@ -24,10 +24,12 @@ int published = 0;
 int main() {
   int drawn = 0;
   std::thread initialiser([] {
+    invisible_start(2);
     x = &circle;
     invisible_signal(&published);
   });
   std::thread painter([&drawn] {
+    invisible_start(2);
     invisible_wait(&published, 1);
     for (int i = 0; i < 10; i++) {
       if (x != nullptr) {

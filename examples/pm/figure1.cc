@@ -14,11 +14,13 @@ int first_done = 0;
 int main() {
   int r1 = 0, r2 = 0;
   std::thread first([&] {
+    invisible_start(2);
     y = 1;
     r1 = x;
     invisible_signal(&first_done);
   });
   std::thread second([&] {
+    invisible_start(2);
     invisible_wait(&first_done, 1);
     x = 1;
     r2 = y;

@@ -14,11 +14,13 @@ int second_done = 0;
 int main() {
   int r1 = 0, r2 = 0, r3 = 0;
   std::thread first([&] {
+    invisible_start(3);
     invisible_wait(&second_done, 1);
     r1 = z;
     if (r1 == 1) x = 1;
   });
   std::thread second([&] {
+    invisible_start(3);
     r2 = x;
     if (r2 == 1)
       y = 1;
@@ -27,6 +29,7 @@ int main() {
     invisible_signal(&second_done);
   });
   std::thread third([&] {
+    invisible_start(3);
     r3 = y;
     if (r3 == 1) x = 1;
   });

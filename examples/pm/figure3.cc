@@ -15,11 +15,13 @@ int second_done = 0;
 int main() {
   int r1 = 0, r2 = 0;
   std::thread first([&] {
+    invisible_start(2);
     invisible_wait(&second_done, 1);
     r1 = x;
     y = 1;
   });
   std::thread second([&] {
+    invisible_start(2);
     r2 = y;
     if (r2 == 0) x = 1;
     invisible_signal(&second_done);

@@ -13,10 +13,12 @@ int first_done = 0;
 int main() {
   int r1 = 14, r2 = 0;
   std::thread first([] {
+    invisible_start(2);
     x = 7;
     invisible_signal(&first_done);
   });
   std::thread second([&] {
+    invisible_start(2);
     invisible_wait(&first_done, 1);
     if (x != 0) r2 = r1 / x;
   });

@@ -15,11 +15,13 @@ int first_done = 0;
 int main() {
   int r = 0;
   std::thread first([&] {
+    invisible_start(2);
     r = x;
     y = 1;
     invisible_signal(&first_done);
   });
   std::thread second([] {
+    invisible_start(2);
     invisible_wait(&first_done, 1);
     while (y == 0) std::this_thread::yield();
     x = 1;

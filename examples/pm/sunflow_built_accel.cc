@@ -38,10 +38,12 @@ int first_done = 0;
 int main() {
   int hits = 0;
   std::thread first([] {
+    invisible_start(2);
     geometry.intersect();
     invisible_signal(&first_done);
   });
   std::thread second([&] {
+    invisible_start(2);
     invisible_wait(&first_done, 1);
     hits = geometry.intersect();
   });

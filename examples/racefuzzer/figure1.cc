@@ -17,6 +17,7 @@ int first_done = 0;
 int main() {
   bool error1 = false, error2 = false;
   std::thread first([&] {
+    invisible_start(2);
     x = 1;
     lock.lock();
     y = 1;
@@ -25,6 +26,7 @@ int main() {
     invisible_signal(&first_done);
   });
   std::thread second([&] {
+    invisible_start(2);
     // Thread 1 first: its lock then orders x, and it does not reach ERROR1.
     invisible_wait(&first_done, 1);
     z = 1;

@@ -19,6 +19,7 @@ void f() { work_done++; }
 int main() {
   bool error = false;
   std::thread first([&] {
+    invisible_start(2);
     lock.lock();
     f(), f(), f(), f(), f();
     lock.unlock();
@@ -27,6 +28,7 @@ int main() {
     if (x == 0) error = true;
   });
   std::thread second([] {
+    invisible_start(2);
     x = 1;
     invisible_signal(&written);
     invisible_wait(&unlocked, 1);

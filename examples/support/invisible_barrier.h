@@ -32,4 +32,12 @@ static DURESS_INVISIBLE void invisible_barrier(int* counter, int threads) {
   invisible_wait(counter, threads);
 }
 
+/// Called by each of the program's threads before anything else: returns when `threads` of them have started.
+/// Without it the first thread may be over before the second is created, and what the allocator passes on
+/// from the one to the other (free happens before the allocation that reuses the memory) orders them.
+static DURESS_INVISIBLE void invisible_start(int threads) {
+  static int started = 0;
+  invisible_barrier(&started, threads);
+}
+
 #endif  // DURESS_EXAMPLES_INVISIBLE_BARRIER_H_

@@ -26,10 +26,12 @@ int updated = 0;
 
 int main() {
   std::thread first([] {
+    invisible_start(2);
     bank.update(50);
     invisible_signal(&updated);
   });
   std::thread second([] {
+    invisible_start(2);
     invisible_wait(&updated, 1);
     bank.withdraw(30);
   });

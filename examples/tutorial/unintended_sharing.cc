@@ -18,10 +18,12 @@ int work(int amount) {
 int main() {
   int sum = 0;
   std::thread first([] {
+    invisible_start(2);
     work(1);
     invisible_signal(&first_done);
   });
   std::thread second([&] {
+    invisible_start(2);
     invisible_wait(&first_done, 1);
     sum = work(2);
   });

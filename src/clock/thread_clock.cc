@@ -14,19 +14,17 @@ void ThreadClock::tick() {
   Clock next = own() + 1;
   DURESS_CHECK(next != 0);
   clock_.set(slot_, next);
-  released_ = copied_ = false;
-  ++version_;
+  released_ = false;
 }
 
 /// The clock is about to hold, or holds, more than the snapshot says. A counter that was handed out
 /// stands for what was known then; what is learnt now needs a counter of its own.
 void ThreadClock::changed() {
-  ++version_;
   if (snapshot_) {
     snapshot_->release(arena_);
     snapshot_ = nullptr;
   }
-  if (released_ || copied_) tick();
+  if (released_) tick();
 }
 
 ClockSnapshot* ThreadClock::snapshot() {
@@ -58,11 +56,6 @@ void ThreadClock::release_join(ReleaseClock& into) {
   release_to(mine);
   into.join(arena_, mine);
   mine.clear(arena_);
-}
-
-void ThreadClock::copy_to(ReleaseClock& into) {
-  into.set(arena_, snapshot(), slot_, own());
-  copied_ = true;
 }
 
 void ThreadClock::fence(MemoryOrder order) {

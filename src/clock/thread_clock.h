@@ -33,9 +33,6 @@ class ThreadClock {
   Clock get(Slot slot) const { return clock_.get(slot); }
   const VectorClock& clock() const { return clock_; }
 
-  /// Grows whenever this thread knows more or opens an epoch.
-  u32 version() const { return version_; }
-
   /// True when the access that comes next must open a new epoch; see tick_if_released().
   bool released() const { return released_; }
   /// Opens a new epoch if the current one was handed out. Returns true if it did.
@@ -52,9 +49,6 @@ class ThreadClock {
   void release_to(ReleaseClock& into);
   /// The same, joined to what is there (read-unlock, barrier arrival).
   void release_join(ReleaseClock& into);
-  /// What release_to leaves, but the epoch goes on: an order that is looser than the truth, never
-  /// stricter. For free(), which would otherwise end an epoch each time.
-  void copy_to(ReleaseClock& into);
 
   void fence(MemoryOrder order);
   /// An atomic load of `order` read a store that left `from`.
@@ -72,8 +66,6 @@ class ThreadClock {
   Arena& arena_;
   Slot slot_;
   bool released_ = false;  // the current counter was handed out: the next access needs a new one
-  bool copied_ = false;    // handed out by copy_to(): only more knowledge needs a new one
-  u32 version_ = 1;
   VectorClock clock_;
   ClockSnapshot* snapshot_ = nullptr;  // of clock_, own counter aside; null when out of date
   ReleaseClock release_fence_;         // what this thread knew at its last release fence

@@ -75,18 +75,5 @@ TEST_F(ThreadClockTest, KnowledgeGainedAfterAReleaseIsNotMistakenForIt) {
   EXPECT_TRUE(knows(c_, b_));
 }
 
-TEST_F(ThreadClockTest, CopyDoesNotEndTheEpochButLearningDoes) {
-  Clock before = a_.own();
-  a_.copy_to(x_);
-  EXPECT_FALSE(a_.released());
-  c_.acquire(x_);
-  b_.release_to(y_);
-  a_.acquire(y_);
-  EXPECT_EQ(a_.own(), before + 1);
-  a_.release_to(x_);
-  c_.acquire(x_);
-  EXPECT_TRUE(knows(c_, b_));
-}
-
 }  // namespace
 }  // namespace duress

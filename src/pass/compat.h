@@ -72,17 +72,24 @@ Expander make_expander(llvm::ScalarEvolution& scev, const llvm::DataLayout& layo
 template <class Visit>
 void for_each_variable(llvm::Value* value, bool declares, Visit visit) {
   if (!llvm::isa<llvm::Instruction>(value) && !llvm::isa<llvm::Argument>(value)) return;
+  auto* inst = llvm::dyn_cast<llvm::Instruction>(value);
 #if LLVM_VERSION_MAJOR >= 19
+  // With optimisation a variable's home is named by assignment records, linked to the alloca by an id.
+  if (declares && inst != nullptr) {
+    for (llvm::DbgVariableRecord* record : llvm::at::getDVRAssignmentMarkers(inst)) visit(record->getVariable());
+  }
   auto* metadata = llvm::LocalAsMetadata::getIfExists(value);
   if (metadata == nullptr) return;
   for (llvm::DbgVariableRecord* record : metadata->getAllDbgVariableRecordUsers()) {
     bool is_declare = record->isDbgDeclare();
-    // An assignment record also names the variable's address, but as its second operand.
     if (is_declare != declares || record->getNumVariableLocationOps() != 1) continue;
     if (!is_declare && record->getExpression()->getNumElements() != 0) continue;
     visit(record->getVariable());
   }
 #else
+  if (declares && inst != nullptr) {
+    for (llvm::DbgAssignIntrinsic* marker : llvm::at::getAssignmentMarkers(inst)) visit(marker->getVariable());
+  }
   llvm::SmallVector<llvm::DbgVariableIntrinsic*, 4> users;
   llvm::findDbgUsers(users, value);
   for (llvm::DbgVariableIntrinsic* user : users) {

@@ -110,8 +110,16 @@ llvm::Function* clone_faithful(llvm::Function& function, Unit& unit) {
 
 }  // namespace
 
+bool passes_by_value(const llvm::Function& function) {
+  return llvm::any_of(function.args(), [](const llvm::Argument& argument) {
+    return argument.hasByValAttr() || argument.hasInAllocaAttr() || argument.hasPreallocatedAttr();
+  });
+}
+
 bool can_be_cloned(const llvm::Function& function) {
   if (function.isPresplitCoroutine()) return false;
+  // Cannot be continued elsewhere: not with a tail call (late_step.cc), nor can "..." be passed on otherwise.
+  if (function.isVarArg() && passes_by_value(function)) return false;
   for (const llvm::BasicBlock& block : function) {
     if (block.hasAddressTaken()) return false;
     for (const llvm::Instruction& inst : block) {

@@ -21,6 +21,9 @@ class EarlyStep : public llvm::PassInfoMixin<EarlyStep> {
 /// Whether the function can have a second body at all: no label of it is known outside.
 bool can_be_cloned(const llvm::Function& function);
 
+/// Whether a parameter is a structure on the stack.
+bool passes_by_value(const llvm::Function& function);
+
 }  // namespace duress::pass
 
 #endif  // DURESS_PASS_EARLY_STEP_H_

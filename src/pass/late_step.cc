@@ -15,6 +15,7 @@
 #include "pass/compat.h"
 #include "pass/early_step.h"
 #include "pass/faithful.h"
+#include "pass/frames.h"
 #include "pass/module_init.h"
 
 #include <cstdlib>
@@ -56,18 +57,24 @@ llvm::Function* faithful_body(llvm::Module& module, llvm::Function& original) {
   return clone;
 }
 
-void tail_call(llvm::IRBuilder<>& builder, llvm::Function& from, llvm::Function& to) {
+/// Goes on in another body. A tail call, except where structures are passed on the stack by value: there LLVM's
+/// code for x86 overwrites the return address (seen in 19), so it is a call with a frame of its own.
+void continue_in(llvm::IRBuilder<>& builder, llvm::Function& from, llvm::Function& to, HookSet& hooks) {
   llvm::SmallVector<llvm::Value*, 8> arguments;
   llvm::SmallVector<llvm::AttributeSet, 8> attributes;
   for (llvm::Argument& argument : from.args()) {
     arguments.push_back(&argument);
     attributes.push_back(from.getAttributes().getParamAttrs(argument.getArgNo()));
   }
+  bool tail = !passes_by_value(from);
+  Frames frames(from, hooks);
+  if (!tail) frames.push_around(builder, true);
   llvm::CallInst* call = builder.CreateCall(&to, arguments);
   call->setCallingConv(from.getCallingConv());
-  call->setTailCallKind(llvm::CallInst::TCK_MustTail);
+  call->setTailCallKind(tail ? llvm::CallInst::TCK_MustTail : llvm::CallInst::TCK_NoTail);
   call->setAttributes(
       llvm::AttributeList::get(from.getContext(), llvm::AttributeSet(), from.getAttributes().getRetAttrs(), attributes));
+  if (!tail) frames.push_around(builder, false);
   if (from.getReturnType()->isVoidTy()) {
     builder.CreateRetVoid();
   } else {
@@ -76,7 +83,7 @@ void tail_call(llvm::IRBuilder<>& builder, llvm::Function& from, llvm::Function&
 }
 
 void add_dispatch(llvm::Function& function, llvm::Constant* flag_address, llvm::Function& checked,
-                  llvm::Function* faithful) {
+                  llvm::Function* faithful, HookSet& hooks) {
   llvm::LLVMContext& context = function.getContext();
   llvm::BasicBlock* entry = &function.getEntryBlock();
   // Allocas must stay in the entry block to be part of the fixed frame.
@@ -113,10 +120,10 @@ void add_dispatch(llvm::Function& function, llvm::Constant* flag_address, llvm::
     llvm::BasicBlock* to_checked = llvm::BasicBlock::Create(context, "duress.checked", &function);
     builder.CreateCondBr(builder.CreateICmpEQ(flag(), builder.getInt8(DURESS_BODY_FAITHFUL)), to_faithful, to_checked);
     builder.SetInsertPoint(to_faithful);
-    tail_call(builder, function, *faithful);
+    continue_in(builder, function, *faithful, hooks);
     builder.SetInsertPoint(to_checked);
   }
-  tail_call(builder, function, checked);
+  continue_in(builder, function, checked, hooks);
 }
 
 bool is_faithful(const llvm::Function& function) { return function.getName().ends_with(kFaithfulSuffix); }
@@ -160,7 +167,7 @@ void instrument(llvm::Function& function, Unit& unit, llvm::FunctionAnalysisMana
     become_second_body(*faithful, function, kFaithfulSuffix);
     finish_faithful(*faithful, unit);
   }
-  add_dispatch(function, unit.sites.flag(record.index), *checked, faithful);
+  add_dispatch(function, unit.sites.flag(record.index), *checked, faithful, unit.hooks);
   analyses.invalidate(function, llvm::PreservedAnalyses::none());
 }
 

@@ -64,6 +64,10 @@ std::string record_name(const llvm::DIType* written, const llvm::DICompositeType
          step = llvm::dyn_cast_or_null<llvm::DIDerivedType>(step->getBaseType())) {
       if (step->getTag() == dwarf::DW_TAG_typedef) return type_name(step);
     }
+    // In C++ the typedef's name may only be in the linkage name.
+    std::string name = llvm::demangle(type->getIdentifier().str());
+    constexpr llvm::StringRef kPrefix = "typeinfo name for ";
+    if (llvm::StringRef(name).starts_with(kPrefix)) return name.substr(kPrefix.size());
   }
   return type_name(type);
 }
@@ -175,7 +179,6 @@ std::optional<VariableNamer::Place> VariableNamer::pointee_of(llvm::Value* point
     }
   } else if (auto* phi = llvm::dyn_cast<llvm::PHINode>(pointer)) {
     for (llvm::Value* incoming : phi->incoming_values()) {
-      const llvm::DIType* type = nullptr;
       if (incoming == phi || llvm::isa<llvm::Constant>(incoming)) continue;
       uint64_t offset = 0;
       bool indexed = false;
@@ -183,7 +186,6 @@ std::optional<VariableNamer::Place> VariableNamer::pointee_of(llvm::Value* point
       if (base == phi || offset != 0) continue;
       std::optional<Place> place = object_at(base, depth + 1);
       if (place && place->type != nullptr) return place;
-      (void)type;
     }
   } else if (auto* select = llvm::dyn_cast<llvm::SelectInst>(pointer)) {
     for (llvm::Value* choice : {select->getTrueValue(), select->getFalseValue()}) {

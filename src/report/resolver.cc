@@ -54,20 +54,26 @@ std::size_t blamed_frame(const std::vector<Frame>& stack) {
   return 0;
 }
 
-/// How good a name of this kind is; 0 is best.
-int rank(std::uint8_t kind) {
-  switch (kind) {
+/// How good a site's name for its variable is; 0 is best. From `kWeak` on, where the memory lies says more:
+/// what the C++ library calls its own fields (`_M_start`) names no variable of the user's, and gives a race
+/// on one vector as many names as the vector has fields.
+enum Rank { kNamed = 0, kElement = 1, kLocal = 2, kWeak = 3, kNone = 4 };
+
+Rank rank(const Site& site, bool in_library) {
+  if (site.variable.empty()) return kNone;
+  if (in_library || starts_with(site.variable, "std::")) return kWeak;
+  switch (site.variable_kind) {
     case kDuressGlobal:
     case kDuressField:
-      return 0;
+      return kNamed;
     case kDuressArray:
-      return 1;
+      return kElement;
     case kDuressLocal:
-      return 2;
+      return kLocal;
     case kDuressPointee:
-      return 3;
+      return kWeak;
     default:
-      return 4;
+      return kNone;
   }
 }
 
@@ -245,17 +251,20 @@ finding::ThreadReport Resolver::thread(const Context& context, int id) {
 
 void Resolver::name_variable(const Context& context, const finding::RaceRecord& record, finding::Race& race) {
   const Site* best = nullptr;
-  for (const finding::AccessRecord* access : {&record.cur, &record.prev}) {
-    const Site* site = site_of(context, *access);
-    if (site == nullptr || site->variable.empty()) continue;
+  Rank best_rank = kNone;
+  for (std::size_t i : {0, 1}) {
+    const Site* site = site_of(context, i == 0 ? record.prev : record.cur);
+    if (site == nullptr) continue;
+    bool in_library = !race.sites[i].stack.empty() && race.sites[i].stack[0].library;
+    Rank this_rank = rank(*site, in_library);
+    if (this_rank == kNone) continue;
     // Of two equally good names the same one whatever the order of the accesses.
-    if (best == nullptr || rank(site->variable_kind) < rank(best->variable_kind) ||
-        (rank(site->variable_kind) == rank(best->variable_kind) && site->variable < best->variable)) {
+    if (this_rank < best_rank || (this_rank == best_rank && site->variable < best->variable)) {
       best = site;
+      best_rank = this_rank;
     }
   }
-  const int best_rank = best == nullptr ? rank(kDuressUnknown) : rank(best->variable_kind);
-  if (best_rank < rank(kDuressPointee)) {
+  if (best_rank < kWeak) {
     race.variable = race.variable_key = best->variable;
   } else if (!race.block.name.empty()) {
     race.variable = race.variable_key = race.block.name;
@@ -269,7 +278,7 @@ void Resolver::name_variable(const Context& context, const finding::RaceRecord& 
       race.variable_key += " from " + origin.function;
       if (!origin.file.empty()) race.variable += fmt::format(" ({}:{})", base_name(origin.file), origin.line);
     }
-  } else if (best != nullptr && best_rank == rank(kDuressPointee)) {
+  } else if (best != nullptr) {
     race.variable = race.variable_key = best->variable;
   } else if (race.block.kind == BlockKind::kStack || race.block.kind == BlockKind::kTls) {
     const char* what = race.block.kind == BlockKind::kStack ? "stack" : "thread-local memory";

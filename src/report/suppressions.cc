@@ -124,13 +124,13 @@ std::string Suppressions::parse(std::string_view text, const std::string& name) 
 }
 
 bool Suppressions::hides(const finding::Race& race, const std::string& cwd) {
-  for (Suppression& entry : entries_) {
-    if (matches_race(entry, race, cwd)) {
-      entry.used += race.count;
-      return true;
-    }
+  bool hidden = false;
+  for (Suppression& entry : entries_) {  // all of them: a line is unused only if nothing fits it
+    if (!matches_race(entry, race, cwd)) continue;
+    entry.used += race.count;
+    hidden = true;
   }
-  return false;
+  return hidden;
 }
 
 std::vector<const Suppression*> Suppressions::unused() const {

@@ -88,7 +88,7 @@ TEST(Suppressions, ErrorsNameTheLine) {
 
 TEST(Suppressions, UnusedOnesAreKnown) {
   Suppressions suppressions;
-  ASSERT_EQ(suppressions.parse("race:Cache\nrace:foo\ndeadlock:bar\n", "F"), "");
+  ASSERT_EQ(suppressions.parse("race:Cache\nrace:foo\nrace:evict\ndeadlock:bar\n", "F"), "");
   EXPECT_TRUE(suppressions.hides(sample(), "/p"));
   auto unused = suppressions.unused();
   ASSERT_EQ(unused.size(), 1u);

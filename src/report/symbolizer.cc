@@ -19,8 +19,10 @@ bool known(const std::string& text) {
   return !text.empty() && text != llvm::DILineInfo::BadString && text != llvm::DILineInfo::Addr2LineBadString;
 }
 
-/// Sets both spellings of a function's name from its linkage name.
-void name_function(const std::string& linkage, finding::Frame& frame) {
+/// Sets both spellings of a function's name from its linkage name. The pass gives a function several bodies,
+/// the others with a suffix (`work.duress.faithful`) that means nothing to its author.
+void name_function(const std::string& symbol, finding::Frame& frame) {
+  const std::string linkage = symbol.substr(0, symbol.find(".duress."));
   frame.function = linkage;
   frame.signature = linkage;
   llvm::ItaniumPartialDemangler demangler;

@@ -114,11 +114,13 @@ class Writer {
   }
 
   void write_stack(const std::vector<Frame>& stack) {
-    bool fold = style_.detail != Detail::kVerbose;
+    // A stack that is all library would fold to nothing.
+    bool fold = style_.detail != Detail::kVerbose &&
+                std::any_of(stack.begin(), stack.end(), [](const Frame& frame) { return !frame.library; });
     for (std::size_t i = 0; i < stack.size();) {
       std::size_t end = i;
       while (fold && end < stack.size() && stack[end].library) ++end;
-      if (end - i > 1 || (end == i + 1 && stack.size() > 1)) {
+      if (end > i) {
         std::size_t folded = end - i;
         // Above the user's code, what that code called says enough.
         std::string called = end < stack.size() ? ", called as " + function(stack[end - 1]) : "";
@@ -239,11 +241,17 @@ std::string to_text(const Report& report, const TextStyle& style) {
 }
 
 std::string to_suppressions(const Report& report) {
-  std::string out;
+  std::vector<std::pair<std::string, std::string>> lines;  // what to write, and the findings it is for
   for (const finding::Race& race : report.races) {
-    out += fmt::format("# {}: data race on {}\n{}\n", race.id, printable(race.variable),
-                       printable(suggest(race)));
+    std::string text = printable(suggest(race));
+    std::string comment = fmt::format("# {}: data race on {}\n", race.id, printable(race.variable));
+    auto known =
+        std::find_if(lines.begin(), lines.end(), [&](const auto& entry) { return entry.first == text; });
+    if (known == lines.end()) known = lines.insert(lines.end(), {text, ""});
+    known->second += comment;
   }
+  std::string out;
+  for (const auto& [text, comments] : lines) out += comments + text + '\n';
   return out;
 }
 

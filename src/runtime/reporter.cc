@@ -24,6 +24,13 @@ bool Reporter::is_new(u64 key) {
   }
 }
 
+bool Reporter::is_worth_writing(u64 pair, uptr address) {
+  u8& locations = locations_[pair >> 48];
+  if (locations == kLocationsPerPair || !is_new(mix(pair ^ address >> 3))) return false;
+  ++locations;
+  return true;
+}
+
 void Reporter::put_stack(Text& text, StackId stack) {
   text.put('[');
   for (int n = 0; raw(stack) && n < kLongestStack; ++n, stack = parts_.stacks.caller(stack)) {
@@ -93,7 +100,10 @@ void Reporter::race(const Race& race) {
   };
   SpinGuard guard(lock_);
   ++races_;
-  if (!is_new(mix(where(race.earlier)) ^ where(race.later))) return;
+  u64 pair = mix(where(race.earlier)) ^ where(race.later);
+  // Two pairs that share a counter must not silence each other: the first of a pair is always written.
+  bool first = is_new(pair);
+  if (!is_worth_writing(pair, race.address) && !first) return;
   parts_.modules.log_new();
   Tid earlier = parts_.threads.owner(race.earlier.slot, race.earlier.clock);
   Tid later = parts_.threads.owner(race.later.slot, race.later.clock);

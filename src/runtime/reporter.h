@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes races to the log: once for each pair of sites, with both stacks, the locks held, the threads
-// and the block of memory. Everything else (names, source lines, grouping) is the host's.
+// Writes races to the log: with both stacks, the locks held, the threads and the block of memory; for
+// each pair of sites the first few locations, because two lines of code may race on several variables
+// through pointers. Everything else (names, source lines, grouping) is the host's.
 #ifndef DURESS_RUNTIME_REPORTER_H_
 #define DURESS_RUNTIME_REPORTER_H_
 
@@ -41,8 +42,10 @@ class Reporter final : public RaceSink, public LineSink {
 
  private:
   static constexpr u32 kPairs = 1u << 16;
+  static constexpr u8 kLocationsPerPair = 16;
 
   bool is_new(u64 key);
+  bool is_worth_writing(u64 pair, uptr address);
   void put_side(Text& text, const RaceSide& side, Tid thread, uptr address, u32 size);
   void put_stack(Text& text, StackId stack);
   void put_block(Text& text, uptr address);
@@ -54,6 +57,7 @@ class Reporter final : public RaceSink, public LineSink {
   u64 races_ = 0;
   u64 reported_[kPairs] = {};  // hashes of what was written
   u32 reported_count_ = 0;
+  u8 locations_[kPairs] = {};  // of a pair, by a part of its hash: how many were written
 };
 
 }  // namespace duress

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <unwind.h>
 
 #include "analysis/count/count.h"
 #include "analysis/empty/empty.h"
@@ -229,8 +230,6 @@ void Runtime::after_fork_in_child() {
   log_start();
 }
 
-bool awake() { return g_runtime != nullptr; }
-
 Thread* current_thread() { return t_current; }
 
 Thread* current_thread_or_adopt() {
@@ -244,12 +243,44 @@ Thread* current_thread_or_adopt() {
 
 // ---- sync.h: threads -------------------------------------------------------------------------------------
 
+namespace {
+
+/// The call stack by unwinding, for the few events whose caller may be a library that pushes no frames
+/// (std::thread calls pthread_create from libstdc++). Slow: microseconds.
+struct Unwinding {
+  static constexpr int kMost = 128;
+  uptr from;  // the return address of the intercepted call: frames inside the runtime come before it
+  bool reached = false;
+  int count = 0;
+  uptr addresses[kMost];
+
+  static _Unwind_Reason_Code step(_Unwind_Context* context, void* self) {
+    auto& u = *static_cast<Unwinding*>(self);
+    uptr pc = _Unwind_GetIP(context);
+    u.reached |= pc == u.from;
+    if (u.reached && pc) u.addresses[u.count++] = pc;
+    return u.count == kMost ? _URC_END_OF_STACK : _URC_NO_REASON;
+  }
+};
+
+StackId unwound_stack(Runtime& rt, Thread& t, uptr pc) {
+  Unwinding u;
+  u.from = pc;
+  _Unwind_Backtrace(&Unwinding::step, &u);
+  if (!u.count) return rt.context(t, pc);
+  StackId stack{0};
+  while (u.count > 0) stack = rt.stacks.push(stack, u.addresses[--u.count]);
+  return stack;
+}
+
+}  // namespace
+
 Thread* thread_created(uptr pc) {
   Thread* parent = current_thread_or_adopt();
   InRuntime in(parent);
   if (!in.entered()) return nullptr;
   Runtime& rt = *g_runtime;
-  Thread* t = rt.make_thread(parent->tid, rt.context(*parent, pc), parent->clock.clock());
+  Thread* t = rt.make_thread(parent->tid, unwound_stack(rt, *parent, pc), parent->clock.clock());
   parent->clock.release_to(t->start);
   FastTrack::after_sync(parent->fasttrack);
   rt.chain.sync(parent->view, {SyncKind::kThreadCreate, raw(t->tid), 0});
@@ -279,12 +310,24 @@ static void drop_reference(Thread* t) {
   rt.arena.free(t, sizeof(Thread));
 }
 
+/// A robust mutex goes to the next owner when its owner ends without unlocking it.
+static void release_held_locks(Runtime& rt, Thread& t) {
+  u32 count;
+  const HeldLock* held = rt.lock_sets.locks(t.fasttrack.locks, &count);
+  for (u32 i = 0; i < count; ++i) {
+    SyncObject* object = rt.syncs.get(held[i].address, 0);
+    SpinGuard guard(object->lock);
+    t.clock.release_join(object->released);
+  }
+}
+
 void thread_ended() {
   Thread* t = t_current;
   if (!t) return;
   Runtime& rt = *g_runtime;
   t->in_runtime = true;
   rt.chain.sync(t->view, {SyncKind::kThreadEnd, 0, 0});
+  release_held_locks(rt, *t);
   t->clock.release_to(t->end);
   rt.fasttrack.detach(t->fasttrack);
   __duress_self.epoch_span = 0;

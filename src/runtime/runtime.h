@@ -64,9 +64,6 @@ struct Runtime {
   StackId context(Thread& t, uptr pc) { return stacks.push(context(t), pc); }
 };
 
-/// Null while asleep.
-extern Runtime* g_runtime;
-
 }  // namespace duress
 
 extern "C" {

@@ -167,7 +167,7 @@ void sync_duplicate_fd(int fd, int copy) {
 void memory_allocated(void* p, size_t size, uptr pc) {
   if (!p) return;
   as_event([&](Runtime& rt, Thread& t) {
-    rt.fasttrack.allocated(t.fasttrack, at(p), size);
+    rt.fasttrack.forget(t.fasttrack, at(p), at(p) + size);
     rt.chain.fresh(at(p), at(p) + size);
     rt.heap.insert({at(p), size, rt.context(t, pc), t.tid});
     if (!rt.direct) rt.chain.sync(t.view, {SyncKind::kAlloc, at(p), size});

@@ -14,8 +14,12 @@
 
 namespace duress {
 
+struct Runtime;
+/// Null while asleep.
+extern Runtime* g_runtime;
+
 /// True once the runtime is awake. When false, an interceptor goes straight to the real function.
-bool awake();
+inline bool awake() { return g_runtime != nullptr; }
 
 // Locks. `shared`: for reading. After a successful lock; before the unlock.
 void sync_locked(const void* lock, bool shared, uptr pc);
@@ -45,7 +49,8 @@ void sync_forget(const void* object);
 void sync_release_fd(int number, uptr pc);
 void sync_acquire_fd(int number, uptr pc);
 void sync_forget_fd(int number);
-/// Two descriptors that are the ends of one channel (pipe, socketpair; both the same for eventfd and epoll).
+/// A channel from one descriptor to another (a pipe; each way of a socketpair; from itself to itself for eventfd and
+/// epoll). A descriptor may be the read end of one channel and the write end of another.
 void sync_pair_fds(int read_end, int write_end);
 /// A socket whose other end may be a descriptor of this process that cannot be told: all of these are one channel.
 void sync_network_fd(int number);

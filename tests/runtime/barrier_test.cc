@@ -15,7 +15,8 @@ static void* run(void*) {
     CHECK(result == 0 || result == PTHREAD_BARRIER_SERIAL_THREAD);
     serial += result != 0;
     // The one that is told to may destroy the barrier while the others are on their way out.
-    if (i == kRounds - 1 && result == PTHREAD_BARRIER_SERIAL_THREAD) CHECK(pthread_barrier_destroy(barrier) == 0);
+    if (i == kRounds - 1 && result == PTHREAD_BARRIER_SERIAL_THREAD)
+      CHECK(pthread_barrier_destroy(barrier) == 0);
   }
   return reinterpret_cast<void*>(static_cast<size_t>(serial));
 }
@@ -39,18 +40,20 @@ int main() {
   CHECK(fake_count("acquire") == kThreads * kRounds);
   CHECK(fake_count("forget") == kRounds);
 
-  // Rounds one after the other: each has kThreads releases to one object, then kThreads acquires from it, before
-  // that object is forgotten (and may be used again). No release to it comes between its acquires.
+  // Rounds one after the other: each has kThreads releases to one object, then kThreads acquires from it,
+  // before that object is forgotten (and may be used again). No release to it comes between its acquires.
   int at = 0;
   for (int round = 0; round < kRounds; ++round) {
     int first = fake_find("release_join", nullptr, at);
     CHECK(first >= 0);
     const void* object = fake_object(first);
     int last = first - 1;
-    for (int i = 0; i < kThreads; ++i) last = fake_find("release_join", nullptr, last + 1), CHECK(fake_object(last) == object);
+    for (int i = 0; i < kThreads; ++i)
+      last = fake_find("release_join", nullptr, last + 1), CHECK(fake_object(last) == object);
     int acquire = fake_find("acquire", object, first);
     CHECK(acquire > last);
-    for (int i = 1; i < kThreads; ++i) acquire = fake_find("acquire", object, acquire + 1), CHECK(acquire > 0);
+    for (int i = 1; i < kThreads; ++i)
+      acquire = fake_find("acquire", object, acquire + 1), CHECK(acquire > 0);
     CHECK(fake_find("forget", object, first) > acquire);
     at = last + 1;
   }

@@ -11,7 +11,9 @@ static cnd_t condition;
 static once_flag flag = ONCE_FLAG_INIT;
 static int runs, ready;
 
-static void count(void) { ++runs; }
+static void count(void) {
+  ++runs;
+}
 
 static int run(void* argument) {
   mtx_lock(&mutex);

@@ -10,7 +10,7 @@ execute_process(COMMAND ${NM} --defined-only ${archives} OUTPUT_VARIABLE symbols
 string(REGEX MATCHALL " W [^\n]+" weak "${symbols}")
 foreach(symbol ${weak})
   string(REPLACE " W " "" name "${symbol}")
-  if(NOT name MATCHES "^_ZN")  # inline functions of ours
+  if(NOT name MATCHES "^_ZNK?6duress")  # inline functions of ours
     list(APPEND defined ${name})
   endif()
 endforeach()

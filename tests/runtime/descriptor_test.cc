@@ -15,7 +15,9 @@
 
 #include "fake_sync.h"
 
-static const void* fd(int n) { return reinterpret_cast<const void*>(static_cast<size_t>(n)); }
+static const void* fd(int n) {
+  return reinterpret_cast<const void*>(static_cast<size_t>(n));
+}
 
 static void pipes() {
   int p[2];
@@ -30,8 +32,8 @@ static void pipes() {
   iovec give[2] = {{out, 2}, {out + 2, 3}}, take[3] = {{in, 1}, {in + 1, 3}, {in + 4, 4}};
   CHECK(writev(p[1], give, 2) == 5 && readv(p[0], take, 3) == 5);
   CHECK(fake_detail(fake_find("written", in + 4, 0)) == 1);
-  EXPECT_EVENTS({"read", out}, {"read", out + 2}, {"release_fd", fd(p[1])}, {"acquire_fd", fd(p[0])}, {"written", in},
-                {"written", in + 1}, {"written", in + 4});
+  EXPECT_EVENTS({"read", out}, {"read", out + 2}, {"release_fd", fd(p[1])}, {"acquire_fd", fd(p[0])},
+                {"written", in}, {"written", in + 1}, {"written", in + 4});
   CHECK(close(p[1]) == 0 && read(p[0], in, 8) == 0);  // end of file
   EXPECT_EVENTS({"release_fd", fd(p[1])}, {"forget_fd", fd(p[1])}, {"acquire_fd", fd(p[0])});
   int copy = dup(p[0]), other = fcntl(p[0], F_DUPFD_CLOEXEC, 0);
@@ -53,8 +55,10 @@ static void pipes() {
 static void sockets() {
   int s[2];
   char out[4] = "abc", in[4];
-  CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, s) == 0);
   fake_clear();
+  CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, s) == 0);
+  EXPECT_EVENTS({"forget_fd", fd(s[0])}, {"forget_fd", fd(s[1])}, {"pair_fds", fd(s[0])},
+                {"pair_fds", fd(s[1])});
   CHECK(send(s[0], out, 3, 0) == 3 && recv(s[1], in, 4, 0) == 3);
   iovec part = {out, 3}, room = {in, 4};
   msghdr message = {}, answer = {};
@@ -62,7 +66,8 @@ static void sockets() {
   answer.msg_iov = &room, answer.msg_iovlen = 1;
   CHECK(sendmsg(s[0], &message, 0) == 3 && recvmsg(s[1], &answer, 0) == 3);
   CHECK(sendto(s[0], out, 1, 0, nullptr, 0) == 1 && recvfrom(s[1], in, 4, 0, nullptr, nullptr) == 1);
-  const FakeEvent a = {"read", out}, b = {"release_fd", fd(s[0])}, c = {"acquire_fd", fd(s[1])}, d = {"written", in};
+  const FakeEvent a = {"read", out}, b = {"release_fd", fd(s[0])}, c = {"acquire_fd", fd(s[1])},
+                  d = {"written", in};
   EXPECT_EVENTS(a, b, c, d, a, b, c, d, a, b, c, d);
   close(s[0]), close(s[1]);
   // A datagram larger than the buffer: the answer is its size, the buffer's is written.
@@ -110,7 +115,8 @@ static void events() {
 
 static void mappings() {
   const size_t page = 4096;
-  auto* p = static_cast<char*>(mmap(nullptr, 4 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  auto* p =
+      static_cast<char*>(mmap(nullptr, 4 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   CHECK(p != MAP_FAILED && fake_detail(0) == static_cast<long>(4 * page));
   EXPECT_EVENTS({"mapped", p});
   CHECK(mremap(p, 4 * page, 2 * page, 0) == p);

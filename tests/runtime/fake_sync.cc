@@ -26,7 +26,6 @@ constexpr int kMost = 20000;
 Record records[kMost];
 int used = 0;
 constinit SpinLock lock;
-constinit std::atomic<bool> is_awake{false};
 Thread threads[256];
 constinit std::atomic<int> threads_used{0};
 thread_local const Thread* self = nullptr;
@@ -43,35 +42,73 @@ struct Keep {
   ~Keep() { errno = saved; }
 };
 
-const void* number_of(int fd) { return reinterpret_cast<const void*>(static_cast<uptr>(fd)); }
+const void* number_of(int fd) {
+  return reinterpret_cast<const void*>(static_cast<uptr>(fd));
+}
 
 }  // namespace
 
-bool awake() { return is_awake.load(std::memory_order_relaxed); }
+struct Runtime {};
+Runtime* g_runtime = nullptr;
+
+static void set_awake(bool on) {
+  static Runtime runtime;
+  g_runtime = on ? &runtime : nullptr;
+}
 
 #define FAKE(...) \
   Keep keep;      \
   record(__VA_ARGS__)
 
-void sync_locked(const void* l, bool shared, uptr) { FAKE(shared ? "locked_shared" : "locked", l); }
-void sync_unlocking(const void* l, bool shared, uptr) { FAKE(shared ? "unlocking_shared" : "unlocking", l); }
+void sync_locked(const void* l, bool shared, uptr) {
+  FAKE(shared ? "locked_shared" : "locked", l);
+}
+void sync_unlocking(const void* l, bool shared, uptr) {
+  FAKE(shared ? "unlocking_shared" : "unlocking", l);
+}
 void sync_wait_begin(const void* c, const void* l, uptr) {
   FAKE("wait_begin", l);
   record("waits_on", c);
 }
-void sync_wait_end(const void* c, const void* l, uptr) { FAKE(c ? "wait_end" : "wait_end_unsignalled", l); }
-void sync_release(const void* o, uptr) { FAKE("release", o); }
-void sync_release_join(const void* o, uptr) { FAKE("release_join", o); }
-void sync_acquire(const void* o, uptr) { FAKE("acquire", o); }
-void sync_atomic_store(const void* o, u8 size, uptr) { FAKE("atomic_store", o, size); }
-void sync_atomic_load(const void* o, u8 size, uptr) { FAKE("atomic_load", o, size); }
-void sync_forget(const void* o) { FAKE("forget", o); }
-void sync_release_fd(int n, uptr) { FAKE("release_fd", number_of(n)); }
-void sync_acquire_fd(int n, uptr) { FAKE("acquire_fd", number_of(n)); }
-void sync_forget_fd(int n) { FAKE("forget_fd", number_of(n)); }
-void sync_pair_fds(int r, int w) { FAKE("pair_fds", number_of(r), w); }
-void sync_network_fd(int n) { FAKE("network_fd", number_of(n)); }
-void sync_duplicate_fd(int n, int copy) { FAKE("duplicate_fd", number_of(n), copy); }
+void sync_wait_end(const void* c, const void* l, uptr) {
+  FAKE(c ? "wait_end" : "wait_end_unsignalled", l);
+}
+void sync_release(const void* o, uptr) {
+  FAKE("release", o);
+}
+void sync_release_join(const void* o, uptr) {
+  FAKE("release_join", o);
+}
+void sync_acquire(const void* o, uptr) {
+  FAKE("acquire", o);
+}
+void sync_atomic_store(const void* o, u8 size, uptr) {
+  FAKE("atomic_store", o, size);
+}
+void sync_atomic_load(const void* o, u8 size, uptr) {
+  FAKE("atomic_load", o, size);
+}
+void sync_forget(const void* o) {
+  FAKE("forget", o);
+}
+void sync_release_fd(int n, uptr) {
+  FAKE("release_fd", number_of(n));
+}
+void sync_acquire_fd(int n, uptr) {
+  FAKE("acquire_fd", number_of(n));
+}
+void sync_forget_fd(int n) {
+  FAKE("forget_fd", number_of(n));
+}
+void sync_pair_fds(int r, int w) {
+  FAKE("pair_fds", number_of(r), w);
+}
+void sync_network_fd(int n) {
+  FAKE("network_fd", number_of(n));
+}
+void sync_duplicate_fd(int n, int copy) {
+  FAKE("duplicate_fd", number_of(n), copy);
+}
 
 Thread* thread_created(uptr) {
   Thread* t = &threads[threads_used++];
@@ -82,22 +119,46 @@ void thread_started(Thread* t) {
   self = t;
   FAKE("thread_started", t);
 }
-void thread_ended() { FAKE("thread_ended", self); }
-void thread_unreferenced(Thread* t) { FAKE("thread_unreferenced", t); }
-void thread_not_created(Thread* t) { FAKE("thread_not_created", t); }
-void thread_joined(Thread* t, uptr) { FAKE("thread_joined", t); }
-void thread_named(Thread* t, const char*) { FAKE("thread_named", t); }
+void thread_ended() {
+  FAKE("thread_ended", self);
+}
+void thread_unreferenced(Thread* t) {
+  FAKE("thread_unreferenced", t);
+}
+void thread_not_created(Thread* t) {
+  FAKE("thread_not_created", t);
+}
+void thread_joined(Thread* t, uptr) {
+  FAKE("thread_joined", t);
+}
+void thread_named(Thread* t, const char*) {
+  FAKE("thread_named", t);
+}
 
-void memory_allocated(void* p, size_t size, uptr) { FAKE("allocated", p, static_cast<long>(size)); }
-void memory_freeing(void* p, uptr) { FAKE("freeing", p); }
-void memory_mapped(void* p, size_t size) { FAKE("mapped", p, static_cast<long>(size)); }
+void memory_allocated(void* p, size_t size, uptr) {
+  FAKE("allocated", p, static_cast<long>(size));
+}
+void memory_freeing(void* p, uptr) {
+  FAKE("freeing", p);
+}
+void memory_mapped(void* p, size_t size) {
+  FAKE("mapped", p, static_cast<long>(size));
+}
 void memory_accessed(const void* p, size_t size, bool write, uptr) {
   FAKE(write ? "written" : "read", p, static_cast<long>(size));
 }
-void incomplete(const char* what) { FAKE("incomplete", what); }
-void before_fork() { FAKE("before_fork", nullptr); }
-void after_fork(bool child) { FAKE(child ? "after_fork_child" : "after_fork_parent", nullptr); }
-void before_exec(const char* path) { FAKE("before_exec", path); }
+void incomplete(const char* what) {
+  FAKE("incomplete", what);
+}
+void before_fork() {
+  FAKE("before_fork", nullptr);
+}
+void after_fork(bool child) {
+  FAKE(child ? "after_fork_child" : "after_fork_parent", nullptr);
+}
+void before_exec(const char* path) {
+  FAKE("before_exec", path);
+}
 void process_ending(int code) {
   FAKE("process_ending", nullptr, code);
   // Tests look at a child's output to see that this was called.
@@ -112,7 +173,7 @@ using namespace duress;
 
 extern "C" void fake_set_awake(int on) {
   if (on) interceptors_ready();
-  is_awake = on != 0;
+  set_awake(on != 0);
 }
 
 extern "C" void fake_clear() {
@@ -125,7 +186,7 @@ static bool matches(const Record& r, const char* name, const void* object) {
 }
 
 extern "C" void fake_expect(const char* file, int line, const FakeEvent* events, int count) {
-  is_awake = false;  // printing and ending must not add events
+  set_awake(false);  // printing and ending must not add events
   int thread = thread_number(), seen = 0;
   bool right = true;
   for (int i = 0; i < used; ++i) {
@@ -134,7 +195,7 @@ extern "C" void fake_expect(const char* file, int line, const FakeEvent* events,
     ++seen;
   }
   if (right && seen == count) {
-    is_awake = true;
+    set_awake(true);
     return;
   }
   fprintf(stderr, "%s:%d: events differ\nexpected:\n", file, line);
@@ -148,7 +209,7 @@ extern "C" void fake_expect(const char* file, int line, const FakeEvent* events,
 }
 
 extern "C" void fake_fail(const char* file, int line, const char* condition) {
-  is_awake = false;
+  set_awake(false);
   fprintf(stderr, "%s:%d: failed: %s (errno %d)\n", file, line, condition, errno);
   abort();
 }
@@ -168,6 +229,12 @@ extern "C" int fake_count(const char* name) {
   return n;
 }
 
-extern "C" long fake_detail(int index) { return records[index].detail; }
-extern "C" const void* fake_object(int index) { return records[index].object; }
-extern "C" const void* fake_self() { return self; }
+extern "C" long fake_detail(int index) {
+  return records[index].detail;
+}
+extern "C" const void* fake_object(int index) {
+  return records[index].object;
+}
+extern "C" const void* fake_self() {
+  return self;
+}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A stand-in for the runtime behind the interceptors: it records what they tell. Each test program then says which
- * events its own thread must have caused, in order, or which of two events came first. For C and C++. */
+ * A stand-in for the runtime behind the interceptors: it records what they tell. Each test program then says
+ * which events its own thread must have caused, in order, or which of two events came first. For C and C++.
+ */
 #ifndef DURESS_TESTS_RUNTIME_FAKE_SYNC_H_
 #define DURESS_TESTS_RUNTIME_FAKE_SYNC_H_
 
@@ -14,8 +15,8 @@ extern "C" {
 #endif
 
 struct FakeEvent {
-  const char* name;    /* the function of sync.h without its prefix; "locked_shared" for readers */
-  const void* object;  /* what it was called with; NULL in an expectation: any */
+  const char* name;   /* the function of sync.h without its prefix; "locked_shared" for readers */
+  const void* object; /* what it was called with; NULL in an expectation: any */
 };
 
 void fake_set_awake(int awake);
@@ -24,7 +25,8 @@ void fake_clear(void);
 /* Compares what the calling thread caused since fake_clear with the list; ends the test if it differs. */
 void fake_expect(const char* file, int line, const struct FakeEvent* events, int count);
 void fake_fail(const char* file, int line, const char* condition);
-/* Where the first event of this kind stands in the common order of all threads, from `from` on; -1: nowhere. */
+/* Where the first event of this kind stands in the common order of all threads, from `from` on; -1: nowhere.
+ */
 int fake_find(const char* name, const void* object, int from);
 int fake_count(const char* name);
 /* The second number of the n-th event: a size, a code, a descriptor. */
@@ -37,17 +39,17 @@ const void* fake_self(void);
 }
 #endif
 
-#define EXPECT_EVENTS(...)                                                                      \
-  do {                                                                                          \
-    const struct FakeEvent expected_events_[] = {__VA_ARGS__};                                  \
+#define EXPECT_EVENTS(...)                                                                                 \
+  do {                                                                                                     \
+    const struct FakeEvent expected_events_[] = {__VA_ARGS__};                                             \
     fake_expect(__FILE__, __LINE__, expected_events_, sizeof expected_events_ / sizeof *expected_events_); \
-    fake_clear();                                                                               \
+    fake_clear();                                                                                          \
   } while (0)
 
-#define EXPECT_NO_EVENTS()                        \
-  do {                                            \
-    fake_expect(__FILE__, __LINE__, NULL, 0);     \
-    fake_clear();                                 \
+#define EXPECT_NO_EVENTS()                    \
+  do {                                        \
+    fake_expect(__FILE__, __LINE__, NULL, 0); \
+    fake_clear();                             \
   } while (0)
 
 #define CHECK(condition) ((condition) ? (void)0 : fake_fail(__FILE__, __LINE__, #condition))

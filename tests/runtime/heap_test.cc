@@ -19,7 +19,9 @@ static void allocated(void* p, size_t size) {
   EXPECT_EVENTS({"allocated", p});
 }
 
-static void freed(void* p) { EXPECT_EVENTS({"freeing", p}); }
+static void freed(void* p) {
+  EXPECT_EVENTS({"freeing", p});
+}
 
 static void c_functions() {
   void* p;
@@ -45,7 +47,8 @@ static void c_functions() {
   EXPECT_EVENTS({"freeing", p});
   p = realloc(nullptr, 7), allocated(p, 7), free(p), freed(p);
   p = memalign(256, 7), CHECK(reinterpret_cast<size_t>(p) % 256 == 0), allocated(p, 7), free(p), freed(p);
-  p = aligned_alloc(64, 64), CHECK(reinterpret_cast<size_t>(p) % 64 == 0), allocated(p, 64), free(p), freed(p);
+  p = aligned_alloc(64, 64), CHECK(reinterpret_cast<size_t>(p) % 64 == 0), allocated(p, 64), free(p),
+  freed(p);
   p = valloc(5), CHECK(reinterpret_cast<size_t>(p) % 4096 == 0), allocated(p, 5), free(p), freed(p);
   p = pvalloc(5), CHECK(fake_detail(0) >= 4096), free(p), fake_clear();
   errno = 5;
@@ -69,7 +72,8 @@ static void operators() {
   p = operator new(9, Align{128}), allocated(p, 9), operator delete(p, Align{128}), freed(p);
   p = operator new[](9, Align{128}), CHECK(reinterpret_cast<size_t>(p) % 128 == 0), allocated(p, 9);
   operator delete[](p, size_t{9}, Align{128}), freed(p);
-  p = operator new(9, Align{128}, std::nothrow), allocated(p, 9), operator delete(p, size_t{9}, Align{128}), freed(p);
+  p = operator new(9, Align{128}, std::nothrow), allocated(p, 9), operator delete(p, size_t{9}, Align{128}),
+  freed(p);
   p = operator new[](9, Align{128}, std::nothrow), allocated(p, 9);
   operator delete[](p, Align{128}, std::nothrow), freed(p);
   p = operator new(0), allocated(p, 0), operator delete(p), freed(p);

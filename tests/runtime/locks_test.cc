@@ -97,7 +97,8 @@ static void read_write_lock() {
   CHECK(pthread_rwlock_trywrlock(&l) == EBUSY);
   CHECK(pthread_rwlock_timedwrlock(&l, &kPast) == ETIMEDOUT);
   CHECK(pthread_rwlock_unlock(&l) == 0 && pthread_rwlock_unlock(&l) == 0);
-  EXPECT_EVENTS({"locked_shared", &l}, {"locked_shared", &l}, {"unlocking_shared", &l}, {"unlocking_shared", &l});
+  EXPECT_EVENTS({"locked_shared", &l}, {"locked_shared", &l}, {"unlocking_shared", &l},
+                {"unlocking_shared", &l});
   CHECK(pthread_rwlock_wrlock(&l) == 0);
   CHECK(pthread_rwlock_tryrdlock(&l) == EBUSY);
   CHECK(pthread_rwlock_unlock(&l) == 0);
@@ -106,8 +107,9 @@ static void read_write_lock() {
   CHECK(pthread_rwlock_clockrdlock(&l, CLOCK_MONOTONIC, &kPast) == 0 && pthread_rwlock_unlock(&l) == 0);
   CHECK(pthread_rwlock_trywrlock(&l) == 0 && pthread_rwlock_unlock(&l) == 0);
   CHECK(pthread_rwlock_clockwrlock(&l, CLOCK_MONOTONIC, &kPast) == 0 && pthread_rwlock_unlock(&l) == 0);
-  EXPECT_EVENTS({"locked_shared", &l}, {"unlocking_shared", &l}, {"locked_shared", &l}, {"unlocking_shared", &l},
-                {"locked", &l}, {"unlocking", &l}, {"locked", &l}, {"unlocking", &l});
+  EXPECT_EVENTS({"locked_shared", &l}, {"unlocking_shared", &l}, {"locked_shared", &l},
+                {"unlocking_shared", &l}, {"locked", &l}, {"unlocking", &l}, {"locked", &l},
+                {"unlocking", &l});
   CHECK(pthread_rwlock_destroy(&l) == 0 && pthread_rwlock_init(&l, nullptr) == 0);
   EXPECT_EVENTS({"forget", &l}, {"forget", &l});
 }
@@ -119,7 +121,8 @@ static void spin_lock() {
   CHECK(pthread_spin_trylock(&l) == EBUSY);
   CHECK(pthread_spin_unlock(&l) == 0 && pthread_spin_trylock(&l) == 0 && pthread_spin_unlock(&l) == 0);
   CHECK(pthread_spin_destroy(&l) == 0);
-  EXPECT_EVENTS({"forget", p}, {"locked", p}, {"unlocking", p}, {"locked", p}, {"unlocking", p}, {"forget", p});
+  EXPECT_EVENTS({"forget", p}, {"locked", p}, {"unlocking", p}, {"locked", p}, {"unlocking", p},
+                {"forget", p});
 }
 
 static void semaphore() {
@@ -146,9 +149,10 @@ static void condition() {
   CHECK(pthread_cond_signal(&c) == 0 && pthread_cond_broadcast(&c) == 0);
   CHECK(pthread_mutex_unlock(&m) == 0);
   CHECK(pthread_cond_destroy(&c) == 0);
-  EXPECT_EVENTS({"forget", &c}, {"locked", &m}, {"wait_begin", &m}, {"waits_on", &c}, {"wait_end_unsignalled", &m},
-                {"wait_begin", &m}, {"waits_on", &c}, {"wait_end_unsignalled", &m}, {"release_join", &c},
-                {"release_join", &c}, {"unlocking", &m}, {"forget", &c});
+  EXPECT_EVENTS({"forget", &c}, {"locked", &m}, {"wait_begin", &m}, {"waits_on", &c},
+                {"wait_end_unsignalled", &m}, {"wait_begin", &m}, {"waits_on", &c},
+                {"wait_end_unsignalled", &m}, {"release_join", &c}, {"release_join", &c}, {"unlocking", &m},
+                {"forget", &c});
 
   make(&m, PTHREAD_MUTEX_ERRORCHECK);
   fake_clear();
@@ -240,8 +244,8 @@ static void from_shared_library() {
     c.notify_all();  // in libstdc++.so
   }
   CHECK(fake_find("release_join", c.native_handle(), 0) >= 0);
-  EXPECT_EVENTS({"locked", &m}, {"wait_begin", &m}, {"waits_on", c.native_handle()}, {"wait_end_unsignalled", &m},
-                {"release_join", c.native_handle()}, {"unlocking", &m});
+  EXPECT_EVENTS({"locked", &m}, {"wait_begin", &m}, {"waits_on", c.native_handle()},
+                {"wait_end_unsignalled", &m}, {"release_join", c.native_handle()}, {"unlocking", &m});
   std::shared_mutex r;
   r.lock_shared();
   r.unlock_shared();

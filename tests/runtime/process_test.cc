@@ -27,7 +27,9 @@ static int as_child(int expected_before) {
   // The child must be able to make threads and find them.
   pthread_t t;
   void* value = nullptr;
-  right = right && pthread_create(&t, nullptr, [](void*) -> void* { return const_cast<void*>(fake_self()); }, nullptr) == 0;
+  right =
+      right && pthread_create(
+                   &t, nullptr, [](void*) -> void* { return const_cast<void*>(fake_self()); }, nullptr) == 0;
   right = right && pthread_join(t, &value) == 0 && fake_find("thread_joined", value, 0) >= 0;
   return right ? 0 : 1;
 }
@@ -55,7 +57,8 @@ static int caught(F f, char* text, size_t room) {
   }
   close(p[1]);
   size_t used = 0;
-  for (ssize_t n; used < room - 1 && (n = read(p[0], text + used, room - 1 - used)) > 0;) used += static_cast<size_t>(n);
+  for (ssize_t n; used < room - 1 && (n = read(p[0], text + used, room - 1 - used)) > 0;)
+    used += static_cast<size_t>(n);
   text[used] = 0;
   close(p[0]);
   return code_of(pid);
@@ -66,12 +69,15 @@ static void ends() {
   CHECK(caught([] { _exit(3); }, text, sizeof text) == 3 && strcmp(text, "ending 3\n") == 0);
   CHECK(caught([] { _Exit(4); }, text, sizeof text) == 4 && strcmp(text, "ending 4\n") == 0);
   CHECK(caught([] { quick_exit(5); }, text, sizeof text) == 5 && strcmp(text, "ending 5\n") == 0);
-  CHECK(caught([] { syscall(SYS_exit_group, 6); }, text, sizeof text) == 6 && strcmp(text, "ending 6\n") == 0);
+  CHECK(caught([] { syscall(SYS_exit_group, 6); }, text, sizeof text) == 6 &&
+        strcmp(text, "ending 6\n") == 0);
   // The parent of a daemon ends with 0, and says so; the daemon goes on.
-  int code = caught([] {
-    CHECK(daemon(1, 1) == 0);
-    _exit(7);
-  }, text, sizeof text);
+  int code = caught(
+      [] {
+        CHECK(daemon(1, 1) == 0);
+        _exit(7);
+      },
+      text, sizeof text);
   CHECK(code == 0 && strstr(text, "ending 0\n") && strstr(text, "ending 7\n"));
 }
 

@@ -17,8 +17,12 @@ void* operator new(size_t size) {
   used += (size + 15) / 16 * 16;
   return p;
 }
-void operator delete(void*) noexcept { ++released; }
-extern "C" int daemon(int, int) noexcept { return ++daemons; }
+void operator delete(void*) noexcept {
+  ++released;
+}
+extern "C" int daemon(int, int) noexcept {
+  return ++daemons;
+}
 
 int main() {
   fake_set_awake(1);

@@ -62,7 +62,6 @@ void FastTrack::after_fork(FastTrackThread& survivor) {
   new (&threads_lock_) SpinLock;
   records_.reset_lock();
   spills_.reset_lock();
-  for (FreeClock& f : free_clocks_) new (&f.lock) SpinLock;
   threads_ = &survivor;
   survivor.next_thread = nullptr;
   collecting_.store(false, std::memory_order_relaxed);
@@ -482,52 +481,23 @@ void FastTrack::report(const FastTrackThread& t, const Found& found, AccessKind 
 
 bool FastTrack::freed(FastTrackThread& t, uptr address, u64 size, Place place) {
   place.site = kFreeSite;
-  bool raced = range(t, address, size, true, AccessKind::kFree, place);
-  if (t.freed_version != t.clock.version()) {
-    FreeClock& slot = free_clocks_[raw(t.clock.slot()) & 255];
-    SpinGuard guard(slot.lock);
-    if (slot.clock.empty() || slot.clock.slot() == t.clock.slot()) {
-      t.clock.copy_to(slot.clock);
-    } else {  // 256 threads apart: an order too many between them is only a missed race
-      ReleaseClock mine;
-      t.clock.copy_to(mine);
-      slot.clock.join(arena_, mine);
-      mine.clear(arena_);
-    }
-    t.freed_version = t.clock.version();
-  }
-  return raced;
-}
-
-/// The freeing thread's current knowledge stands in for what it knew at that free(): looser than the
-/// truth, so a race may be missed between what follows a free and what follows the reuse; none is invented.
-void FastTrack::learn_free(FastTrackThread& t, const AccessRecord& free) {
-  if (free.slot == t.clock.slot() || free.clock <= t.clock.get(free.slot)) return;
-  FreeClock& slot = free_clocks_[raw(free.slot) & 255];
-  SpinGuard guard(slot.lock);
-  t.clock.acquire(slot.clock);
+  return range(t, address, size, true, AccessKind::kFree, place);
 }
 
 /// Returns true if synchronisation objects live in the granule. REQUIRES: the cell's line is locked.
-bool FastTrack::wipe_cell(FastTrackThread* t, Cell* cell, AccessId& last) {
+bool FastTrack::wipe_cell(Cell* cell) {
   u64 w = cell->writes(), r = cell->reads();
   if (!(w | r)) return false;
   Word writes = Word::decode(w), reads = Word::decode(r);
-  if (writes.spilled()) {
-    spills_.free_writes(writes.old);
-  } else if (t && writes.id && writes.id != last) {
-    last = writes.id;
-    if (records_[last].site == kFreeSite) learn_free(*t, records_[last]);
-  }
+  if (writes.spilled()) spills_.free_writes(writes.old);
   if (reads.spilled()) spills_.free_reads(reads.old);
   cell->set_reads(0);
   cell->set_writes(0);
   return writes.sync;
 }
 
-void FastTrack::wipe(FastTrackThread* t, uptr begin, uptr end) {
+void FastTrack::wipe(uptr begin, uptr end) {
   constexpr uptr kBlock = uptr{1} << ShadowMap::kBlockBits;
-  AccessId last = 0;
   begin &= ~uptr{7};
   while (begin < end && ShadowMap::covers(begin)) {
     uptr next = (begin & ~(kBlock - 1)) + kBlock;
@@ -543,7 +513,7 @@ void FastTrack::wipe(FastTrackThread* t, uptr begin, uptr end) {
         bool syncs = false;
         if (used) {
           LineGuard guard(cell);
-          for (uptr a = at; a < stop; a += 8) syncs |= wipe_cell(t, cell++, last);
+          for (uptr a = at; a < stop; a += 8) syncs |= wipe_cell(cell++);
         }
         if (syncs) {
           syncs_.remove(at, stop, [&](SyncObject* object) {
@@ -558,16 +528,9 @@ void FastTrack::wipe(FastTrackThread* t, uptr begin, uptr end) {
   }
 }
 
-void FastTrack::allocated(FastTrackThread& t, uptr address, u64 size) {
-  enter(t);
-  wipe(&t, address, address + size);
-  leave(t);
-  after_sync(t);
-}
-
 void FastTrack::forget(FastTrackThread& t, uptr begin, uptr end) {
   enter(t);
-  wipe(nullptr, begin, end);
+  wipe(begin, end);
   leave(t);
 }
 

@@ -45,7 +45,6 @@ struct FastTrackThread {
   AccessId next = 0;   // the next number to hand out
   AccessId end = 0;    // end of the chunk
   Clock epoch = 0;     // the counter they belong to
-  u32 freed_version = 0;  // what the clock's version was when free clocks were last published
 
   struct CachedPlace {
     Place place;
@@ -97,11 +96,10 @@ class FastTrack {
     if (t.clock.released() || t.clock.own() != t.epoch) t.self->epoch_span = 0;
   }
 
-  /// Fresh memory: no access to it ever happened. Whoever freed it happens before (C++20 [new.delete.dataraces]).
-  void allocated(FastTrackThread& t, uptr address, u64 size);
   /// Memory is given back: a write to all of it, which later users must follow.
   bool freed(FastTrackThread& t, uptr address, u64 size, Place place);
-  /// Memory that only this thread can reach now (a new stack, a new mapping).
+  /// Fresh memory (an allocation, a new stack, a new mapping): what was there before is another location. Its free
+  /// orders nothing else: docs/adr/0003-heap-reuse.md.
   void forget(FastTrackThread& t, uptr begin, uptr end);
 
   const AccessRecord& record(AccessId id) const { return records_[id]; }
@@ -140,9 +138,8 @@ class FastTrack {
   void judge_reads(const FastTrackThread& t, Word r, u8 mask, uptr granule, Found& found);
   void judge_atomics(const FastTrackThread& t, uptr granule, u8 mask, bool write, Found& found);
   void judge(const FastTrackThread& t, AccessId id, u8 bytes, AccessKind kind, uptr granule, Found& found);
-  void wipe(FastTrackThread* t, uptr begin, uptr end);
-  bool wipe_cell(FastTrackThread* t, Cell* cell, AccessId& last);
-  void learn_free(FastTrackThread& t, const AccessRecord& free);
+  void wipe(uptr begin, uptr end);
+  bool wipe_cell(Cell* cell);
   u64 with_write(Word w, u8 mask, AccessId id);
   u64 with_read(const FastTrackThread& t, Word r, u8 mask, AccessId id);
   u64 without_reads(const FastTrackThread& t, Word r, u8 mask);
@@ -162,12 +159,6 @@ class FastTrack {
   std::atomic<bool> collecting_{false};
   u32 chunk_budget_ = 4096;  // 16 MiB of records; grows with what is live
   u64 collections_ = 0;
-
-  struct FreeClock {
-    SpinLock lock;
-    ReleaseClock clock;
-  };
-  FreeClock free_clocks_[256];  // by slot: what threads knew when they last freed
 };
 
 }  // namespace duress

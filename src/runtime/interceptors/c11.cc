@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // C11 mutexes and conditions. Inside the C library they are the POSIX ones, but called through its private
-// names, so they have interceptors of their own. Threads are in thread.cc, call_once in once.cc; thread-specific
-// storage (tss_*) orders nothing.
+// names, so they have interceptors of their own. Threads are in thread.cc, call_once in once.cc;
+// thread-specific storage (tss_*) orders nothing.
 #include <threads.h>
 
 #include "runtime/interceptors/condition.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// POSIX conditions. The order that programs rely on is the mutex's; a signal is announced all the same, because
-// some analyses order by signals and not by locks. The C library has two generations of these functions; the
-// default look-up may find the old one, whose pthread_cond_t differs, so the version is named.
+// POSIX conditions. The order that programs rely on is the mutex's; a signal is announced all the same,
+// because some analyses order by signals and not by locks. The C library has two generations of these
+// functions; the default look-up may find the old one, whose pthread_cond_t differs, so the version is named.
 #include "runtime/interceptors/condition.h"
 
 using namespace duress;
@@ -34,7 +34,8 @@ DURESS_INTERCEPTOR_OF(int, pthread_cond_timedwait, DURESS_CONDITION_VERSION,
 }
 
 DURESS_INTERCEPTOR(int, pthread_cond_clockwait,
-                   (pthread_cond_t * condition, pthread_mutex_t* mutex, clockid_t clock, const timespec* until)) {
+                   (pthread_cond_t * condition, pthread_mutex_t* mutex, clockid_t clock,
+                    const timespec* until)) {
   return wait_on_condition(condition, mutex, DURESS_CALLER_PC, [=] {
     return DURESS_REAL(pthread_cond_clockwait)(condition, mutex, clock, until);
   });

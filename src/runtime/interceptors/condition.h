@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A wait on a condition, POSIX or C11: gives the mutex up, waits, takes the mutex again. Whatever ends the wait,
-// a signal, a timeout or a cancellation, the mutex is held afterwards, and the runtime must know it.
+// A wait on a condition, POSIX or C11: gives the mutex up, waits, takes the mutex again. Whatever ends the
+// wait, a signal, a timeout or a cancellation, the mutex is held afterwards, and the runtime must know it.
 #ifndef DURESS_RUNTIME_INTERCEPTORS_CONDITION_H_
 #define DURESS_RUNTIME_INTERCEPTORS_CONDITION_H_
 

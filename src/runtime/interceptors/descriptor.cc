@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File descriptors that begin, end and are copied. Pipes, socket pairs and eventfds carry order between threads
-// (write → read, transfer.cc); here the runtime learns which numbers belong to one channel. The two ends of a
-// network connection cannot be told from their numbers, so all such sockets are one channel: that hides races
-// between threads that talk over different connections, and never gives a false alarm.
+// File descriptors that begin, end and are copied. Pipes, socket pairs and eventfds carry order between
+// threads (write → read, transfer.cc); here the runtime learns which numbers belong to one channel. The two
+// ends of a network connection cannot be told from their numbers, so all such sockets are one channel: that
+// hides races between threads that talk over different connections, and never gives a false alarm.
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/epoll.h>
@@ -56,15 +56,27 @@ static int duplicated(int fd, int copy) {
   return copy;
 }
 
-DURESS_INTERCEPTOR(int, pipe, (int* ends)) { return paired(DURESS_REAL(pipe)(ends), ends); }
-DURESS_INTERCEPTOR(int, pipe2, (int* ends, int flags)) { return paired(DURESS_REAL(pipe2)(ends, flags), ends); }
+DURESS_INTERCEPTOR(int, pipe, (int* ends)) {
+  return paired(DURESS_REAL(pipe)(ends), ends);
+}
+DURESS_INTERCEPTOR(int, pipe2, (int* ends, int flags)) {
+  return paired(DURESS_REAL(pipe2)(ends, flags), ends);
+}
 DURESS_INTERCEPTOR(int, socketpair, (int domain, int type, int protocol, int* ends)) {
-  return paired(DURESS_REAL(socketpair)(domain, type, protocol, ends), ends);
+  int result = paired(DURESS_REAL(socketpair)(domain, type, protocol, ends), ends);
+  if (awake() && result == 0) sync_pair_fds(ends[1], ends[0]);  // and the other way
+  return result;
 }
 
-DURESS_INTERCEPTOR(int, eventfd, (unsigned value, int flags)) { return single(DURESS_REAL(eventfd)(value, flags)); }
-DURESS_INTERCEPTOR(int, epoll_create, (int size)) { return single(DURESS_REAL(epoll_create)(size)); }
-DURESS_INTERCEPTOR(int, epoll_create1, (int flags)) { return single(DURESS_REAL(epoll_create1)(flags)); }
+DURESS_INTERCEPTOR(int, eventfd, (unsigned value, int flags)) {
+  return single(DURESS_REAL(eventfd)(value, flags));
+}
+DURESS_INTERCEPTOR(int, epoll_create, (int size)) {
+  return single(DURESS_REAL(epoll_create)(size));
+}
+DURESS_INTERCEPTOR(int, epoll_create1, (int flags)) {
+  return single(DURESS_REAL(epoll_create1)(flags));
+}
 
 DURESS_INTERCEPTOR(int, socket, (int domain, int type, int protocol)) {
   return network(DURESS_REAL(socket)(domain, type, protocol));
@@ -99,7 +111,9 @@ DURESS_INTERCEPTOR(int, close, (int fd)) {
   return DURESS_REAL(close)(fd);
 }
 
-DURESS_INTERCEPTOR(int, dup, (int fd)) { return duplicated(fd, DURESS_REAL(dup)(fd)); }
+DURESS_INTERCEPTOR(int, dup, (int fd)) {
+  return duplicated(fd, DURESS_REAL(dup)(fd));
+}
 
 DURESS_INTERCEPTOR(int, dup2, (int fd, int copy)) {
   if (awake() && fd != copy) sync_release_fd(copy, DURESS_CALLER_PC);  // it is closed
@@ -147,7 +161,8 @@ DURESS_INTERCEPTOR(int, epoll_wait, (int set, epoll_event* events, int most, int
   return polled(set, DURESS_REAL(epoll_wait)(set, events, most, timeout), DURESS_CALLER_PC);
 }
 
-DURESS_INTERCEPTOR(int, epoll_pwait, (int set, epoll_event* events, int most, int timeout, const sigset_t* mask)) {
+DURESS_INTERCEPTOR(int, epoll_pwait,
+                   (int set, epoll_event* events, int most, int timeout, const sigset_t* mask)) {
   return polled(set, DURESS_REAL(epoll_pwait)(set, events, most, timeout, mask), DURESS_CALLER_PC);
 }
 

@@ -42,20 +42,21 @@ DURESS_INTERCEPTOR(int, fexecve, (int fd, char* const* arguments, char* const* e
 }
 
 DURESS_INTERCEPTOR(int, execveat,
-                   (int directory, const char* path, char* const* arguments, char* const* environment, int flags)) {
+                   (int directory, const char* path, char* const* arguments, char* const* environment,
+                    int flags)) {
   about_to_exec(path);
   return DURESS_REAL(execveat)(directory, path, arguments, environment, flags);
 }
 
 // `list` is at the argument after `first`. The array lies on the stack, as after fork nothing else is safe.
-#define DURESS_ARGUMENTS(array, first, list)                                            \
-  va_list list##_to_count;                                                              \
-  va_copy(list##_to_count, list);                                                       \
-  size_t array##_count = 1;                                                             \
+#define DURESS_ARGUMENTS(array, first, list)                                                \
+  va_list list##_to_count;                                                                  \
+  va_copy(list##_to_count, list);                                                           \
+  size_t array##_count = 1;                                                                 \
   for (const char* a = first; a; a = va_arg(list##_to_count, const char*)) ++array##_count; \
-  va_end(list##_to_count);                                                              \
-  auto** array = static_cast<char**>(__builtin_alloca(array##_count * sizeof(char*)));  \
-  array[0] = const_cast<char*>(first);                                                  \
+  va_end(list##_to_count);                                                                  \
+  auto** array = static_cast<char**>(__builtin_alloca(array##_count * sizeof(char*)));      \
+  array[0] = const_cast<char*>(first);                                                      \
   for (size_t i = 1; i < array##_count; ++i) array[i] = va_arg(list, char*)
 
 DURESS_INTERCEPTOR(int, execl, (const char* path, const char* first, ...)) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Guards of function-local statics: the initialiser's end → every later pass. Compilers test the guard's first
-// byte inline with an acquire load and call us only when it is 0, so what we store must look like a release
-// store of that byte to the atomic hooks.
+// Guards of function-local statics: the initialiser's end → every later pass. Compilers test the guard's
+// first byte inline with an acquire load and call us only when it is 0, so what we store must look like a
+// release store of that byte to the atomic hooks.
 //
-// These do not stand in for the C++ library's functions but replace them: with a statically linked C++ library
-// there would be no other definition to find. The layout is libstdc++'s (first byte: done; second: being
-// initialised; third: others wait; a futex on the first four), so that a module which kept its own copy of
-// these functions may share a guard with us.
+// These do not stand in for the C++ library's functions but replace them: with a statically linked C++
+// library there would be no other definition to find. The layout is libstdc++'s (first byte: done; second:
+// being initialised; third: others wait; a futex on the first four), so that a module which kept its own copy
+// of these functions may share a guard with us.
 #include <errno.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -22,7 +22,9 @@ namespace {
 
 constexpr u32 kDone = 1, kBusy = 1u << 8, kWaiting = 1u << 16;
 
-std::atomic_ref<u32> state_of(u64* guard) { return std::atomic_ref<u32>(*reinterpret_cast<u32*>(guard)); }
+std::atomic_ref<u32> state_of(u64* guard) {
+  return std::atomic_ref<u32>(*reinterpret_cast<u32*>(guard));
+}
 
 void finish(u64* guard, u32 value) {
   u32 old = state_of(guard).exchange(value, std::memory_order_acq_rel);

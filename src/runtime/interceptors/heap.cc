@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// malloc's family: a block's allocation and end, with the place in the program that asked for it. A library of its
-// own, because a sanitizer that has an allocator must keep it. Called from anywhere, at any time: before
-// relocation is done, in signal handlers, after exit.
+// malloc's family: a block's allocation and end, with the place in the program that asked for it. A library
+// of its own, because a sanitizer that has an allocator must keep it. Called from anywhere, at any time:
+// before relocation is done, in signal handlers, after exit.
 #include "runtime/interceptors/heap.h"
 
 #include <errno.h>
@@ -11,8 +11,8 @@
 namespace duress {
 namespace {
 
-/// A block that moves or grows ends and begins anew. If the allocator refuses, the old one is still there; what
-/// was known about accesses to it is lost.
+/// A block that moves or grows ends and begins anew. If the allocator refuses, the old one is still there;
+/// what was known about accesses to it is lost.
 void* resize_block(void* old, size_t size, uptr pc) {
   if (!awake()) return __libc_realloc(old, size);
   if (!old) return new_block(__libc_malloc(size), size, pc);
@@ -27,7 +27,9 @@ void* resize_block(void* old, size_t size, uptr pc) {
   return p;
 }
 
-bool is_power_of_two(size_t n) { return n && (n & (n - 1)) == 0; }
+bool is_power_of_two(size_t n) {
+  return n && (n & (n - 1)) == 0;
+}
 
 }  // namespace
 }  // namespace duress
@@ -47,7 +49,9 @@ DURESS_HEAP_FUNCTION(void*, calloc, (size_t count, size_t size)) {
   return new_block(__libc_calloc(count, size), count * size, DURESS_CALLER_PC);
 }
 
-DURESS_HEAP_FUNCTION(void*, realloc, (void* p, size_t size)) { return resize_block(p, size, DURESS_CALLER_PC); }
+DURESS_HEAP_FUNCTION(void*, realloc, (void* p, size_t size)) {
+  return resize_block(p, size, DURESS_CALLER_PC);
+}
 
 DURESS_HEAP_FUNCTION(void*, reallocarray, (void* p, size_t count, size_t size)) {
   size_t bytes;
@@ -58,7 +62,9 @@ DURESS_HEAP_FUNCTION(void*, reallocarray, (void* p, size_t count, size_t size)) 
   return resize_block(p, bytes, DURESS_CALLER_PC);
 }
 
-DURESS_HEAP_FUNCTION(void, free, (void* p)) { free_block(p, DURESS_CALLER_PC); }
+DURESS_HEAP_FUNCTION(void, free, (void* p)) {
+  free_block(p, DURESS_CALLER_PC);
+}
 
 DURESS_HEAP_FUNCTION(void*, memalign, (size_t alignment, size_t size)) {
   return new_block(__libc_memalign(alignment, size), size, DURESS_CALLER_PC);

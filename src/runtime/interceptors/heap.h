@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The heap as malloc's family and operator new share it. The C library's own allocator does the work, called by
-// its private names: looking the real functions up would allocate.
+// The heap as malloc's family and operator new share it. The C library's own allocator does the work, called
+// by its private names: looking the real functions up would allocate.
 #ifndef DURESS_RUNTIME_INTERCEPTORS_HEAP_H_
 #define DURESS_RUNTIME_INTERCEPTORS_HEAP_H_
 

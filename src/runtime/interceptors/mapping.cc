@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pages that come and go. What is known about an address ends when its page does: a new mapping there is other
-// memory. Saying so when pages appear would be enough; saying it when they vanish as well frees shadow memory.
+// Pages that come and go. What is known about an address ends when its page does: a new mapping there is
+// other memory. Saying so when pages appear would be enough; saying it when they vanish as well frees shadow
+// memory.
 #include <sys/mman.h>
 
 #include <cstdarg>
@@ -19,7 +20,8 @@ DURESS_INTERCEPTOR(void*, mmap, (void* where, size_t size, int protection, int f
   return mapped(DURESS_REAL(mmap)(where, size, protection, flags, fd, offset), size);
 }
 
-DURESS_INTERCEPTOR(void*, mmap64, (void* where, size_t size, int protection, int flags, int fd, off64_t offset)) {
+DURESS_INTERCEPTOR(void*, mmap64,
+                   (void* where, size_t size, int protection, int flags, int fd, off64_t offset)) {
   return mapped(DURESS_REAL(mmap64)(where, size, protection, flags, fd, offset), size);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// POSIX mutexes: unlock → next lock. The runtime hears of a lock after it was taken and of an unlock before it
-// is given, so the order of what it hears is an order in which the mutex really was held. Recursive mutexes
-// are announced at every level.
+// POSIX mutexes: unlock → next lock. The runtime hears of a lock after it was taken and of an unlock before
+// it is given, so the order of what it hears is an order in which the mutex really was held. Recursive
+// mutexes are announced at every level.
 #include "runtime/interceptors/mutex.h"
 
 using namespace duress;
@@ -12,7 +12,8 @@ static int locked(int result, pthread_mutex_t* mutex, uptr pc) {
   return result;
 }
 
-DURESS_INTERCEPTOR(int, pthread_mutex_init, (pthread_mutex_t * mutex, const pthread_mutexattr_t* attributes)) {
+DURESS_INTERCEPTOR(int, pthread_mutex_init,
+                   (pthread_mutex_t * mutex, const pthread_mutexattr_t* attributes)) {
   if (awake()) sync_forget(mutex);
   return DURESS_REAL(pthread_mutex_init)(mutex, attributes);
 }

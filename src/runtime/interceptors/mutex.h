@@ -12,13 +12,15 @@
 namespace duress {
 
 /// A robust mutex whose owner died is locked all the same.
-inline bool is_locked(int result) { return result == 0 || result == EOWNERDEAD; }
+inline bool is_locked(int result) {
+  return result == 0 || result == EOWNERDEAD;
+}
 
-/// Whether the C library will refuse to unlock because the caller does not own the mutex. Such an unlock orders
-/// nothing. For plain mutexes it does not look, and neither do we: the unlock takes place.
+/// Whether the C library will refuse to unlock because the caller does not own the mutex. Such an unlock
+/// orders nothing. For plain mutexes it does not look, and neither do we: the unlock takes place.
 inline bool refuses_unlock(const pthread_mutex_t* mutex) {
   constexpr int kTypeMask = 3, kRobust = 16, kInherit = 32, kProtect = 64;  // bits of __kind
-  constexpr int kThreadMask = 0x3fffffff;                                   // of a lock word that names its owner
+  constexpr int kThreadMask = 0x3fffffff;  // of a lock word that names its owner
   const auto& data = mutex->__data;
   int kind = data.__kind;
   if (kind & (kRobust | kInherit)) return (data.__lock & kThreadMask) != own_thread_number();

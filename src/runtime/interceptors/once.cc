@@ -55,9 +55,8 @@ using namespace duress;
 
 DURESS_INTERCEPTOR(int, pthread_once, (pthread_once_t * control, void (*routine)())) {
   if (!awake()) return DURESS_REAL(pthread_once)(control, routine);
-  return call_once_with(control, routine, DURESS_CALLER_PC, [=](void (*ours)()) {
-    return DURESS_REAL(pthread_once)(control, ours);
-  });
+  return call_once_with(control, routine, DURESS_CALLER_PC,
+                        [=](void (*ours)()) { return DURESS_REAL(pthread_once)(control, ours); });
 }
 
 DURESS_INTERCEPTOR(void, call_once, (once_flag * flag, void (*routine)())) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Processes that fork and end. fork() itself has no interceptor: the runtime's part runs in handlers of
-// pthread_atfork, which daemon() and forkpty() run too. They are registered when the runtime wakes, before the
-// program's own ones, so the program's run while our locks are free. exit() has none either: the runtime's part
-// runs among the exit handlers.
+// pthread_atfork, which daemon() and forkpty() run too. They are registered when the runtime wakes, before
+// the program's own ones, so the program's run while our locks are free. exit() has none either: the
+// runtime's part runs among the exit handlers.
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -50,9 +50,9 @@ DURESS_INTERCEPTOR(pid_t, _Fork, ()) {
   return pid;
 }
 
-/// The child of a vfork runs in the parent's memory, runtime included, which would then take two processes for
-/// one. A fork does what POSIX asks of vfork. Asleep it is the real one, by a jump: it returns twice, and the
-/// frame of a call would be gone at the second time.
+/// The child of a vfork runs in the parent's memory, runtime included, which would then take two processes
+/// for one. A fork does what POSIX asks of vfork. Asleep it is the real one, by a jump: it returns twice, and
+/// the frame of a call would be gone at the second time.
 DURESS_INTERCEPTOR(pid_t, vfork, ()) {
   if (awake()) return fork();
   [[clang::musttail]] return DURESS_REAL(vfork)();
@@ -74,8 +74,8 @@ DURESS_INTERCEPTOR(void, quick_exit, (int code)) {
   DURESS_REAL(quick_exit)(code);
 }
 
-/// The C library's daemon() ends the parent where nobody sees it, so the log would lack its end. This one does
-/// the same steps.
+/// The C library's daemon() ends the parent where nobody sees it, so the log would lack its end. This one
+/// does the same steps.
 DURESS_INTERCEPTOR(int, daemon, (int keep_directory, int keep_files)) {
   if (!awake()) return DURESS_REAL(daemon)(keep_directory, keep_files);
   pid_t pid = fork();

@@ -28,6 +28,18 @@ void* look_up(const RealFunction& function) {
   return p;
 }
 
+/// A C program may load a library that brings the C++ library along: what that defines is found only from
+/// there.
+void* look_up_from(const RealFunction& function, void* caller) {
+  Dl_info info;
+  if (!dladdr(caller, &info) || !info.dli_fname) return nullptr;
+  void* module = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  if (!module) return nullptr;
+  void* p = dlsym(module, function.name);
+  dlclose(module);  // the caller runs in it: it stays
+  return p;
+}
+
 size_t length(const char* s) {
   size_t n = 0;
   while (s[n]) ++n;
@@ -38,11 +50,12 @@ thread_local int thread_number_cache = 0;
 
 }  // namespace
 
-void* find_real(RealFunction& function) {
+void* find_real(RealFunction& function, void* caller) {
   int saved = errno;
   void* p = look_up(function);
+  if (!p) p = look_up_from(function, caller);
   if (!p) {
-    const char text[] = "duress: the C library has no function ";
+    const char text[] = "duress: no library has the function ";
     write_all(2, text, sizeof text - 1);
     write_all(2, function.name, length(function.name));
     write_all(2, "\n", 1);
@@ -58,7 +71,9 @@ int own_thread_number() {
   return thread_number_cache;
 }
 
-void forget_own_thread_number() { thread_number_cache = 0; }
+void forget_own_thread_number() {
+  thread_number_cache = 0;
+}
 
 void lock_interceptor_tables() {
   lock_thread_handles();

@@ -29,13 +29,14 @@ struct RealFunction {
   std::atomic<void*> address;  // null: not looked up yet
 };
 
-/// Looks the function up. Ends the process if the C library has none: then nothing could have called it.
-void* find_real(RealFunction& function);
+/// Looks the function up; `caller` is in the module that called the interceptor. Ends the process if there is
+/// none: then nothing could have called it.
+void* find_real(RealFunction& function, void* caller);
 
 template <typename Signature>
-Signature* real_address(RealFunction& function) {
+__attribute__((always_inline)) inline Signature* real_address(RealFunction& function) {
   void* p = function.address.load(std::memory_order_relaxed);
-  if (DURESS_UNLIKELY(!p)) p = find_real(function);
+  if (DURESS_UNLIKELY(!p)) p = find_real(function, __builtin_return_address(0));
   return reinterpret_cast<Signature*>(p);
 }
 
@@ -68,18 +69,19 @@ void prepare_fork();
 #define DURESS_INTERCEPTOR(result, name, parameters) DURESS_INTERCEPTOR_OF(result, name, nullptr, parameters)
 
 /// The same, for a function with several versions of which `version` is the one in use.
-#define DURESS_INTERCEPTOR_OF(result, name, version, parameters)                                          \
-  extern "C" void __interceptor_##name() __attribute__((weak));                                           \
-  using Signature_##name = result parameters;                                                             \
-  __attribute__((section("duress_reals"), used)) static constinit ::duress::RealFunction real_##name = {  \
-      #name, version, &__interceptor_##name, {nullptr}};                                                  \
-  extern "C" result duress_in_##name parameters __asm__(#name) DURESS_INTERCEPTOR_SYMBOL;                 \
+#define DURESS_INTERCEPTOR_OF(result, name, version, parameters)                                         \
+  extern "C" void __interceptor_##name() __attribute__((weak));                                          \
+  using Signature_##name = result parameters;                                                            \
+  __attribute__((section("duress_reals"), used)) static constinit ::duress::RealFunction real_##name = { \
+      #name, version, &__interceptor_##name, {nullptr}};                                                 \
+  extern "C" result duress_in_##name parameters __asm__(#name) DURESS_INTERCEPTOR_SYMBOL;                \
   extern "C" result duress_in_##name parameters
 
 #define DURESS_REAL(name) (::duress::real_address<Signature_##name>(real_##name))
 
-/// Runs body(data) and returns what it returns. If an exception or a cancellation leaves it, undo(data) runs on
-/// the way out. In C (cleanup.c), because C++ would need its own personality routine, which C programs lack.
+/// Runs body(data) and returns what it returns. If an exception or a cancellation leaves it, undo(data) runs
+/// on the way out. In C (cleanup.c), because C++ would need its own personality routine, which C programs
+/// lack.
 extern "C" int duress_with_cleanup(int (*body)(void*), void (*undo)(void*), void* data);
 
 #endif  // DURESS_RUNTIME_INTERCEPTORS_REAL_H_

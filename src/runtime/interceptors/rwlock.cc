@@ -18,7 +18,8 @@ static int write_locked(int result, pthread_rwlock_t* lock, uptr pc) {
   return result;
 }
 
-DURESS_INTERCEPTOR(int, pthread_rwlock_init, (pthread_rwlock_t * lock, const pthread_rwlockattr_t* attributes)) {
+DURESS_INTERCEPTOR(int, pthread_rwlock_init,
+                   (pthread_rwlock_t * lock, const pthread_rwlockattr_t* attributes)) {
   if (awake()) sync_forget(lock);
   return DURESS_REAL(pthread_rwlock_init)(lock, attributes);
 }

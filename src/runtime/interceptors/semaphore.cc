@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Semaphores: post → the wait it releases. The count is one atomic number that posts and waits change in turn,
-// so a wait is ordered after every post before it: a post adds to what is released. sem_getvalue orders
+// Semaphores: post → the wait it releases. The count is one atomic number that posts and waits change in
+// turn, so a wait is ordered after every post before it: a post adds to what is released. sem_getvalue orders
 // nothing: POSIX does not list it, and it is a relaxed load. sem_post is used in signal handlers.
 #include <semaphore.h>
 

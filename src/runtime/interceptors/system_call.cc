@@ -2,8 +2,8 @@
 //
 // Raw system calls and clone. A futex needs nothing: the atomics on its word carry the order, and those are
 // instrumented. What does matter is a thread or a process that comes into being, or ends, past the functions
-// that we stand in for. A thread made by a raw clone has no thread-local storage we could use: it is named once
-// and the run counts as incomplete.
+// that we stand in for. A thread made by a raw clone has no thread-local storage we could use: it is named
+// once and the run counts as incomplete.
 #include <errno.h>
 #include <linux/sched.h>
 #include <sys/syscall.h>
@@ -47,7 +47,8 @@ DURESS_INTERCEPTOR(int, clone, (int (*function)(void*), void* stack, int flags, 
   void *a = va_arg(list, void*), *b = va_arg(list, void*), *c = va_arg(list, void*);
   va_end(list);
   if (awake() && (flags & kSharesMemory)) incomplete("clone");
-  if (!awake() || (flags & kSharesMemory)) return DURESS_REAL(clone)(function, stack, flags, argument, a, b, c);
+  if (!awake() || (flags & kSharesMemory))
+    return DURESS_REAL(clone)(function, stack, flags, argument, a, b, c);
   CloneStart start = {function, argument};
   enter_fork();
   int pid = DURESS_REAL(clone)(run_clone, stack, flags, &start, a, b, c);

@@ -8,11 +8,9 @@
 //             round and only then calls thread_ended, so that the program's own destructors are still seen
 //   joiner    finds the handle; real join; thread_joined
 //
-// A thread that leaves through pthread_exit, thrd_exit or cancellation passes through the same destructors, so
-// these functions need no interceptor. Signals wait until thread_started: a handler must not run in a thread
-// that the runtime does not know yet.
-#include "runtime/interceptors/thread_handles.h"
-
+// A thread that leaves through pthread_exit, thrd_exit or cancellation passes through the same destructors,
+// so these functions need no interceptor. Signals wait until thread_started: a handler must not run in a
+// thread that the runtime does not know yet.
 #include <limits.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -23,6 +21,7 @@
 
 #include "base/raw.h"
 #include "runtime/interceptors/real.h"
+#include "runtime/interceptors/thread_handles.h"
 
 namespace duress {
 namespace {
@@ -40,7 +39,8 @@ void on_thread_end(void* value) {
 
 u64 change_mask(int how, u64 mask) {
   u64 old = 0;
-  raw_syscall(SYS_rt_sigprocmask, how, reinterpret_cast<long>(&mask), reinterpret_cast<long>(&old), sizeof mask);
+  raw_syscall(SYS_rt_sigprocmask, how, reinterpret_cast<long>(&mask), reinterpret_cast<long>(&old),
+              sizeof mask);
   return old;
 }
 
@@ -64,7 +64,8 @@ int run_c11(void* data) {
   return handle->c11_function(handle->argument);
 }
 
-/// `create` makes the real call and returns 0 if there is a new thread: the handle is then the thread's alone.
+/// `create` makes the real call and returns 0 if there is a new thread: the handle is then the thread's
+/// alone.
 template <typename Create>
 int create_thread(ThreadHandle* handle, bool block_signals, Create create) {
   Thread* thread = handle->thread;
@@ -111,7 +112,8 @@ void detached(ThreadHandle* handle, bool success) {
 
 void prepare_threads() {
   if (end_key_made.exchange(true)) return;
-  if (pthread_key_create(&end_key, on_thread_end) != 0) incomplete("no thread-specific key is left: ends of threads");
+  if (pthread_key_create(&end_key, on_thread_end) != 0)
+    incomplete("no thread-specific key is left: ends of threads");
 }
 
 }  // namespace duress
@@ -119,7 +121,8 @@ void prepare_threads() {
 using namespace duress;
 
 DURESS_INTERCEPTOR(int, pthread_create,
-                   (pthread_t * id, const pthread_attr_t* attributes, void* (*function)(void*), void* argument)) {
+                   (pthread_t * id, const pthread_attr_t* attributes, void* (*function)(void*),
+                    void* argument)) {
   Thread* thread = awake() ? thread_created(DURESS_CALLER_PC) : nullptr;
   if (!thread) return DURESS_REAL(pthread_create)(id, attributes, function, argument);
   int state = PTHREAD_CREATE_JOINABLE;
@@ -130,9 +133,8 @@ DURESS_INTERCEPTOR(int, pthread_create,
   // If the attributes name a signal mask, the thread starts with that one, and we leave it alone.
   sigset_t own_mask;
   bool inherits = !attributes || pthread_attr_getsigmask_np(attributes, &own_mask) != 0;
-  return create_thread(handle, inherits, [=] {
-    return DURESS_REAL(pthread_create)(id, attributes, run_posix, handle);
-  });
+  return create_thread(handle, inherits,
+                       [=] { return DURESS_REAL(pthread_create)(id, attributes, run_posix, handle); });
 }
 
 DURESS_INTERCEPTOR(int, thrd_create, (thrd_t * id, thrd_start_t function, void* argument)) {
@@ -172,7 +174,8 @@ DURESS_INTERCEPTOR(int, pthread_timedjoin_np, (pthread_t id, void** value, const
   return result;
 }
 
-DURESS_INTERCEPTOR(int, pthread_clockjoin_np, (pthread_t id, void** value, clockid_t clock, const timespec* until)) {
+DURESS_INTERCEPTOR(int, pthread_clockjoin_np,
+                   (pthread_t id, void** value, clockid_t clock, const timespec* until)) {
   if (!awake()) return DURESS_REAL(pthread_clockjoin_np)(id, value, clock, until);
   ThreadHandle* handle = find_handle(id);
   int result = DURESS_REAL(pthread_clockjoin_np)(id, value, clock, until);
@@ -223,6 +226,7 @@ DURESS_INTERCEPTOR(int, prctl, (int option, ...)) {
   unsigned long c = va_arg(list, unsigned long), d = va_arg(list, unsigned long);
   va_end(list);
   int result = DURESS_REAL(prctl)(option, a, b, c, d);
-  if (awake() && result == 0 && option == PR_SET_NAME) thread_named(nullptr, reinterpret_cast<const char*>(a));
+  if (awake() && result == 0 && option == PR_SET_NAME)
+    thread_named(nullptr, reinterpret_cast<const char*>(a));
   return result;
 }

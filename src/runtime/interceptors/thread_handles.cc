@@ -14,7 +14,9 @@ constinit Arena arena;
 constinit ThreadHandle* buckets[kBuckets];
 constinit u32 on_their_way = 0;  // made, neither enrolled nor abandoned
 
-ThreadHandle** bucket_of(pthread_t id) { return &buckets[(id >> 8) * 0x9e3779b97f4a7c15u >> 54]; }
+ThreadHandle** bucket_of(pthread_t id) {
+  return &buckets[(id >> 8) * 0x9e3779b97f4a7c15u >> 54];
+}
 static_assert(kBuckets == 1u << (64 - 54));
 
 // The rest is called with the lock held.
@@ -33,9 +35,15 @@ void unlist(ThreadHandle* handle) {
 
 }  // namespace
 
-void lock_thread_handles() { handles_lock.lock(); }
-void unlock_thread_handles() { handles_lock.unlock(); }
-void forget_threads_on_their_way() { on_their_way = 0; }
+void lock_thread_handles() {
+  handles_lock.lock();
+}
+void unlock_thread_handles() {
+  handles_lock.unlock();
+}
+void forget_threads_on_their_way() {
+  on_their_way = 0;
+}
 
 ThreadHandle* make_handle(Thread* thread, bool detached) {
   auto* handle = arena.make<ThreadHandle>();

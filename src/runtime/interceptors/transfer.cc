@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading and writing through descriptors. Two things happen: the kernel reads or writes the program's buffer,
-// which is an access like any other, and a channel carries order from writer to reader. A write's access and
-// release come before the real call, because a reader may go on before the call returns; so the whole buffer
-// counts as read, even if the kernel then takes less of it. A read of 0 bytes is the end of the channel and
-// ordered after the close of its other side.
+// Reading and writing through descriptors. Two things happen: the kernel reads or writes the program's
+// buffer, which is an access like any other, and a channel carries order from writer to reader. A write's
+// access and release come before the real call, because a reader may go on before the call returns; so the
+// whole buffer counts as read, even if the kernel then takes less of it. A read of 0 bytes is the end of the
+// channel and ordered after the close of its other side.
 #include <errno.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -50,7 +50,9 @@ ssize_t received_parts(int fd, const iovec* parts, size_t count, ssize_t size, u
   return size;
 }
 
-size_t count_of(int parts) { return parts > 0 ? static_cast<size_t>(parts) : 0; }
+size_t count_of(int parts) {
+  return parts > 0 ? static_cast<size_t>(parts) : 0;
+}
 
 }  // namespace
 }  // namespace duress
@@ -116,11 +118,13 @@ DURESS_INTERCEPTOR(ssize_t, readv, (int fd, const iovec* parts, int count)) {
 }
 
 DURESS_INTERCEPTOR(ssize_t, preadv, (int fd, const iovec* parts, int count, off_t at)) {
-  return received_parts(fd, parts, count_of(count), DURESS_REAL(preadv)(fd, parts, count, at), DURESS_CALLER_PC);
+  return received_parts(fd, parts, count_of(count), DURESS_REAL(preadv)(fd, parts, count, at),
+                        DURESS_CALLER_PC);
 }
 
 DURESS_INTERCEPTOR(ssize_t, preadv64, (int fd, const iovec* parts, int count, off64_t at)) {
-  return received_parts(fd, parts, count_of(count), DURESS_REAL(preadv64)(fd, parts, count, at), DURESS_CALLER_PC);
+  return received_parts(fd, parts, count_of(count), DURESS_REAL(preadv64)(fd, parts, count, at),
+                        DURESS_CALLER_PC);
 }
 
 DURESS_INTERCEPTOR(ssize_t, recvmsg, (int fd, msghdr* message, int flags)) {
@@ -158,7 +162,8 @@ DURESS_INTERCEPTOR(ssize_t, send, (int fd, const void* buffer, size_t size, int 
 }
 
 DURESS_INTERCEPTOR(ssize_t, sendto,
-                   (int fd, const void* buffer, size_t size, int flags, const sockaddr* to, socklen_t to_size)) {
+                   (int fd, const void* buffer, size_t size, int flags, const sockaddr* to,
+                    socklen_t to_size)) {
   sending(fd, buffer, size, DURESS_CALLER_PC);
   return DURESS_REAL(sendto)(fd, buffer, size, flags, to, to_size);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// FLAGS: -std=c++20 -mcx16
 // Atomics of every size, operation and order, on integers, pointers, floating point and structures.
 #include <atomic>
 #include <cstdint>

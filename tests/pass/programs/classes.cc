@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// FLAGS: -std=c++20
 // Virtual and multiple inheritance, thunks with variadic and covariant methods, pointers to members, thread_local with
 // constructors, function statics, templates, lambdas, placement new.
 #include <cstdarg>

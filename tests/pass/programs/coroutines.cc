@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// FLAGS: -std=c++20
 // Coroutines: generators, symmetric transfer, exceptions inside, destruction half-way.
 #include <coroutine>
 #include <cstdio>

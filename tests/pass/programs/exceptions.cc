@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// FLAGS: -std=c++20
 // Exceptions through frames with and without handlers, rethrow, destructors on the way, noexcept functions.
 #include <cstdio>
 #include <memory>

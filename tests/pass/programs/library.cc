@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// FLAGS: -std=c++20
 // Much code at once: containers, streams, regular expressions, sorting, random numbers with fixed seeds.
 #include <algorithm>
 #include <deque>

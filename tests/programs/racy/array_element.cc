@@ -13,10 +13,12 @@ int step = 0;
 
 int main() {
   std::thread one([] {
+    invisible_start(2);
     for (int i = 0; i < 32; i++) table[i] = 1;  // @first
     invisible_signal(&step);
   });
   std::thread two([] {
+    invisible_start(2);
     invisible_wait(&step, 1);
     for (int i = 31; i < 64; i++) table[i] = 2;  // @second
   });

@@ -13,10 +13,12 @@ int step = 0;
 int main() {
   double sum = 0;
   std::thread one([] {
+    invisible_start(2);
     for (int i = 0; i < 600; i++) samples[i] = i;
     invisible_signal(&step);
   });
   std::thread two([&sum] {
+    invisible_start(2);
     invisible_wait(&step, 1);
     for (int i = 500; i < 1024; i++) sum += samples[i];
   });

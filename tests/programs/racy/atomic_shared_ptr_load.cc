@@ -3,7 +3,7 @@
 // libstdc++ 12 unlocks with a relaxed store after atomic<shared_ptr>::load, so its read of the pointer is
 // not ordered before the next store's write: a real race in the library, found in its header.
 //
-// EXPECT-RACE: *_M_ptr read-write
+// EXPECT-RACE: current|*_M_ptr read-write
 #include <atomic>
 #include <memory>
 #include <thread>
@@ -17,10 +17,12 @@ int main() {
   current.store(std::make_shared<int>(1));
   int seen = 0;
   std::thread reader([&seen] {
+    invisible_start(2);
     seen = *current.load();
     invisible_signal(&loaded);
   });
   std::thread writer([] {
+    invisible_start(2);
     invisible_wait(&loaded, 1);
     current.store(std::make_shared<int>(2));
   });

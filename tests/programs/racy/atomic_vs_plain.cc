@@ -15,11 +15,13 @@ int step = 0;
 int main() {
   int seen = 0;
   std::thread one([] {
+    invisible_start(2);
     __atomic_store_n(&stored, 1, __ATOMIC_SEQ_CST);
     loaded = 1;
     invisible_signal(&step);
   });
   std::thread two([&seen] {
+    invisible_start(2);
     invisible_wait(&step, 1);
     seen = stored + __atomic_load_n(&loaded, __ATOMIC_SEQ_CST);
   });

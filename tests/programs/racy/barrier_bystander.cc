@@ -13,6 +13,7 @@ int step = 0;
 int seen = 0;
 
 void* member(void* writes) {
+  invisible_start(3);
   if (writes != nullptr) cell = 1;
   pthread_barrier_wait(&barrier);
   if (writes == nullptr && cell == 1) invisible_signal(&step);
@@ -20,6 +21,7 @@ void* member(void* writes) {
 }
 
 void* bystander(void*) {
+  invisible_start(3);
   invisible_wait(&step, 1);
   seen = cell;
   return nullptr;

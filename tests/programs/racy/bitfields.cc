@@ -16,10 +16,12 @@ int step = 0;
 
 int main() {
   std::thread one([] {
+    invisible_start(2);
     flags.a = 5;
     invisible_signal(&step);
   });
   std::thread two([] {
+    invisible_start(2);
     invisible_wait(&step, 1);
     flags.b = 17;
   });

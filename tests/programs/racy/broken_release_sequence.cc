@@ -17,15 +17,18 @@ int step = 0;
 int main() {
   int seen = 0;
   std::thread head([] {
+    invisible_start(3);
     data = 1;
     flag.store(1, std::memory_order_release);
     invisible_signal(&step);
   });
   std::thread breaker([] {
+    invisible_start(3);
     invisible_wait(&step, 1);
     flag.store(2, std::memory_order_relaxed);
   });
   std::thread reader([&seen] {
+    invisible_start(3);
     while (flag.load(std::memory_order_acquire) != 2) std::this_thread::yield();
     seen = data;
   });

@@ -18,6 +18,7 @@ static int step;
 
 static int deposit(void* unused) {
   (void)unused;
+  invisible_start(2);
   mtx_lock(&mutex);
   account.balance = 1;
   mtx_unlock(&mutex);
@@ -27,6 +28,7 @@ static int deposit(void* unused) {
 
 static int withdraw(void* unused) {
   (void)unused;
+  invisible_start(2);
   invisible_wait(&step, 1);
   account.balance = 2;
   return 0;

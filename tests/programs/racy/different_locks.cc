@@ -15,6 +15,7 @@ int step = 0;
 
 int main() {
   std::thread one([] {
+    invisible_start(2);
     {
       std::lock_guard lock(a);
       shared++;
@@ -22,6 +23,7 @@ int main() {
     invisible_signal(&step);
   });
   std::thread two([] {
+    invisible_start(2);
     invisible_wait(&step, 1);
     std::lock_guard lock(b);
     shared++;

@@ -19,10 +19,12 @@ int main() {
   auto add = reinterpret_cast<int (*)(int)>(dlsym(library, "library_add"));
   int seen = 0;
   std::thread one([add] {
+    invisible_start(2);
     add(1);
     invisible_signal(&step);
   });
   std::thread two([add, &seen] {
+    invisible_start(2);
     invisible_wait(&step, 1);
     seen = add(1);
   });

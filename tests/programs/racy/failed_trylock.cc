@@ -15,6 +15,7 @@ int step = 0, end = 0;
 int main() {
   int seen = 0;
   std::thread one([] {
+    invisible_start(2);
     shared = 1;
     mutex.lock();
     invisible_signal(&step);
@@ -22,6 +23,7 @@ int main() {
     mutex.unlock();
   });
   std::thread two([&seen] {
+    invisible_start(2);
     invisible_wait(&step, 1);
     if (!mutex.try_lock()) seen = shared;
     invisible_signal(&end);

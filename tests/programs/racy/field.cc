@@ -20,6 +20,7 @@ int main() {
   Account* account = new Account;
   long seen = 0;
   std::thread one([account] {
+    invisible_start(2);
     account->balance = 100;  // @deposit
     account->mutex.lock();
     account->owner++;
@@ -27,6 +28,7 @@ int main() {
     invisible_signal(&step);
   });
   std::thread two([account, &seen] {
+    invisible_start(2);
     invisible_wait(&step, 1);
     seen = account->balance;  // @look
     account->mutex.lock();

@@ -13,10 +13,12 @@ int step = 0;
 
 int main() {
   std::thread one([] {
+    invisible_start(2);
     counter = 1;  // @first
     invisible_signal(&step);
   });
   std::thread two([] {
+    invisible_start(2);
     invisible_wait(&step, 1);
     counter = 2;  // @second
   });

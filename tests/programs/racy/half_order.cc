@@ -9,6 +9,8 @@
 #include <atomic>
 #include <thread>
 
+#include "invisible_barrier.h"
+
 int released = 0, acquired = 0, fenced_late = 0;
 std::atomic<int> a = 0, b = 0, c = 0;
 
@@ -20,6 +22,7 @@ void wait_for(std::atomic<int>& flag) {
 int main() {
   int seen = 0;
   std::thread one([] {
+    invisible_start(2);
     released = 1;
     a.store(1, std::memory_order_release);
     acquired = 1;
@@ -29,6 +32,7 @@ int main() {
     std::atomic_thread_fence(std::memory_order_release);
   });
   std::thread two([&seen] {
+    invisible_start(2);
     wait_for<std::memory_order_relaxed>(a);
     seen += released;
     wait_for<std::memory_order_acquire>(b);

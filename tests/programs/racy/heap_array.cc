@@ -15,11 +15,13 @@ int main() {
   values = new int[100]();
   int seen = 0;
   std::thread one([] {
+    invisible_start(2);
     values[40] = 7;  // @store
     values[41] = 8;
     invisible_signal(&step);
   });
   std::thread two([&seen] {
+    invisible_start(2);
     invisible_wait(&step, 1);
     seen = values[40];  // @load
   });

@@ -28,10 +28,12 @@ inline void four_times(Meter& m) {
 
 int main() {
   std::thread one([] {
+    invisible_start(2);
     four_times(meter);
     invisible_signal(&step);
   });
   std::thread two([] {
+    invisible_start(2);
     invisible_wait(&step, 1);
     four_times(meter);
   });

@@ -17,10 +17,12 @@ int step = 0;
 int main(int argc, char** argv) {
   int size = argc > 1 ? std::atoi(argv[1]) : 1;
   std::thread one([size] {
+    invisible_start(2);
     std::memset(shared_bytes, 3, size);
     invisible_signal(&step);
   });
   std::thread two([size] {
+    invisible_start(2);
     invisible_wait(&step, 1);
     std::memmove(copy, shared_bytes + size - 1, size);
   });

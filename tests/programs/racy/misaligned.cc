@@ -18,10 +18,12 @@ int step = 0;
 
 int main() {
   std::thread one([] {
+    invisible_start(2);
     reinterpret_cast<Packed*>(raw)->value = ~0ull;
     invisible_signal(&step);
   });
   std::thread two([] {
+    invisible_start(2);
     invisible_wait(&step, 1);
     raw[12] = 0;
   });

@@ -19,11 +19,13 @@ int step = 0;
 
 int main() {
   std::thread one([] {
+    invisible_start(2);
     outers[2].inner.x = 1;
     outers[2].inner.y = 1;
     invisible_signal(&step);
   });
   std::thread two([] {
+    invisible_start(2);
     invisible_wait(&step, 1);
     outers[2].inner.x = 2;
     outers[2].id = 2;

@@ -17,6 +17,7 @@ long filler[4096];
 int main() {
   int seen = 0;
   std::thread one([] {
+    invisible_start(2);
     old = 1;  // @then
     for (int i = 0; i < 20000; i++) {
       std::lock_guard lock(own);
@@ -25,6 +26,7 @@ int main() {
     invisible_signal(&step);
   });
   std::thread two([&seen] {
+    invisible_start(2);
     for (int i = 0; i < 20000; i++) std::lock_guard lock(other);
     invisible_wait(&step, 1);
     seen = old;  // @now

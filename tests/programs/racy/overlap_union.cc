@@ -17,10 +17,12 @@ int step = 0;
 int main() {
   int seen = 0;
   std::thread one([] {
+    invisible_start(2);
     overlay.whole = 0x0004000300020001;
     invisible_signal(&step);
   });
   std::thread two([&seen] {
+    invisible_start(2);
     invisible_wait(&step, 1);
     seen = overlay.parts[2];
   });

@@ -14,10 +14,12 @@ int step = 0;
 int main() {
   int seen = 0;
   std::thread one([&seen] {
+    invisible_start(2);
     seen = value;  // @load
     invisible_signal(&step);
   });
   std::thread two([] {
+    invisible_start(2);
     invisible_wait(&step, 1);
     value = 2;  // @store
   });

@@ -29,10 +29,12 @@ void work() {
 
 int main() {
   std::thread one([] {
+    invisible_start(2);
     work();
     invisible_signal(&step);
   });
   std::thread two([] {
+    invisible_start(2);
     invisible_wait(&step, 1);
     work();
   });

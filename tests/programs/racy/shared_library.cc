@@ -15,10 +15,12 @@ int step = 0;
 int main() {
   int seen = 0;
   std::thread one([] {
+    invisible_start(2);
     library_add(1);
     invisible_signal(&step);
   });
   std::thread two([&seen] {
+    invisible_start(2);
     invisible_wait(&step, 1);
     seen = library_add(1);
   });

@@ -12,10 +12,12 @@ int step = 0;
 int main() {
   int total = 0;
   std::thread one([&total] {
+    invisible_start(2);
     total += 1;
     invisible_signal(&step);
   });
   std::thread two([&total] {
+    invisible_start(2);
     invisible_wait(&step, 1);
     total += 2;
   });

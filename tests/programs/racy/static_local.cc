@@ -17,10 +17,12 @@ int next_id() {
 int main() {
   int seen = 0;
   std::thread one([] {
+    invisible_start(2);
     next_id();
     invisible_signal(&step);
   });
   std::thread two([&seen] {
+    invisible_start(2);
     invisible_wait(&step, 1);
     seen = next_id();
   });

@@ -14,10 +14,12 @@ int step = 0;
 int main() {
   char seen = 0;
   std::thread one([] {
+    invisible_start(2);
     text[3] = 'X';
     invisible_signal(&step);
   });
   std::thread two([&seen] {
+    invisible_start(2);
     invisible_wait(&step, 1);
     seen = text[3];
   });

@@ -14,12 +14,14 @@ int step = 0, end = 0;
 
 int main() {
   std::thread one([] {
+    invisible_start(2);
     leaked.store(&mine, std::memory_order_release);
     mine = 1;
     invisible_signal(&step);
     invisible_wait(&end, 1);
   });
   std::thread two([] {
+    invisible_start(2);
     invisible_wait(&step, 1);
     *leaked.load(std::memory_order_acquire) = 2;
     invisible_signal(&end);

@@ -28,6 +28,7 @@ int step = 0;
 int main() {
   bool right = false;
   std::thread one([] {
+    invisible_start(2);
     real = 1.5;
     pointer = "text";
     yes = true;
@@ -37,6 +38,7 @@ int main() {
     invisible_signal(&step);
   });
   std::thread two([&right] {
+    invisible_start(2);
     invisible_wait(&step, 1);
     Wide copy = wide;
     right = real == 1.5 && pointer[0] == 't' && yes && copy.low == 5 && copy.high == 6 && small == 9 &&

@@ -14,10 +14,12 @@ int step = 0;
 
 int main() {
   std::thread one([] {
+    invisible_start(2);
     numbers[10] = 1;
     invisible_signal(&step);
   });
   std::thread two([] {
+    invisible_start(2);
     invisible_wait(&step, 1);
     numbers[10] = 2;
   });

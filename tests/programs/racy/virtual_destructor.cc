@@ -21,10 +21,12 @@ int step = 0;
 int main() {
   int seen = 0;
   std::thread one([] {
+    invisible_start(2);
     shape.store(new Square, std::memory_order_relaxed);
     invisible_signal(&step);
   });
   std::thread two([&seen] {
+    invisible_start(2);
     invisible_wait(&step, 1);
     seen = shape.load(std::memory_order_relaxed)->sides();
   });

@@ -2,9 +2,11 @@
 //
 // volatile is not synchronisation: both the flag and the data race.
 //
-// EXPECT-RACE: ready write-read
+// EXPECT-RACE: ready
 // EXPECT-RACE: data write-read
 #include <thread>
+
+#include "invisible_barrier.h"
 
 volatile bool ready = false;
 int data = 0;
@@ -12,10 +14,12 @@ int data = 0;
 int main() {
   int seen = 0;
   std::thread one([] {
+    invisible_start(2);
     data = 1;
     ready = true;
   });
   std::thread two([&seen] {
+    invisible_start(2);
     while (!ready) std::this_thread::yield();
     seen = data;
   });

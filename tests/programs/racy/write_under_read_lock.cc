@@ -12,6 +12,7 @@ int shared = 0;
 int step = 0;
 
 void* first(void*) {
+  invisible_start(2);
   pthread_rwlock_rdlock(&lock);
   shared++;
   pthread_rwlock_unlock(&lock);
@@ -20,6 +21,7 @@ void* first(void*) {
 }
 
 void* second(void*) {
+  invisible_start(2);
   invisible_wait(&step, 1);
   pthread_rwlock_rdlock(&lock);
   shared++;

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# test.sh [fast]: installs what is missing, builds, and runs all tests (or the fast ones, about a minute).
+# test.sh [fast]: installs what is missing, builds, and runs all tests (or only the fast ones).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 case "${1:-all}" in

@@ -260,7 +260,7 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", help="build folder of Duress")
     parser.add_argument("--tool", choices=["duress", "tsan", "native"], default="duress")
     parser.add_argument("--suite", choices=["fast", "all"], default="all")
-    parser.add_argument("--opt", nargs="+", help="only these levels")
+    parser.add_argument("--opt", action="append", help="only this level: O0, O2, ... (may be repeated)")
     parser.add_argument("-j", type=int, default=os.cpu_count())
     parser.add_argument("-v", action="store_true", help="name the programs that pass, too")
     options = parser.parse_args()
@@ -277,7 +277,7 @@ def main():
         if options.suite == "fast":
             jobs += [(program, program.opts[-1])] if program.fast else []
         else:
-            jobs += [(program, opt) for opt in program.opts if not options.opt or opt in options.opt]
+            jobs += [(program, opt) for opt in program.opts if not options.opt or opt.lstrip("-") in options.opt]
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(options.j) as pool:
         for program, opt, problem in pool.map(lambda job: check(*job, tool), jobs):

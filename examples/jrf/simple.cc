@@ -4,7 +4,6 @@
 //
 // EXPECT-RACE: Simple::data write-read @produce @consume
 // EXPECT-RACE: Simple::done write-read @notify @spin
-// SUITE: fast
 #include <thread>
 
 #include "invisible_barrier.h"

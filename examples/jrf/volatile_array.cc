@@ -4,7 +4,6 @@
 // elements. The same mistake in C++: an atomic pointer to plain flags.
 //
 // EXPECT-RACE: *is_done*|heap block*|*flags* write-read @finish @look
-// SUITE: fast
 #include <atomic>
 #include <thread>
 

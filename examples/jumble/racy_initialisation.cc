@@ -6,7 +6,6 @@
 // the threads start: the pointer is the only racy variable.
 //
 // EXPECT-RACE: x write-read
-// SUITE: fast
 #include <cstdio>
 #include <thread>
 

@@ -3,7 +3,6 @@
 // Tutorial, atomicity violation: Update and Withdraw read and write the balance with no lock.
 //
 // EXPECT-RACE: Bank::balance
-// SUITE: fast
 #include <thread>
 
 #include "invisible_barrier.h"

@@ -103,10 +103,22 @@ typedef struct DuressSelf {
   uint64_t epoch_low;    // first access id of this thread's current epoch, << DURESS_ID_SHIFT
   uint64_t epoch_span;   // how many ids belong to it, << DURESS_ID_SHIFT
   DuressFrame* frames;   // next free frame of the shadow call stack
+  uint64_t* read_cache;  // DURESS_READ_CACHE_ENTRIES words: reads of shared memory that this epoch has seen
+  uint64_t read_tag;     // what marks an entry as of this epoch
 } DuressSelf;
 
-/// A shadow cell word: id:27 | old id:27 | two flag bits | 8 bits, one per byte, 0 = byte covered by id.
+/// A shadow cell word: id:26 | old id:26 | four flag bits | 8 bits, one per byte, 0 = byte covered by id.
 /// "Same epoch" is: (word - epoch_low) < epoch_span unsigned, and the accessed bytes' bits are all 0.
-#define DURESS_ID_SHIFT 37
+#define DURESS_ID_SHIFT 38
+
+/// A read word with this bit holds two readers of the same bytes: `old id` may be the one of this epoch.
+#define DURESS_TWO_READERS 512u
+#define DURESS_OLD_ID_SHIFT 26  /* to the left: `old id` comes to where `id` was */
+
+/// Memory that more threads read has one cell for all of them, so each thread also remembers for itself what it has
+/// read: entry (p >> 3) % ENTRIES is (p & ~7) << 17 | tag | 8 bits, one per byte, 0 = read. A read is known if
+/// entry ^ ((p & ~7) << 17 | read_tag) has only zeroes above bit 7 and in the bits of its bytes.
+#define DURESS_READ_CACHE_ENTRIES 65536u
+#define DURESS_READ_CACHE_SHIFT 17
 
 #endif  // DURESS_HOOKS_H_

@@ -28,7 +28,7 @@ SyncObject* SyncTable::get(uptr address, u8 size, bool* made) {
   for (SyncObject* o = bucket.first; o; o = o->next) {
     if (o->address == address && o->size == size) return o;
   }
-  SyncObject* o = arena_.make<SyncObject>();
+  SyncObject* o = make();
   o->address = address;
   o->size = size;
   o->next = bucket.first;
@@ -41,10 +41,23 @@ void SyncTable::retire(SyncObject* o) {
   o->released.clear(arena_);
   o->readers.clear(arena_);
   o->history = nullptr;
-  arena_.free(o, sizeof(SyncObject));
+  o->address = 0;
+  SpinGuard guard(retired_lock_);
+  o->next = retired_;
+  retired_ = o;
+}
+
+SyncObject* SyncTable::make() {
+  SpinGuard guard(retired_lock_);
+  if (SyncObject* o = retired_) {
+    retired_ = o->next;
+    return new (o) SyncObject;
+  }
+  return arena_.make<SyncObject>();
 }
 
 void SyncTable::reset_locks() {
+  new (&retired_lock_) SpinLock;
   for (u32 i = 0; i < kBuckets; ++i) {
     if (!buckets_[i].first) continue;
     new (&buckets_[i].lock) SpinLock;

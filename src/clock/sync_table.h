@@ -87,6 +87,22 @@ class SyncTable {
   /// After fork in the child.
   void reset_locks();
 
+  /// The last objects a thread used, so that a hot atomic is found without the table. An object that was forgotten
+  /// has another address, or none.
+  class Cache {
+   public:
+    SyncObject* find(uptr address, u8 size) const {
+      SyncObject* o = entries_[index(address)];
+      return o && o->address == address && o->size == size ? o : nullptr;
+    }
+    void put(SyncObject* o) { entries_[index(o->address)] = o; }
+
+   private:
+    static constexpr u32 kEntries = 64;
+    static u32 index(uptr address) { return (address >> 2 ^ address >> 9) % kEntries; }
+    SyncObject* entries_[kEntries] = {};
+  };
+
  private:
   static constexpr u32 kBuckets = 1u << 17;
   static constexpr u32 kMostInGranule = 8 + 4 + 2 + 1 + 1;  // aligned atomics of every size
@@ -95,9 +111,12 @@ class SyncTable {
     SpinLock lock;
   };
   static u32 index(uptr granule) { return static_cast<u32>((granule * 0x9e3779b97f4a7c15u) >> 47); }
+  SyncObject* make();
   void retire(SyncObject* o);
 
   Arena& arena_;
+  SpinLock retired_lock_;
+  SyncObject* retired_ = nullptr;  // to be used again as SyncObjects only
   Bucket* buckets_;  // 2 MiB of address space; pages exist where objects do
 };
 

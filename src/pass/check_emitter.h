@@ -5,6 +5,7 @@
 #ifndef DURESS_PASS_CHECK_EMITTER_H_
 #define DURESS_PASS_CHECK_EMITTER_H_
 
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/IRBuilder.h"
 #include "pass/check_plan.h"
 #include "pass/frames.h"
@@ -27,9 +28,20 @@ class CheckEmitter {
   void around(llvm::IRBuilderBase& builder, bool before);
 
  private:
+  /// Where in its granule an access lies, as far as it is known.
+  struct Position {
+    uint64_t offset;  // if exact
+    bool exact;
+    bool aligned;     // offset 0
+    bool may_cross;   // into the next granule
+  };
+  Position position(const Check& check);
   llvm::Value* failed(llvm::IRBuilderBase& builder, const Check& check, llvm::Value* address);
-  /// `mask`: the bits of the accessed bytes, after rotating right by `rotation` if that is given.
-  llvm::Value* word_failed(llvm::IRBuilderBase& builder, llvm::Value* cell, uint8_t mask, llvm::Value* rotation);
+  llvm::Value* not_in_read_cache(llvm::IRBuilderBase& builder, const Check& check);
+  llvm::Value* load_word(llvm::IRBuilderBase& builder, llvm::Value* cell);
+  llvm::Value* not_of_epoch(llvm::IRBuilderBase& builder, llvm::Value* word);
+  llvm::Value* uncovered(llvm::IRBuilderBase& builder, const Check& check, llvm::Value* word);
+  llvm::Value* not_second_reader(llvm::IRBuilderBase& builder, const Check& check);
 
   llvm::Function& function_;
   Unit& unit_;
@@ -38,6 +50,7 @@ class CheckEmitter {
   bool leaf_;
   Frames frames_;
   llvm::MDNode* unlikely_;
+  llvm::SmallVector<llvm::Value*, 2> words_;  // the cell words of the check being written
 };
 
 /// Splits before `inst`; returns a new block, entered if `condition`, that goes on to `inst`.

@@ -21,7 +21,10 @@ struct Check {
   llvm::Instruction* before;  // where the check goes
   /// A range instead of one access: set when a loop's accesses were gathered.
   llvm::Value* range_start = nullptr;
-  llvm::Value* range_bytes = nullptr;
+  llvm::Value* range_bytes = nullptr;  // with a stride: how many accesses
+  /// Accesses with gaps between them, this many bytes from one to the next.
+  llvm::Value* stride = nullptr;
+  uint64_t stride_size = 0;  // of each
 };
 
 /// The checks for all plain accesses of `function`, which is prepared for them (loops in simple form).

@@ -48,6 +48,16 @@ inline llvm::Function* intrinsic(llvm::Module& module, llvm::Intrinsic::ID id,
 #endif
 }
 
+/// Forgets the variables that a function's debug info lists.
+inline void drop_retained_nodes(llvm::DISubprogram* function) {
+  auto* none = llvm::MDTuple::get(function->getContext(), {});
+#if LLVM_VERSION_MAJOR >= 17
+  function->replaceRetainedNodes(none);
+#else
+  function->replaceOperandWith(7, none);
+#endif
+}
+
 /// A copy of `call` with `bundles` as its only operand bundles, placed before it.
 inline llvm::CallBase* copy_call(llvm::CallBase* call, llvm::ArrayRef<llvm::OperandBundleDef> bundles) {
 #if LLVM_VERSION_MAJOR >= 19

@@ -13,11 +13,11 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
-#include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 #include "pass/access.h"
 #include "pass/atomics.h"
 #include "pass/checked.h"
+#include "pass/clone_body.h"
 #include "pass/compat.h"
 #include "pass/faithful.h"
 
@@ -84,8 +84,7 @@ void disguise_as_external(llvm::Function& function, FunctionRecord& record) {
 }
 
 llvm::Function* clone_faithful(llvm::Function& function, Unit& unit) {
-  llvm::ValueToValueMapTy map;
-  llvm::Function* clone = llvm::CloneFunction(&function, map);
+  llvm::Function* clone = clone_body(function);
   clone->setName(function.getName() + kFaithfulSuffix);
   clone->setComdat(nullptr);  // joins the original's in the late step
   clone->setVisibility(llvm::GlobalValue::DefaultVisibility);

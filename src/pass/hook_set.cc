@@ -84,7 +84,7 @@ llvm::Constant* HookSet::self(uint64_t offset) {
   llvm::Type* i64 = llvm::Type::getInt64Ty(context);
   llvm::GlobalVariable* variable = module_.getGlobalVariable("__duress_self");
   if (variable == nullptr) {
-    auto* type = llvm::StructType::get(context, {i64, i64, llvm::PointerType::get(context, 0)});
+    auto* type = llvm::StructType::get(context, {i64, i64, llvm::PointerType::get(context, 0), llvm::PointerType::get(context, 0), i64});
     // Code that can only end up in an executable reaches the runtime's variable, which is linked into
     // that executable, with a constant offset from %fs: one instruction less per use.
     bool executable = module_.getPICLevel() == llvm::PICLevel::NotPIC ||

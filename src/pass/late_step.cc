@@ -8,10 +8,10 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Verifier.h"
-#include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 #include "pass/check_emitter.h"
 #include "pass/checked.h"
+#include "pass/clone_body.h"
 #include "pass/compat.h"
 #include "pass/early_step.h"
 #include "pass/faithful.h"
@@ -72,8 +72,13 @@ void continue_in(llvm::IRBuilder<>& builder, llvm::Function& from, llvm::Functio
   llvm::CallInst* call = builder.CreateCall(&to, arguments);
   call->setCallingConv(from.getCallingConv());
   call->setTailCallKind(tail ? llvm::CallInst::TCK_MustTail : llvm::CallInst::TCK_NoTail);
-  call->setAttributes(
-      llvm::AttributeList::get(from.getContext(), llvm::AttributeSet(), from.getAttributes().getRetAttrs(), attributes));
+  // Of the result only how it is passed: what was found out about the plain body's values may not hold.
+  llvm::AttrBuilder result(from.getContext());
+  for (auto kind : {llvm::Attribute::ZExt, llvm::Attribute::SExt, llvm::Attribute::InReg}) {
+    if (from.hasRetAttribute(kind)) result.addAttribute(kind);
+  }
+  call->setAttributes(llvm::AttributeList::get(from.getContext(), llvm::AttributeSet(),
+                                               llvm::AttributeSet::get(from.getContext(), result), attributes));
   if (!tail) frames.push_around(builder, false);
   if (from.getReturnType()->isVoidTy()) {
     builder.CreateRetVoid();
@@ -148,6 +153,11 @@ std::vector<llvm::Function*> restore(Unit& unit) {
   return result;
 }
 
+/// Whether another round of optimisation follows at link time.
+bool is_for_lto(const llvm::Module& module) {
+  return module.getModuleFlag("EnableSplitLTOUnit") != nullptr || module.getModuleFlag("ThinLTO") != nullptr;
+}
+
 void instrument(llvm::Function& function, Unit& unit, llvm::FunctionAnalysisManager& analyses) {
   llvm::Function* faithful = faithful_body(unit.module, function);
   if (!needs_instrumentation(function)) {
@@ -159,8 +169,7 @@ void instrument(llvm::Function& function, Unit& unit, llvm::FunctionAnalysisMana
     instrument_in_place(function, unit, record.index);
     return;
   }
-  llvm::ValueToValueMapTy map;
-  llvm::Function* checked = llvm::CloneFunction(&function, map);
+  llvm::Function* checked = clone_body(function);
   become_second_body(*checked, function, kCheckedSuffix);
   instrument_checked(*checked, unit, record.index, analyses);
   if (faithful != nullptr) {
@@ -168,6 +177,8 @@ void instrument(llvm::Function& function, Unit& unit, llvm::FunctionAnalysisMana
     finish_faithful(*faithful, unit);
   }
   add_dispatch(function, unit.sites.flag(record.index), *checked, faithful, unit.hooks);
+  // Link-time optimisation would change the function's result type and forget about its tail calls (seen in 19).
+  if (is_for_lto(unit.module)) llvm::appendToCompilerUsed(unit.module, {&function});
   analyses.invalidate(function, llvm::PreservedAnalyses::none());
 }
 

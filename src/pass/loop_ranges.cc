@@ -21,6 +21,8 @@ namespace {
 
 // Below this many bytes the loop's own inline checks are cheaper than a call.
 constexpr uint64_t kMinRangeBytes = 64;
+constexpr uint64_t kMinStrided = 8;   // accesses
+constexpr uint64_t kMaxStrided = 8;   // bytes of one: what a shadow cell covers
 
 class LoopHoister {
  public:
@@ -112,7 +114,8 @@ class LoopHoister {
     }
     for (Check& range : ranges_) {
       if (loop->contains(range.before) && loop->isLoopInvariant(range.range_start) &&
-          loop->isLoopInvariant(range.range_bytes) && is_certain(loop, range.before->getParent())) {
+          loop->isLoopInvariant(range.range_bytes) && (range.stride == nullptr || loop->isLoopInvariant(range.stride)) &&
+          is_certain(loop, range.before->getParent())) {
         range.before = front;
       }
     }
@@ -129,16 +132,71 @@ class LoopHoister {
     for (Check* check : inside) {
       llvm::BasicBlock* block = check->before->getParent();
       if (loops_.getLoopFor(block) != loop || !tree_.dominates(block, loop->getLoopLatch())) continue;
-      add_walker(groups, loop, check, /*every_round=*/tree_.dominates(block, exiting));
+      bool every_round = tree_.dominates(block, exiting);
+      if (!add_walker(groups, loop, check, every_round)) add_column(loop, check, every_round, rounds, front);
     }
-    for (Group& group : groups) make_ranges(group, rounds, front);
+    for (Group& group : groups) {
+      make_ranges(group, rounds, front);
+      make_strides(group, rounds, front);
+    }
   }
 
-  void add_walker(std::vector<Group>& groups, llvm::Loop* loop, Check* check, bool every_round) {
+  /// A step that is only known at run time: the column of a matrix.
+  void add_column(llvm::Loop* loop, Check* check, bool every_round, const llvm::SCEV* rounds, llvm::Instruction* front) {
     auto* walk = llvm::dyn_cast<llvm::SCEVAddRecExpr>(scev_.getSCEV(check->access.address));
     if (walk == nullptr || walk->getLoop() != loop || !walk->isAffine()) return;
+    const llvm::SCEV* step = walk->getStepRecurrence(scev_);
+    if (llvm::isa<llvm::SCEVConstant>(step) || !scev_.isLoopInvariant(step, loop)) return;
+    emit_strided(check, walk->getStart(), step, every_round, rounds, front);
+  }
+
+  /// What is left of a group has gaps. A write covers the reads of the same bytes.
+  void make_strides(Group& group, const llvm::SCEV* rounds, llvm::Instruction* front) {
+    llvm::Type* i64 = llvm::Type::getInt64Ty(front->getContext());
+    for (bool write : {true, false}) {
+      for (Walker& walker : group.walkers) {
+        if (walker.check->before == nullptr || walker.check->access.write != write) continue;
+        uint64_t size = walker.check->access.size;
+        const llvm::SCEV* start = scev_.getAddExpr(group.start, scev_.getConstant(i64, static_cast<uint64_t>(walker.offset), true));
+        const llvm::SCEV* step = scev_.getConstant(i64, static_cast<uint64_t>(group.step), true);
+        if (!emit_strided(walker.check, start, step, group.every_round, rounds, front)) continue;
+        for (Walker& other : group.walkers) {
+          bool covered = other.offset == walker.offset && other.check->access.size <= size;
+          if (covered && other.check->before != nullptr && (write || !other.check->access.write)) other.check->before = nullptr;
+        }
+      }
+    }
+  }
+
+  bool emit_strided(Check* check, const llvm::SCEV* start, const llvm::SCEV* step, bool every_round,
+                    const llvm::SCEV* rounds, llvm::Instruction* front) {
+    if (check->access.size > kMaxStrided) return false;
+    llvm::Type* i64 = llvm::Type::getInt64Ty(front->getContext());
+    const llvm::SCEV* count = every_round ? scev_.getAddExpr(rounds, scev_.getOne(i64)) : rounds;
+    if (auto* constant = llvm::dyn_cast<llvm::SCEVConstant>(count)) {
+      if (constant->getAPInt().ult(kMinStrided)) return false;
+    }
+    if (!expander_.isSafeToExpandAt(start, front) || !expander_.isSafeToExpandAt(step, front) ||
+        !expander_.isSafeToExpandAt(count, front)) {
+      return false;
+    }
+    Check strided = *check;
+    strided.before = front;
+    strided.range_start = expander_.expandCodeFor(start, llvm::PointerType::get(front->getContext(), 0), front);
+    strided.range_bytes = expander_.expandCodeFor(count, i64, front);
+    strided.stride = expander_.expandCodeFor(scev_.getTruncateOrSignExtend(step, i64), i64, front);
+    strided.stride_size = check->access.size;
+    ranges_.push_back(strided);
+    check->before = nullptr;
+    return true;
+  }
+
+  /// False if its address does not move by a known number of bytes.
+  bool add_walker(std::vector<Group>& groups, llvm::Loop* loop, Check* check, bool every_round) {
+    auto* walk = llvm::dyn_cast<llvm::SCEVAddRecExpr>(scev_.getSCEV(check->access.address));
+    if (walk == nullptr || walk->getLoop() != loop || !walk->isAffine()) return false;
     auto* step = llvm::dyn_cast<llvm::SCEVConstant>(walk->getStepRecurrence(scev_));
-    if (step == nullptr || step->getAPInt().getSignificantBits() > 32 || step->getValue()->isZero()) return;
+    if (step == nullptr || step->getAPInt().getSignificantBits() > 32 || step->getValue()->isZero()) return false;
     int64_t bytes = step->getAPInt().getSExtValue();
     Walker walker{check, 0, namer_.name(check->access.inst, check->access.address, check->access.size).name};
     for (Group& group : groups) {
@@ -147,9 +205,10 @@ class LoopHoister {
       if (distance == nullptr || distance->getAPInt().getSignificantBits() > 32) continue;
       walker.offset = distance->getAPInt().getSExtValue();
       group.walkers.push_back(walker);
-      return;
+      return true;
     }
     groups.push_back({walk->getStart(), bytes, every_round, {walker}});
+    return true;
   }
 
   /// Joins neighbours that together leave no gap. Different variables, and lines where not needed, stay apart

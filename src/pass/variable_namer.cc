@@ -178,19 +178,11 @@ std::optional<VariableNamer::Place> VariableNamer::pointee_of(llvm::Value* point
       }
     }
   } else if (auto* phi = llvm::dyn_cast<llvm::PHINode>(pointer)) {
-    for (llvm::Value* incoming : phi->incoming_values()) {
-      if (incoming == phi || llvm::isa<llvm::Constant>(incoming)) continue;
-      uint64_t offset = 0;
-      bool indexed = false;
-      llvm::Value* base = split_offset(incoming, &offset, &indexed);
-      if (base == phi || offset != 0) continue;
-      std::optional<Place> place = object_at(base, depth + 1);
-      if (place && place->type != nullptr) return place;
-    }
+    llvm::SmallVector<llvm::Value*, 4> choices(phi->incoming_values());
+    if (std::optional<Place> place = common_place(phi, choices, depth)) return place;
   } else if (auto* select = llvm::dyn_cast<llvm::SelectInst>(pointer)) {
-    for (llvm::Value* choice : {select->getTrueValue(), select->getFalseValue()}) {
-      if (llvm::isa<llvm::Constant>(choice) && !llvm::isa<llvm::GlobalVariable>(choice)) continue;
-      if (std::optional<Place> place = object_at(choice, depth + 1)) return place;
+    if (std::optional<Place> place = common_place(select, {select->getTrueValue(), select->getFalseValue()}, depth)) {
+      return place;
     }
   }
   std::optional<Place> place;
@@ -199,6 +191,27 @@ std::optional<VariableNamer::Place> VariableNamer::pointee_of(llvm::Value* point
     place = Place{pointee(variable->getType()), "*" + variable->getName().str(), kDuressPointee};
   });
   return place;
+}
+
+std::optional<VariableNamer::Place> VariableNamer::common_place(llvm::Value* merged, llvm::ArrayRef<llvm::Value*> choices,
+                                                                unsigned depth) {
+  std::optional<Place> common;
+  for (llvm::Value* choice : choices) {
+    uint64_t offset = 0;
+    bool indexed = false;
+    llvm::Value* base = split_offset(choice, &offset, &indexed);
+    if (base == merged || llvm::isa<llvm::ConstantData>(base)) continue;  // the next element; no object
+    std::optional<Place> place = offset == 0 ? object_at(base, depth + 1) : std::nullopt;
+    if (!place) return std::nullopt;
+    if (!common) {
+      common = place;
+    } else if (common->name != place->name || common->kind != place->kind) {
+      // One of several objects: only what they have in common, a type and so its fields, can be named.
+      if (strip_qualifiers(common->type) != strip_qualifiers(place->type)) return std::nullopt;
+      if (common->kind != kDuressPointee || place->kind != kDuressPointee) *common = {common->type, "", kDuressUnknown};
+    }
+  }
+  return common;
 }
 
 std::optional<Variable> VariableNamer::from_address(llvm::Value* address, uint64_t size, unsigned depth,
@@ -215,6 +228,7 @@ std::optional<Variable> VariableNamer::from_address(llvm::Value* address, uint64
 Variable VariableNamer::inside(const Place& place, uint64_t offset, uint64_t size, bool indexed,
                                const llvm::DIType** result_type) {
   Variable variable{place.name, place.kind};
+  bool nameless = place.kind == kDuressUnknown;
   std::string path;  // empty until a member has been entered
   const llvm::DIType* written = place.type;
   // p[i]: the pointee is one element of an array of them.
@@ -224,9 +238,10 @@ Variable VariableNamer::inside(const Place& place, uint64_t offset, uint64_t siz
     if (type == nullptr) break;
     if (type->getTag() == dwarf::DW_TAG_array_type) {
       uint64_t element = bytes(type->getBaseType());
-      if (element == 0 || size == 0 || size > element) break;
+      if (element == 0 || size == 0) break;
       (path.empty() ? variable.name : path) += "[]";
       variable.kind = kDuressArray;
+      if (size > element) break;  // several elements at once
       offset %= element;
       written = type->getBaseType();
       continue;
@@ -250,6 +265,7 @@ Variable VariableNamer::inside(const Place& place, uint64_t offset, uint64_t siz
     if (member->isBitField()) break;
   }
   if (!path.empty()) variable.name = path;
+  if (path.empty() && nameless) variable = {};
   if (result_type != nullptr) *result_type = indexed && place.type == nullptr ? nullptr : written;
   return variable;
 }

@@ -49,6 +49,7 @@ class VariableNamer {
 
   std::optional<Place> object_at(llvm::Value* base, unsigned depth);
   std::optional<Place> pointee_of(llvm::Value* pointer, unsigned depth);
+  std::optional<Place> common_place(llvm::Value* merged, llvm::ArrayRef<llvm::Value*> choices, unsigned depth);
   std::optional<Variable> from_address(llvm::Value* address, uint64_t size, unsigned depth,
                                        const llvm::DIType** type);
   std::optional<Variable> from_tbaa(llvm::Instruction* inst, uint64_t size);

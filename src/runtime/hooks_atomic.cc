@@ -12,8 +12,12 @@ AtomicOperation::AtomicOperation(const void* p, u8 size, const DuressSite* site)
   thread_->in_runtime = true;
   Runtime& rt = *g_runtime;
   place_ = {rt.modules.site_id(site), rt.context(*thread_)};
-  bool made;
-  object_ = rt.syncs.get(reinterpret_cast<uptr>(p), size, &made);
+  bool made = false;
+  object_ = thread_->syncs.find(reinterpret_cast<uptr>(p), size);
+  if (DURESS_UNLIKELY(!object_)) {
+    object_ = rt.syncs.get(reinterpret_cast<uptr>(p), size, &made);
+    thread_->syncs.put(object_);
+  }
   if (DURESS_UNLIKELY(made)) {
     rt.syncs.each_overlapping(object_->address, size, [&](SyncObject* other) {
       if (other == object_) return;

@@ -3,6 +3,7 @@
 // Hooks of checked bodies. Inline code has found that the access may be the first of its epoch; here
 // is the way into FastTrack. preserve_most: the caller keeps its registers, so the cold call costs the
 // hot path nothing.
+#include "analysis/fasttrack/hot_path.h"
 #include "runtime/runtime.h"
 
 namespace duress {
@@ -18,16 +19,41 @@ inline void check(const void* p, u64 size, bool write, const DuressSite* site) {
   t->in_runtime = false;
 }
 
+template <u32 kSize, bool kWrite>
+__attribute__((always_inline)) inline void check_one(const void* p, const DuressSite* site) {
+  Thread* t = current_thread_or_adopt();
+  if (!t || t->in_runtime) return;
+  t->in_runtime = true;
+  Runtime& rt = *g_runtime;
+  Place place{rt.modules.site_id(site), rt.context(*t)};
+  auto address = reinterpret_cast<uptr>(p);
+  if (kSize > 8 || (address & 7) + kSize > 8 || !rt.fasttrack.access_simply<kWrite>(t->fasttrack, address, kSize, place)) {
+    rt.fasttrack.access(t->fasttrack, address, kSize, kWrite, place);
+  }
+  t->in_runtime = false;
+}
+
+void check_strided(const void* p, u64 count, u64 stride, u64 size, bool write, const DuressSite* site) {
+  Thread* t = current_thread_or_adopt();
+  if (!t || t->in_runtime) return;
+  t->in_runtime = true;
+  Runtime& rt = *g_runtime;
+  Place place{rt.modules.site_id(site), rt.context(*t)};
+  rt.fasttrack.strided(t->fasttrack, reinterpret_cast<uptr>(p), count, static_cast<i64>(stride), static_cast<u32>(size),
+                       write, place);
+  t->in_runtime = false;
+}
+
 }  // namespace
 }  // namespace duress
 
 #define DURESS_EXPORT extern "C" __attribute__((visibility("default")))
 #define DURESS_CHECK_HOOKS(N)                                                                                 \
   DURESS_EXPORT __attribute__((preserve_most)) void __duress_check_read##N(const void* p, const DuressSite* s) { \
-    duress::check(p, N, false, s);                                                                            \
+    duress::check_one<N, false>(p, s);                                                                            \
   }                                                                                                           \
   DURESS_EXPORT __attribute__((preserve_most)) void __duress_check_write##N(const void* p, const DuressSite* s) { \
-    duress::check(p, N, true, s);                                                                             \
+    duress::check_one<N, true>(p, s);                                                                             \
   }
 DURESS_CHECK_HOOKS(1)
 DURESS_CHECK_HOOKS(2)
@@ -40,4 +66,13 @@ DURESS_EXPORT void __duress_range_read(const void* p, duress::u64 n, const Dures
 }
 DURESS_EXPORT void __duress_range_write(const void* p, duress::u64 n, const DuressSite* s) {
   duress::check(p, n, true, s);
+}
+
+DURESS_EXPORT void __duress_stride_read(const void* p, duress::u64 count, duress::u64 stride, duress::u64 size,
+                                        const DuressSite* s) {
+  duress::check_strided(p, count, stride, size, false, s);
+}
+DURESS_EXPORT void __duress_stride_write(const void* p, duress::u64 count, duress::u64 stride, duress::u64 size,
+                                         const DuressSite* s) {
+  duress::check_strided(p, count, stride, size, true, s);
 }

@@ -22,16 +22,18 @@
 extern "C" {
 // Threads that the runtime does not know push their frames here; nobody reads them. 65,536 frames.
 __attribute__((visibility("default"))) DuressFrame __duress_scratch_frames[1 << 16];
-__attribute__((visibility("default"))) thread_local DuressSelf __duress_self = {0, 0, __duress_scratch_frames};
+// The read cache of threads that have none yet: never written, so nothing is ever found in it.
+__attribute__((visibility("default"))) uint64_t __duress_no_reads[DURESS_READ_CACHE_ENTRIES];
+__attribute__((visibility("default"))) thread_local DuressSelf __duress_self = {0, 0, __duress_scratch_frames, __duress_no_reads, 0};
 }
 
 namespace duress {
 
 Runtime* g_runtime = nullptr;
+thread_local Thread* t_current __attribute__((tls_model("initial-exec"))) = nullptr;
 
 namespace {
 
-thread_local Thread* t_current __attribute__((tls_model("initial-exec"))) = nullptr;
 thread_local bool t_ended __attribute__((tls_model("initial-exec"))) = false;
 
 Analysis* make_analysis(void* context, const char* name, size_t length) {
@@ -178,8 +180,7 @@ void Runtime::enter_thread(Thread* t) {
   if (!t->frames_begin) fatal("out of memory for a thread's call stack", "raise 'ulimit -v'");
   t->os_id = thread_number();
   t->fasttrack.self = &__duress_self;
-  __duress_self.epoch_span = 0;
-  __duress_self.frames = t->frames_begin;
+  __duress_self = {0, 0, t->frames_begin, __duress_no_reads, 0};
   t_current = t;
   fasttrack.attach(t->fasttrack);
   SpinGuard guard(threads_lock);
@@ -187,30 +188,15 @@ void Runtime::enter_thread(Thread* t) {
   live = t;
 }
 
-StackId Runtime::context(Thread& t) {
-  DuressFrame* top = __duress_self.frames;
-  size_t depth = static_cast<size_t>(top - t.frames_begin);
-  if (DURESS_UNLIKELY(depth * sizeof(DuressFrame) > t.frames_bytes)) return StackId{0};  // scratch frames
-  return stacks.intern(t.frames_begin, top);
-}
-
 void Runtime::finish(int code) {
   if (finished.exchange(true)) return;
   chain.finish(reporter);
   if (slots.inexact()) reporter.incomplete("more than 4096 threads ended without being joined");
   if (options.stats_) {
-    u64 sums[7] = {};
     threads_lock.lock();
-    for (Thread* t = live; t; t = t->next) {
-      const FastTrackThread& f = t->fasttrack;
-      const u64 values[] = {f.read_same_epoch, f.read_exclusive, f.read_share, f.read_shared,
-                            f.write_same_epoch, f.write_exclusive, f.write_shared};
-      for (int i = 0; i < 7; ++i) sums[i] += values[i];
-    }
+    for (Thread* t = live; t; t = t->next) rules.add(t->fasttrack.rules);
     threads_lock.unlock();
-    static const char* const kNames[] = {"READ SAME EPOCH", "READ EXCLUSIVE", "READ SHARE", "READ SHARED",
-                                         "WRITE SAME EPOCH", "WRITE EXCLUSIVE", "WRITE SHARED"};
-    for (int i = 0; i < 7; ++i) reporter.stat(kNames[i], sums[i]);
+    rules.each([&](const char* name, u64 value) { reporter.stat(name, value); });
     reporter.stat("races", reporter.races());
     reporter.stat("threads", threads.count());
     reporter.stat("collections", fasttrack.collections());
@@ -230,10 +216,7 @@ void Runtime::after_fork_in_child() {
   log_start();
 }
 
-Thread* current_thread() { return t_current; }
-
-Thread* current_thread_or_adopt() {
-  if (DURESS_LIKELY(t_current != nullptr)) return t_current;
+Thread* adopt_thread() {
   if (!g_runtime || t_ended) return nullptr;
   // Who created this thread is unknown, so nothing it does could be ordered rightly: it is left alone.
   g_runtime->reporter.incomplete("a thread that was not created through pthread_create or thrd_create");
@@ -330,8 +313,8 @@ void thread_ended() {
   release_held_locks(rt, *t);
   t->clock.release_to(t->end);
   rt.fasttrack.detach(t->fasttrack);
-  __duress_self.epoch_span = 0;
-  __duress_self.frames = __duress_scratch_frames;
+  t->fasttrack.self = &t->unborn;
+  __duress_self = {0, 0, __duress_scratch_frames, __duress_no_reads, 0};
   t_ended = true;
   t_current = nullptr;
   {
@@ -344,6 +327,7 @@ void thread_ended() {
     }
     ThreadInfo& info = rt.threads[t->tid];
     info.stack_begin = info.stack_end = 0;
+    rt.rules.add(t->fasttrack.rules);
     rt.slots.give_back(t->clock.slot(), t->clock.own());
   }
   unmap_memory(t->frames_begin, t->frames_bytes);

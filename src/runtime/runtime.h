@@ -13,6 +13,10 @@
 #include "runtime/sync.h"
 #include "runtime/thread.h"
 
+extern "C" {
+extern thread_local DuressSelf __duress_self __attribute__((tls_model("initial-exec")));
+}
+
 namespace duress {
 
 enum class VolatileMode : u8 { kPlain, kRelaxed, kAcqRel };
@@ -40,6 +44,7 @@ struct Runtime {
   SpinLock threads_lock;  // guards slots, threads.add, live
   Slots slots{arena};
   Thread* live = nullptr;
+  FastTrackRules rules;   // of threads that have ended
   SpinLock mixed_lock;    // atomics of different sizes that overlap
 
   std::atomic<bool> finished{false};
@@ -60,14 +65,15 @@ struct Runtime {
   /// A fork child writes a log of its own.
   void after_fork_in_child();
 
-  StackId context(Thread& t);
+  StackId context(Thread& t) {
+    DuressFrame* top = __duress_self.frames;
+    auto depth = static_cast<size_t>(top - t.frames_begin);
+    if (DURESS_UNLIKELY(depth * sizeof(DuressFrame) > t.frames_bytes)) return StackId{0};  // scratch frames
+    return stacks.intern(t.frames_begin, top);
+  }
   StackId context(Thread& t, uptr pc) { return stacks.push(context(t), pc); }
 };
 
 }  // namespace duress
-
-extern "C" {
-extern thread_local DuressSelf __duress_self __attribute__((tls_model("initial-exec")));
-}
 
 #endif  // DURESS_RUNTIME_RUNTIME_H_

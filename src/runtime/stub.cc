@@ -18,13 +18,17 @@ using duress::u8;
 
 extern "C" {
 __attribute__((weak, visibility("default"))) DuressFrame __duress_scratch_frames[1 << 16];
-__attribute__((weak, visibility("default"))) thread_local DuressSelf __duress_self = {0, 0, __duress_scratch_frames};
+__attribute__((weak, visibility("default"))) uint64_t __duress_no_reads[DURESS_READ_CACHE_ENTRIES];
+__attribute__((weak, visibility("default"))) thread_local DuressSelf __duress_self = {0, 0, __duress_scratch_frames,
+                                                                                       __duress_no_reads, 0};
 }
 
 DURESS_WEAK void __duress_module_init(const DuressModule*) {}
 DURESS_WEAK void __duress_fence(u32, const DuressSite*) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 DURESS_WEAK void __duress_range_read(const void*, u64, const DuressSite*) {}
 DURESS_WEAK void __duress_range_write(const void*, u64, const DuressSite*) {}
+DURESS_WEAK void __duress_stride_read(const void*, u64, u64, u64, const DuressSite*) {}
+DURESS_WEAK void __duress_stride_write(const void*, u64, u64, u64, const DuressSite*) {}
 DURESS_WEAK void __duress_loadn(void* out, const void* p, u64 n, const DuressSite*) { memcpy(out, p, n); }
 DURESS_WEAK void __duress_storen(void* p, const void* in, u64 n, const DuressSite*) { memcpy(p, in, n); }
 DURESS_WEAK void __duress_memcpy(void* d, const void* s, u64 n, const DuressSite*) { memcpy(d, s, n); }

@@ -16,8 +16,10 @@ uptr at(const void* p) { return reinterpret_cast<uptr>(p); }
 
 /// The object at an address of the target; its memory is marked so that it goes when the memory does.
 SyncObject* object_at(Runtime& rt, Thread& t, uptr address) {
+  if (SyncObject* object = t.syncs.find(address, 0)) return object;
   bool made;
   SyncObject* object = rt.syncs.get(address, 0, &made);
+  t.syncs.put(object);
   if (made) rt.fasttrack.mark_sync(t.fasttrack, address);
   return object;
 }

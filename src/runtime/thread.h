@@ -23,6 +23,7 @@ struct Thread {
   ThreadClock clock;
   FastTrackThread fasttrack;
   AnalysisThread view;  // what analyses see of this thread
+  SyncTable::Cache syncs;
 
   /// Set while the thread runs inside the runtime. A signal handler that comes meanwhile finds it set,
   /// and its accesses are not looked at.
@@ -60,10 +61,15 @@ class InRuntime {
   Thread* thread_;
 };
 
+extern thread_local Thread* t_current __attribute__((tls_model("initial-exec")));
+
 /// The calling thread, or null when the runtime is asleep or the thread is unknown to it.
-Thread* current_thread();
-/// The same, but a thread that the runtime has not seen being created is taken in now.
-Thread* current_thread_or_adopt();
+inline Thread* current_thread() { return t_current; }
+Thread* adopt_thread();
+/// The same, but a thread that the runtime has not seen being created is noticed now.
+inline Thread* current_thread_or_adopt() {
+  return DURESS_LIKELY(t_current != nullptr) ? t_current : adopt_thread();
+}
 
 }  // namespace duress
 

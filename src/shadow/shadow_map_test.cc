@@ -7,14 +7,26 @@ namespace duress {
 namespace {
 
 TEST(Cell, WordsKeepTheirParts) {
-  Word w{123456, 77, 0xa5, true, false};
+  Word w{123456, 77, 0xa5, true, false, false};
   Word d = Word::decode(w.encode());
   EXPECT_EQ(d.id, 123456u);
   EXPECT_EQ(d.old, 77u);
   EXPECT_EQ(d.rest, 0xa5);
-  EXPECT_TRUE(d.flag);
+  EXPECT_TRUE(d.spilled);
   EXPECT_FALSE(d.sync);
-  EXPECT_TRUE(Word::decode((Word{kSpilled, 3, 0xff, false, true}).encode()).spilled());
+  EXPECT_TRUE(Word::decode((Word{kIdMask, kIdMask, 0xff, false, false, true}).encode()).sync);
+}
+
+TEST(Cell, TwoAccessesOfOneEpochKeepTheirBytesAndShowNoRest) {
+  Word w{1000, 1007, 0xf0, false, false, true};  // one chunk: 768 to 1023
+  u64 word = w.encode_one_epoch();
+  EXPECT_EQ(word & 0xff, 0u);
+  Word d = Word::decode(word);
+  EXPECT_EQ(d.id, 1000u);
+  EXPECT_EQ(d.old, 1007u);
+  EXPECT_EQ(d.rest, 0xf0);
+  EXPECT_TRUE(d.sync);
+  EXPECT_FALSE(d.spilled);
 }
 
 TEST(ShadowMap, CellsOfDistantAddressesAreDifferentAndStable) {
@@ -27,8 +39,8 @@ TEST(ShadowMap, CellsOfDistantAddressesAreDifferentAndStable) {
   EXPECT_NE(b, c);
   EXPECT_EQ(map.cell(0x400017), a);
   EXPECT_EQ(map.cell(0x400018), a + 1);
-  a->write.store(5 << 10);
-  EXPECT_EQ(map.cell(0x400010)->write.load(), 5u << 10);
+  a->write.store(5 << 12);
+  EXPECT_EQ(map.cell(0x400010)->write.load(), 5u << 12);
   EXPECT_EQ(b->write.load(), 0u);
   map.close();
 }
@@ -38,7 +50,7 @@ TEST(ShadowMap, ClearForgetsExactlyTheRange) {
   ASSERT_TRUE(map.open(0));
   constexpr uptr kBase = 0x7f0000000000;
   for (uptr at = kBase; at < kBase + 0x40000; at += 8) {
-    map.cell(at)->read.store(1 << 10);
+    map.cell(at)->read.store(1 << 12);
     map.mark_touched(at);
   }
   map.clear(kBase + 8, kBase + 0x30010);

@@ -7,7 +7,7 @@ drive.py bodies FILE   builds FILE at each --levels and runs its plain, checked 
                        code must be those of the program built without the pass, and the shadow stack balanced
 
 `// FLAGS: ...` in FILE adds compiler flags. In RUN lines: %cc %c++ (with pass, runtime and -g), %clang %clang++
-(bare), %plugin, %runtime, %s (FILE), %t (a scratch path), %dump (prints sites), %check (FileCheck).
+(bare), %plugin, %attributes (the front-end plugin), %runtime, %s (FILE), %t (a scratch path), %dump (prints sites), %check (FileCheck).
 """
 import argparse
 import os
@@ -30,13 +30,14 @@ def directives(path, word):
 
 
 def check(options, scratch):
-    link = f"{options.runtime} -ldl -lpthread -lm"
+    link = f"-Wl,--whole-archive {options.runtime} -Wl,--no-whole-archive -ldl -lpthread -lm"
     words = {
         "%c++": f"{options.clangxx} -g -fpass-plugin={options.plugin} {link}",
         "%cc": f"{options.clang} -g -fpass-plugin={options.plugin} {link}",
         "%clang++": options.clangxx,
         "%clang": options.clang,
         "%plugin": options.plugin,
+        "%attributes": os.path.join(os.path.dirname(options.plugin), "duress_attributes.so"),
         "%runtime": options.runtime,
         "%dump": f"{sys.executable} {HERE}/dump_sites.py",
         "%check": options.filecheck,
@@ -82,7 +83,7 @@ def bodies(options, scratch):
                 fail(f"{name}: exit {got.returncode}, not {expected.returncode}\n{got.stdout[-2000:]}{got.stderr[-2000:]}")
             if got.returncode == 0 and "frames 0\n" not in got.stderr:
                 fail(f"{name}: unbalanced frames\n{got.stderr[-500:]}")
-            hooks = re.search(r"__duress_(check|load|store|range|atomic)", got.stderr) is not None
+            hooks = re.search(r"__duress_(check|load|store|range|stride|atomic)", got.stderr) is not None
             if hooks != (body != "0"):
                 fail(f"{name}: hooks called: {hooks}\n{got.stderr}")
 

@@ -8,8 +8,13 @@ work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 mkdir "$work/bin" "$work/lib"; cp "$cc" "$work/bin/duress-cc"; cp "$cxx" "$work/bin/duress-c++"
 cp "$(dirname "$cc")/../lib/duress_pass.so" "$work/lib/"
 cd "$work"
-echo 'void __duress_nothing(void) {}' > stub.c
-"$clang" -c stub.c && ar rcs lib/libduress_rt.a stub.o && ar rcs lib/libduress_stub.a stub.o && ar rcs lib/libduress_rt_malloc.a
+cat > stub.c <<'END'
+__thread struct { unsigned long words[5]; } __duress_self;
+void __duress_module_init(const void* m) {}
+#define HOOK(name) unsigned long name(void* p) { return 0; }
+HOOK(__duress_check_write4) HOOK(__duress_check_read4) HOOK(__duress_load4) HOOK(__duress_store4)
+END
+"$clang" -w -fPIC -c stub.c && ar rcs lib/libduress_rt.a stub.o && ar rcs lib/libduress_stub.a stub.o && ar rcs lib/libduress_rt_malloc.a
 echo '{ __duress_*; };' > lib/duress.syms
 cc=$work/bin/duress-cc cxx=$work/bin/duress-c++
 failures=0
@@ -68,7 +73,8 @@ same "assembles" -c a.s -Werror -o s.o
 same "precompiles a header" -x c-header a.h -o a.pch
 same "cc1" -cc1 -E a.c
 echo 'int main(void) { return 3; }' | $cc -x c - -o piped -Werror && ./piped; [ $? = 3 ] || { echo "FAILED: reading from a pipe"; failures=$((failures + 1)); }
-$cxx -Werror a.cc -o program && ./program || { echo "FAILED: building a program"; failures=$((failures + 1)); }
+echo 'int x; int main(int c, char**) { x += c; return x - 1; }' > b.cc
+$cxx -Werror b.cc -o program && ./program || { echo "FAILED: building a program"; failures=$((failures + 1)); }
 expect "debug info is found" yes 'duress_sites' readelf -SW program
 DURESS_CC=/nowhere/clang $cc a.c 2>&1 | grep -q 'cannot run /nowhere/clang' || { echo "FAILED: DURESS_CC"; failures=$((failures + 1)); }
 ln -s "$cc" linked-cc

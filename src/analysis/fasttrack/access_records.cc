@@ -11,7 +11,7 @@ AccessRecords::AccessRecords() {
   records_ = static_cast<AccessRecord*>(map_memory(kRecordBytes));
   free_ = static_cast<u32*>(map_memory(kChunks * sizeof(u32)));
   used_ = static_cast<bool*>(map_memory(kChunks));
-  if (!records_ || !free_ || !used_) fatal("out of memory for access records: 2 GiB of address space");
+  if (!records_ || !free_ || !used_) fatal("out of memory for access records: 1 GiB of address space");
 }
 
 AccessRecords::~AccessRecords() {
@@ -25,7 +25,7 @@ AccessId AccessRecords::take_chunk() {
   u32 chunk;
   if (free_count_) {
     chunk = free_[--free_count_];
-  } else if (fresh_ < kChunks - 1) {  // the last chunk holds kSpilled
+  } else if (fresh_ < kChunks - 1) {
     chunk = fresh_++;
   } else {
     return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who accessed: a shadow cell holds 27-bit numbers, and each number stands for one (thread, epoch,
+// Who accessed: a shadow cell holds 26-bit numbers, and each number stands for one (thread, epoch,
 // site, call stack, locks held). So both stacks of a race are always there, however long ago the
 // first access was, at 16 bytes for each place that touched memory in an epoch instead of 16 bytes
 // for each touched word. (A ring of recent events, the usual way, forgets.)
@@ -50,7 +50,7 @@ class AccessRecords {
   void reset_lock() { new (&lock_) SpinLock; }
 
  private:
-  AccessRecord* records_;  // 2 GiB of address space, touched chunk by chunk
+  AccessRecord* records_;  // 1 GiB of address space, touched chunk by chunk
   u32* free_;              // a stack of chunk numbers
   bool* used_;
   u32 free_count_ = 0;

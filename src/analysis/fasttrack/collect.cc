@@ -32,12 +32,14 @@ class Mover {
 
   void keep_chunk_of(AccessId id) { kept_[id / AccessRecords::kChunk] = true; }
 
+  bool kept(AccessId id) const { return kept_[id / AccessRecords::kChunk]; }
+
   AccessId operator()(AccessId id) {
     if (id == 0 || kept_[id / AccessRecords::kChunk]) return id;
     if (moved_[id]) return moved_[id];
     if (next_ == end_) {
       next_ = records_.take_chunk();
-      if (!next_) fatal("more than 134 million access records are live", "track fewer variables at once");
+      if (!next_) fatal("more than 67 million access records are live", "track fewer variables at once");
       fresh_[next_ / AccessRecords::kChunk] = true;
       end_ = next_ + AccessRecords::kChunk;
     }
@@ -60,6 +62,15 @@ class Mover {
   bool* fresh_;  // where records are copied to
   AccessId next_ = 0, end_ = 0;
 };
+
+/// A spilled word's `id` serves inline code only; if it is not of a current epoch it serves no one.
+u64 without_hint(Word w, const Mover& mover) {
+  if (!mover.kept(w.id)) {
+    w.id = 0;
+    w.rest = 0xff;
+  }
+  return w.encode();
+}
 
 }  // namespace
 
@@ -98,20 +109,22 @@ void FastTrack::collect(FastTrackThread& t) {
       u64 w = cell->writes(), r = cell->reads();
       if (!(w | r)) continue;
       Word writes = Word::decode(w), reads = Word::decode(r);
-      if (!writes.spilled()) {
+      if (!writes.spilled) {
         writes.id = mover(writes.id);
         writes.old = mover(writes.old);
         cell->set_writes(writes.encode());
       } else {
         for (AccessId& id : spills_.writes(writes.old).ids) id = mover(id);
+        cell->set_writes(without_hint(writes, mover));
       }
-      if (!reads.spilled()) {
+      if (!reads.spilled) {  // one or two numbers, whatever they mean
         reads.id = mover(reads.id);
         reads.old = mover(reads.old);
         cell->set_reads(reads.encode());
       } else {
         ReadSet& set = spills_.reads(reads.old);
         for (u32 i = 0; i < set.count; ++i) set.ids()[i] = mover(set.ids()[i]);
+        cell->set_reads(without_hint(reads, mover));
       }
     }
   });

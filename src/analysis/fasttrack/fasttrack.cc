@@ -2,11 +2,14 @@
 //
 // The rules of FastTrack on cells. Locks: a cell's own bit, held for one cell at a time and for
 // nothing that waits; an atomic's lock may be held around a cell's, never the other way round.
-#include "analysis/fasttrack/fasttrack.h"
+#include "analysis/fasttrack/hot_path.h"
 
 #include "base/check.h"
 
 namespace duress {
+
+static constexpr size_t kReadCacheBytes = DURESS_READ_CACHE_ENTRIES * sizeof(u64);
+static constexpr u32 kTags = 1u << 12;
 
 struct FastTrack::Found {
   static constexpr u32 kMost = 24;  // a granule adds at most 8: one race is enough for a byte
@@ -44,11 +47,14 @@ struct FastTrack::Found {
 
 void FastTrack::attach(FastTrackThread& t) {
   SpinGuard guard(threads_lock_);
+  t.generation = &generation_;
   t.next_thread = threads_;
   threads_ = &t;
 }
 
 void FastTrack::detach(FastTrackThread& t) {
+  if (t.has_cache) unmap_memory(t.self->read_cache, kReadCacheBytes);
+  t.has_cache = false;
   SpinGuard guard(threads_lock_);
   for (FastTrackThread** link = &threads_; *link; link = &(*link)->next_thread) {
     if (*link == &t) {
@@ -67,45 +73,38 @@ void FastTrack::after_fork(FastTrackThread& survivor) {
   collecting_.store(false, std::memory_order_relaxed);
 }
 
-void FastTrack::enter(FastTrackThread& t) {
-  for (;;) {
-    t.busy.store(true, std::memory_order_relaxed);
-    std::atomic_signal_fence(std::memory_order_seq_cst);  // the collector runs barrier_all_threads()
-    if (DURESS_LIKELY(!collecting_.load(std::memory_order_relaxed))) return;
+void FastTrack::enter_slow(FastTrackThread& t) {
+  do {
     t.busy.store(false, std::memory_order_release);
     while (collecting_.load(std::memory_order_acquire)) yield_processor();
-  }
+    t.busy.store(true, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  } while (collecting_.load(std::memory_order_relaxed));
 }
 
 void FastTrack::take_chunk(FastTrackThread& t) {
   if (records_.chunks_in_use() >= chunk_budget_) collect(t);
   AccessId first = records_.take_chunk();
-  if (!first) fatal("more than 134 million access records are live", "track fewer variables at once");
+  if (!first) fatal("more than 67 million access records are live", "track fewer variables at once");
   t.low = t.next = first;
   t.end = first + AccessRecords::kChunk;
 }
 
 void FastTrack::open_epoch(FastTrackThread& t) {
   t.clock.tick_if_released();
-  if (t.epoch != t.clock.own()) {
+  u32 generation = generation_.load(std::memory_order_relaxed);
+  if (t.epoch != t.clock.own() || t.seen_generation != generation) {
+    if (t.epoch != t.clock.own()) t.low = t.next;
     t.epoch = t.clock.own();
-    t.low = t.next;
+    t.seen_generation = generation;
+    if (++t.tag == kTags) {  // old entries would look new again
+      if (t.has_cache) drop_pages(t.self->read_cache, kReadCacheBytes);
+      t.tag = 1;
+    }
   }
+  t.self->read_tag = u64{t.tag} << 8;
   t.self->epoch_low = u64{t.low} << DURESS_ID_SHIFT;
   t.self->epoch_span = u64{t.end - t.low} << DURESS_ID_SHIFT;
-}
-
-AccessId FastTrack::number(FastTrackThread& t, Place place) {
-  if (DURESS_UNLIKELY(t.self->epoch_span == 0)) open_epoch(t);
-  u32 hash = (raw(place.site) * 0x9e3779b1u ^ raw(place.stack) * 0x85ebca77u) >> 26;
-  FastTrackThread::CachedPlace& cached = t.places[hash];
-  if (cached.place.site == place.site && cached.place.stack == place.stack && cached.locks == t.locks &&
-      own_epoch(t, cached.id)) {
-    return cached.id;
-  }
-  AccessId id = new_number(t, place);
-  cached = {place, id, t.locks};
-  return id;
 }
 
 AccessId FastTrack::new_number(FastTrackThread& t, Place place) {
@@ -130,7 +129,7 @@ void FastTrack::judge(const FastTrackThread& t, AccessId id, u8 bytes, AccessKin
 }
 
 void FastTrack::judge_writes(const FastTrackThread& t, Word w, u8 mask, uptr granule, Found& found) {
-  if (DURESS_LIKELY(!w.spilled())) {
+  if (DURESS_LIKELY(!w.spilled)) {
     judge(t, w.id, mask & static_cast<u8>(~w.rest), AccessKind::kWrite, granule, found);
     judge(t, w.old, mask & w.rest, AccessKind::kWrite, granule, found);
     return;
@@ -148,7 +147,13 @@ void FastTrack::judge_writes(const FastTrackThread& t, Word w, u8 mask, uptr gra
 }
 
 void FastTrack::judge_reads(const FastTrackThread& t, Word r, u8 mask, uptr granule, Found& found) {
-  if (DURESS_LIKELY(!r.spilled())) {
+  if (r.both) {
+    mask &= static_cast<u8>(~r.rest);
+    judge(t, r.id, mask, AccessKind::kRead, granule, found);
+    judge(t, r.old, mask, AccessKind::kRead, granule, found);
+    return;
+  }
+  if (DURESS_LIKELY(!r.spilled)) {
     judge(t, r.id, mask & static_cast<u8>(~r.rest), AccessKind::kRead, granule, found);
     judge(t, r.old, mask & r.rest, AccessKind::kRead, granule, found);
     return;
@@ -179,30 +184,10 @@ void FastTrack::judge_atomics(const FastTrackThread& t, uptr granule, u8 mask, b
 
 // ---- new states ------------------------------------------------------------------------------------
 
-/// Gives the bytes of `mask` the access `id`. False if that needs more than two accesses in the word.
-static bool assign(Word& w, u8 mask, AccessId id) {
-  u8 outside = static_cast<u8>(~mask);
-  u8 outside_new = outside & static_cast<u8>(~w.rest);
-  u8 outside_old = outside & w.rest;
-  if (!outside_old || w.old == id) {
-    // What stays is all of w.id, or w.old merges with the new access.
-    AccessId stays = w.id;
-    w.rest = outside_new;
-    w.old = outside_new ? stays : 0;
-    if (stays == id) w.rest = 0, w.old = 0;
-  } else if (!outside_new || w.id == id) {
-    w.rest = outside_old;
-  } else {
-    return false;
-  }
-  w.id = id;
-  return true;
-}
-
-u64 FastTrack::with_write(Word w, u8 mask, AccessId id) {
-  if (DURESS_LIKELY(!w.spilled() && assign(w, mask, id))) return w.encode();
+u64 FastTrack::with_write(const FastTrackThread& t, Word w, u8 mask, AccessId id) {
+  if (DURESS_LIKELY(!w.spilled && assign(w, mask, id))) return pack(t, w);
   u32 index = w.old;
-  if (!w.spilled()) {
+  if (!w.spilled) {
     index = spills_.make_writes();
     for (int byte = 0; byte < 8; ++byte) spills_.writes(index).ids[byte] = w.of_byte(byte);
   }
@@ -220,24 +205,58 @@ u64 FastTrack::with_write(Word w, u8 mask, AccessId id) {
     fits &= spill.ids[byte] == second;
     rest |= static_cast<u8>(1 << byte);
   }
-  if (!fits) return Word{kSpilled, index, 0xff, false, w.sync}.encode();
+  if (!fits) {
+    for (int byte = 0; byte < 8; ++byte) {
+      if (own_epoch(t, spill.ids[byte])) rest &= static_cast<u8>(~(1 << byte));
+    }
+    return Word{id, index, rest, true, false, w.sync}.encode();
+  }
   spills_.free_writes(index);
-  return Word{id, rest ? second : 0, rest, false, w.sync}.encode();
+  return pack(t, Word{id, rest ? second : 0, rest, false, false, w.sync});
+}
+
+/// The read word of a cell whose reads are in a set, after this thread's read `id` was added.
+u64 FastTrack::shared_word(const FastTrackThread& t, u32 index, AccessId id) {
+  ReadSet& set = spills_.reads(index);
+  u8 mine = 0;
+  for (u32 i = 0; i < set.count; ++i) {
+    if (own_epoch(t, set.ids()[i])) mine |= set.masks()[i];
+  }
+  // Two readers of the same bytes go back into the cell.
+  if (set.count == 2 && set.masks()[0] == set.masks()[1] && set.ids()[1] == id) {
+    Word w{id, set.ids()[0], static_cast<u8>(~set.masks()[0]), false, true, false};
+    spills_.free_reads(index);
+    return w.encode();
+  }
+  return Word{id, index, static_cast<u8>(~mine), true, false, false}.encode();
 }
 
 u64 FastTrack::with_read(const FastTrackThread& t, Word r, u8 mask, AccessId id) {
   u32 index;
-  if (!r.spilled()) {
+  if (r.both) {
+    u8 covered = static_cast<u8>(~r.rest);
+    // One of the two reads on in its next epoch: its number is replaced.
+    for (AccessId other : {r.old, r.id}) {
+      AccessId mine = other == r.id ? r.old : r.id;
+      if ((covered & static_cast<u8>(~mask)) == 0 && mask == covered && records_[mine].slot == t.clock.slot()) {
+        return Word{id, other, r.rest, false, true, false}.encode();
+      }
+    }
+    index = spills_.make_reads();
+    index = spills_.add_read(index, r.id, covered);
+    index = spills_.add_read(index, r.old, covered);
+    r = {0, index, 0xff, true, false, false};
+  }
+  if (!r.spilled) {
     u8 in_new = mask & static_cast<u8>(~r.rest), in_old = mask & r.rest;
     bool new_ordered = !r.id || ordered(t, r.id), old_ordered = !r.old || ordered(t, r.old);
-    if ((!in_new || new_ordered) && (!in_old || old_ordered) && assign(r, mask, id)) return r.encode();
+    if ((!in_new || new_ordered) && (!in_old || old_ordered) && assign(r, mask, id)) return pack(t, r);
     index = spills_.make_reads();
     u8 of_new = static_cast<u8>(~r.rest) & static_cast<u8>(new_ordered ? ~mask : 0xff);
     u8 of_old = r.rest & static_cast<u8>(old_ordered ? ~mask : 0xff);
     if (r.id && of_new) index = spills_.add_read(index, r.id, of_new);
     if (r.old && of_old) index = spills_.add_read(index, r.old, of_old);
-    index = spills_.add_read(index, id, mask);
-    return Word{kSpilled, index, 0xff, false, false}.encode();
+    return shared_word(t, spills_.add_read(index, id, mask), id);
   }
   index = r.old;
   ReadSet& set = spills_.reads(index);
@@ -255,18 +274,21 @@ u64 FastTrack::with_read(const FastTrackThread& t, Word r, u8 mask, AccessId id)
   }
   if (set.count == 0) {
     spills_.free_reads(index);
-    return Word{id, 0, static_cast<u8>(~mine), false, false}.encode();
+    return Word{id, 0, static_cast<u8>(~mine), false, false, false}.encode();
   }
-  return Word{kSpilled, spills_.add_read(index, id, mine), 0xff, false, false}.encode();
+  return shared_word(t, spills_.add_read(index, id, mine), id);
 }
 
 /// A write of `mask` follows the reads of these bytes: they can race with nothing that it does not.
 u64 FastTrack::without_reads(const FastTrackThread& t, Word r, u8 mask) {
-  if (!r.spilled()) {
+  if (r.both) {
+    r.rest |= mask;
+    return r.rest == 0xff ? 0 : r.encode();
+  }
+  if (!r.spilled) {
     // The writer's own reads of this epoch stay, so that its next read is still "same epoch".
-    if (own_epoch(t, r.id) && !(r.rest & mask)) return r.encode();
-    assign(r, mask, 0);  // where three accesses would be needed the reads stay: they are ordered before the write
-    return r.encode();
+    if (!own_reads(t, r, mask)) assign(r, mask, 0);  // where that needs three accesses they stay: they are ordered
+    return pack(t, r);
   }
   ReadSet& set = spills_.reads(r.old);
   for (u32 i = 0; i < set.count;) {
@@ -283,58 +305,61 @@ u64 FastTrack::without_reads(const FastTrackThread& t, Word r, u8 mask) {
 
 // ---- the rules ---------------------------------------------------------------------------------------
 
-static u64 seen_key(Cell* cell, u8 mask) { return reinterpret_cast<u64>(cell) << 8 | mask; }
-
-/// The common case of a read, all in registers: nothing spilled, everything ordered, result fits. False: nothing was done.
-inline bool FastTrack::read_simply(FastTrackThread& t, Cell* cell, u8 mask, AccessId id) {
-  u64 w = cell->writes(), r = cell->reads();
-  Word writes = Word::decode(w), reads = Word::decode(r);
-  if (writes.spilled() || reads.spilled() || writes.sync || !(w | r)) return false;
-  u8 w_new = mask & static_cast<u8>(~writes.rest), w_old = mask & writes.rest;
-  u8 r_new = mask & static_cast<u8>(~reads.rest), r_old = mask & reads.rest;
-  if ((w_new && !harmless(t, writes.id)) || (w_old && !harmless(t, writes.old)) || (r_new && !harmless(t, reads.id)) ||
-      (r_old && !harmless(t, reads.old)) || !assign(reads, mask, id)) {
-    return false;
+/// [READ SAME EPOCH] of a shared cell, without its lock: readers of one hot location must not queue. A block of the
+/// pool is always a block of the pool, so looking at a set that is being changed or reused is harmless; that the cell
+/// still names it afterwards says that what was found there was its own.
+bool FastTrack::shared_read_seen(FastTrackThread& t, Cell* cell, uptr granule, u8 mask) {
+  u64 r = cell->reads();
+  if (!(r & (Word::kSpillBit | Word::kBothBit))) return false;
+  Word reads = Word::decode(r);
+  if (reads.both) return own_epoch(t, reads.old) && !(reads.rest & mask);
+  ReadSet& set = spills_.reads(reads.old);
+  u32 count = set.count;
+  if (set.log_units >= SpillPool::kClasses || count > set.capacity()) return false;
+  const AccessId* ids = set.ids();
+  const u8* masks = set.masks();
+  for (u32 i = 0; i < count; ++i) {
+    if (!own_epoch(t, ids[i]) || (masks[i] & mask) != mask) continue;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (cell->reads() != r) return false;
+    ++t.rules.read_same_epoch;
+    remember_read(t, granule, mask);
+    return true;
   }
-  cell->set_reads(reads.encode());
-  ++t.read_exclusive;
-  return true;
+  return false;
 }
 
-inline bool FastTrack::write_simply(FastTrackThread& t, Cell* cell, u8 mask, AccessId id) {
-  u64 w = cell->writes(), r = cell->reads();
-  Word writes = Word::decode(w), reads = Word::decode(r);
-  if (writes.spilled() || reads.spilled() || writes.sync || !(w | r)) return false;
-  u8 w_new = mask & static_cast<u8>(~writes.rest), w_old = mask & writes.rest;
-  if ((w_new && !harmless(t, writes.id)) || (w_old && !harmless(t, writes.old))) return false;
-  if (r) {
-    u8 r_new = mask & static_cast<u8>(~reads.rest), r_old = mask & reads.rest;
-    if ((r_new && !harmless(t, reads.id)) || (r_old && !harmless(t, reads.old))) return false;
+/// Puts a read of shared memory where inline code finds it.
+void FastTrack::remember_read(FastTrackThread& t, uptr granule, u8 mask) {
+  if (DURESS_UNLIKELY(!t.has_cache)) {
+    void* cache = map_memory(kReadCacheBytes);
+    if (!cache) return;
+    t.self->read_cache = static_cast<u64*>(cache);
+    t.has_cache = true;
   }
-  if (!assign(writes, mask, id)) return false;
-  if (r && !(own_epoch(t, reads.id) && !(reads.rest & mask)) && assign(reads, mask, 0)) cell->set_reads(reads.encode());
-  cell->set_writes(writes.encode());
-  ++t.write_exclusive;
-  return true;
+  u64 key = (granule & ~uptr{7}) << DURESS_READ_CACHE_SHIFT | t.self->read_tag;
+  u64& entry = t.self->read_cache[(granule >> 3) % DURESS_READ_CACHE_ENTRIES];
+  u64 rest = (entry ^ key) >> 8 ? 0xff : entry & 0xff;
+  entry = key | (rest & static_cast<u8>(~mask));
 }
+
 
 /// REQUIRES: the cell's line is locked. Returns true if atomics must be asked too, once it is not.
 bool FastTrack::read_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id, Found& found) {
   u64 w = cell->writes(), r = cell->reads();
   Word reads = Word::decode(r);
-  if (own_epoch(t, reads.id) && !(reads.rest & mask)) {  // [READ SAME EPOCH]
-    ++t.read_same_epoch;
+  if (same_epoch(t, r, mask)) {  // [READ SAME EPOCH]
+    ++t.rules.read_same_epoch;
     return false;
   }
-  if (DURESS_LIKELY(read_simply(t, cell, mask, id))) return false;
-  if (!(w | r)) shadow_.mark_touched(granule);
+    if (!(w | r)) shadow_.mark_touched(granule);
   judge_writes(t, Word::decode(w), mask, granule, found);
   u64 next = with_read(t, reads, mask, id);
-  if (next >> DURESS_ID_SHIFT != kSpilled) {  // [READ EXCLUSIVE]
-    ++t.read_exclusive;
+  if (!(next & (Word::kSpillBit | Word::kBothBit))) {  // [READ EXCLUSIVE]
+    ++t.rules.read_exclusive;
   } else {  // [READ SHARE], [READ SHARED]
-    ++(reads.spilled() ? t.read_shared : t.read_share);
-    t.seen[(reinterpret_cast<u64>(cell) >> 4) & 255] = {seen_key(cell, mask), next, t.epoch};
+    ++(reads.spilled || reads.both ? t.rules.read_shared : t.rules.read_share);
+    if (next & Word::kSpillBit) remember_read(t, granule, mask);
   }
   cell->set_reads(next);
   return w & Word::kSyncBit;
@@ -343,40 +368,75 @@ bool FastTrack::read_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask,
 bool FastTrack::write_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id, Found& found) {
   u64 w = cell->writes();
   Word writes = Word::decode(w);
-  if (own_epoch(t, writes.id) && !(writes.rest & mask)) {  // [WRITE SAME EPOCH]
-    ++t.write_same_epoch;
+  if (same_epoch(t, w, mask)) {  // [WRITE SAME EPOCH]
+    ++t.rules.write_same_epoch;
     return false;
   }
-  if (DURESS_LIKELY(write_simply(t, cell, mask, id))) return false;
-  u64 r = cell->reads();
+    u64 r = cell->reads();
   if (!(w | r)) shadow_.mark_touched(granule);
   judge_writes(t, writes, mask, granule, found);
   if (r) {
     Word reads = Word::decode(r);
     judge_reads(t, reads, mask, granule, found);
-    ++(reads.spilled() ? t.write_shared : t.write_exclusive);  // [WRITE SHARED], [WRITE EXCLUSIVE]
+    ++(reads.spilled || reads.both ? t.rules.write_shared : t.rules.write_exclusive);  // [WRITE SHARED], [WRITE EXCLUSIVE]
     cell->set_reads(without_reads(t, reads, mask));
   } else {
-    ++t.write_exclusive;
+    ++t.rules.write_exclusive;
   }
-  cell->set_writes(with_write(writes, mask, id));
+  cell->set_writes(with_write(t, writes, mask, id));
   return w & Word::kSyncBit;
+}
+
+/// Is every byte of [address, stop), all in one line, "same epoch"? Without the line's lock.
+bool FastTrack::known(FastTrackThread& t, Cell* cell, uptr address, uptr stop, bool write) {
+  for (; address < stop; ++cell) {
+    uptr granule = address & ~uptr{7};
+    uptr till = stop - granule < 8 ? stop - granule : 8;
+    u8 mask = static_cast<u8>((1u << till) - (1u << (address & 7)));
+    bool same = same_epoch(t, write ? cell->writes() : cell->reads(), mask);
+    if (!same && (write || !shared_read_seen(t, cell, granule, mask))) return false;
+    address = granule + 8;
+  }
+  return true;
+}
+
+/// Whole lines of [address, end), up to the first that is not simple. Returns where it stopped. Arrays are swept by
+/// one thread at a time, so cell after cell holds the same two words: the verdict on one is the verdict on the next.
+template <bool kWrite>
+uptr FastTrack::sweep(FastTrackThread& t, uptr address, uptr end, AccessId id) {
+  const u64 low = u64{t.low} << DURESS_ID_SHIFT, span = u64{t.next - t.low} << DURESS_ID_SHIFT;
+  Transition last;
+  while (end - address >= Line::kBytes) {
+    Cell* cell = shadow_.cell(address);
+    Line* line = Line::of(cell);
+    bool same = true;
+    for (const Cell& c : line->cells) {
+      u64 word = kWrite ? c.writes() : c.reads();
+      same &= word - low < span && !(word & 0xff);
+    }
+    if (same) {
+      address += Line::kBytes;
+      continue;
+    }
+    LineGuard guard(cell);
+    for (Cell& c : line->cells) {
+      u64 w = c.writes(), r = c.reads();
+      u64 word = kWrite ? w : r;
+      if (word - low < span && !(word & 0xff)) continue;
+      // Cells of this line that are done already are found "same epoch" next time.
+      if (!last.is(w, r, 0xff) && !transition<kWrite>(t, w, r, 0xff, id, last)) return address;
+      if (!(w | r)) shadow_.mark_touched(address);
+      last.apply<kWrite>(&c);
+      ++(kWrite ? t.rules.write_exclusive : t.rules.read_exclusive);
+    }
+    address += Line::kBytes;
+  }
+  return address;
 }
 
 bool FastTrack::range(FastTrackThread& t, uptr address, u64 size, bool write, AccessKind kind, Place place) {
   if (DURESS_UNLIKELY(t.ignore || size == 0 || !ShadowMap::covers(address + size - 1))) return false;
   AccessId id = number(t, place);
-  if (!write && (address & 7) + size <= 8) {
-    // [READ SAME EPOCH] of a shared cell, without its lock: readers of one hot location must not queue. The word
-    // (it names the set) guards against memory that was freed and used again within the epoch.
-    Cell* cell = shadow_.cell(address);
-    FastTrackThread::Seen& seen = t.seen[(reinterpret_cast<u64>(cell) >> 4) & 255];
-    if (seen.cell_and_mask == seen_key(cell, static_cast<u8>(((1u << size) - 1) << (address & 7))) &&
-        seen.epoch == t.epoch && seen.word == cell->reads()) {
-      ++t.read_same_epoch;
-      return false;
-    }
-  }
   enter(t);
   Found found;
   bool raced = false;
@@ -389,10 +449,18 @@ bool FastTrack::range(FastTrackThread& t, uptr address, u64 size, bool write, Ac
       raced = true;
       enter(t);
     }
-    // One line at a time; the last partial cells and the first have masks.
+    // Whole lines in bulk, as far as they are simple; then one line at a time, its first and last cell in part.
+    if (end - address >= Line::kBytes && !(address & (Line::kBytes - 1))) {
+      address = write ? sweep<true>(t, address, end, id) : sweep<false>(t, address, end, id);
+      if (address == end) break;
+    }
     uptr line_end = (address & ~(Line::kBytes - 1)) + Line::kBytes;
     uptr stop = line_end < end ? line_end : end;
     Cell* cell = shadow_.cell(address);
+    if (known(t, cell, address, stop, write)) {
+      address = stop;
+      continue;
+    }
     uptr first = address;
     u32 atomics = 0;  // bit i: ask the atomics of cell i
     {
@@ -401,6 +469,11 @@ bool FastTrack::range(FastTrackThread& t, uptr address, u64 size, bool write, Ac
         uptr granule = address & ~uptr{7};
         uptr till = stop - granule < 8 ? stop - granule : 8;
         u8 mask = static_cast<u8>((1u << till) - (1u << (address & 7)));
+        if (!write && shared_read_seen(t, cell, granule, mask)) {
+          ++cell;
+          address = granule + 8;
+          continue;
+        }
         bool ask = write ? write_cell(t, cell, granule, mask, id, found) : read_cell(t, cell, granule, mask, id, found);
         atomics |= static_cast<u32>(ask) << ((granule & (Line::kBytes - 1)) >> 3);
         ++cell;
@@ -420,7 +493,57 @@ bool FastTrack::range(FastTrackThread& t, uptr address, u64 size, bool write, Ac
 }
 
 bool FastTrack::access(FastTrackThread& t, uptr address, u64 size, bool write, Place place) {
+  bool one_cell = (address & 7) + size <= 8 && size != 0;
+  if (DURESS_LIKELY(one_cell && (write ? access_simply<true>(t, address, static_cast<u32>(size), place)
+                                       : access_simply<false>(t, address, static_cast<u32>(size), place)))) {
+    return false;
+  }
   return range(t, address, size, write, write ? AccessKind::kWrite : AccessKind::kRead, place);
+}
+
+template <bool kWrite>
+bool FastTrack::stride(FastTrackThread& t, uptr address, u64 count, i64 step, u32 size, Place place) {
+  AccessId id = number(t, place);
+  bool raced = false;
+  Transition last;  // elements of one array mostly share their two words
+  for (u64 i = 0; i < count; ++i, address += static_cast<uptr>(step)) {
+    if (DURESS_UNLIKELY((address & 7) + size > 8 || !ShadowMap::covers(address))) {
+      raced |= access(t, address, size, kWrite, place);
+      continue;
+    }
+    u8 mask = static_cast<u8>(((1u << size) - 1) << (address & 7));
+    Cell* cell = shadow_.cell(address);
+    u64 word = kWrite ? cell->writes() : cell->reads();
+    if (same_epoch(t, word, mask)) continue;
+    if (!kWrite && shared_read_seen(t, cell, address, mask)) continue;
+    enter(t);
+    Line* line = Line::of(cell);
+    line->lock();
+    u64 w = cell->writes(), r = cell->reads();
+    bool simple = last.is(w, r, mask) || transition<kWrite>(t, w, r, mask, id, last);
+    if (DURESS_LIKELY(simple)) {
+      if (!(w | r)) shadow_.mark_touched(address);
+      last.apply<kWrite>(cell);
+    }
+    line->unlock();
+    leave(t);
+    ++(kWrite ? t.rules.write_exclusive : t.rules.read_exclusive);
+    if (DURESS_UNLIKELY(!simple)) raced |= access(t, address, size, kWrite, place);
+  }
+  return raced;
+}
+
+bool FastTrack::strided(FastTrackThread& t, uptr address, u64 count, i64 step, u32 size, bool write, Place place) {
+  if (DURESS_UNLIKELY(t.ignore || count == 0)) return false;
+  return write ? stride<true>(t, address, count, step, size, place) : stride<false>(t, address, count, step, size, place);
+}
+
+void FastTrack::begin_atomic(FastTrackThread& t) {
+  if (DURESS_UNLIKELY(t.next == t.end)) {
+    take_chunk(t);
+    t.self->epoch_span = 0;
+  }
+  enter(t);
 }
 
 bool FastTrack::atomic_access(FastTrackThread& t, SyncObject* object, AccessKind kind, Place place) {
@@ -489,10 +612,15 @@ bool FastTrack::wipe_cell(Cell* cell) {
   u64 w = cell->writes(), r = cell->reads();
   if (!(w | r)) return false;
   Word writes = Word::decode(w), reads = Word::decode(r);
-  if (writes.spilled()) spills_.free_writes(writes.old);
-  if (reads.spilled()) spills_.free_reads(reads.old);
+  if (writes.spilled) spills_.free_writes(writes.old);
   cell->set_reads(0);
   cell->set_writes(0);
+  if (reads.spilled) {
+    // Threads that read the old block must not take the new one as read. Whoever gets to know the new block by
+    // synchronisation looks at the generation then (after_sync).
+    generation_.fetch_add(1, std::memory_order_relaxed);
+    spills_.free_reads(reads.old);
+  }
   return writes.sync;
 }
 

@@ -30,6 +30,28 @@ constexpr SiteId kLibraryReadSite{2};
 constexpr SiteId kLibraryWriteSite{3};
 constexpr u32 kFirstModuleSite = 16;
 
+/// Counters named after the paper's rules. "Same epoch" is mostly decided inline and not counted.
+struct FastTrackRules {
+  u64 read_same_epoch = 0, read_exclusive = 0, read_share = 0, read_shared = 0;
+  u64 write_same_epoch = 0, write_exclusive = 0, write_shared = 0;
+
+  template <typename Visit>
+  void each(Visit visit) {
+    visit("READ SAME EPOCH", read_same_epoch);
+    visit("READ EXCLUSIVE", read_exclusive);
+    visit("READ SHARE", read_share);
+    visit("READ SHARED", read_shared);
+    visit("WRITE SAME EPOCH", write_same_epoch);
+    visit("WRITE EXCLUSIVE", write_exclusive);
+    visit("WRITE SHARED", write_shared);
+  }
+  void add(const FastTrackRules& o) {
+    read_same_epoch += o.read_same_epoch, read_exclusive += o.read_exclusive, read_share += o.read_share;
+    read_shared += o.read_shared, write_same_epoch += o.write_same_epoch, write_exclusive += o.write_exclusive;
+    write_shared += o.write_shared;
+  }
+};
+
 /// What FastTrack keeps for one thread.
 /// Threads: its own thread, except `busy` and the chunk, which a collection reads while all are stopped.
 struct FastTrackThread {
@@ -53,18 +75,15 @@ struct FastTrackThread {
   };
   CachedPlace places[64] = {};  // numbers given in this epoch, by place
 
-  struct Seen {
-    u64 cell_and_mask;
-    u64 word;  // the cell's read word after that read
-    Clock epoch;
-  };
-  Seen seen[256] = {};  // shared cells whose bytes this thread has read in `epoch`
+  // The read cache of include/duress/hooks.h.
+  bool has_cache = false;
+  u32 tag = 0;
+  u32 seen_generation = 0;
+  const std::atomic<u32>* generation = nullptr;  // grows when memory that threads had read together is used anew
 
   FastTrackThread* next_thread = nullptr;
 
-  // Counters named after the paper's rules. "Same epoch" is mostly decided inline and not counted.
-  u64 read_exclusive = 0, read_share = 0, read_shared = 0, read_same_epoch = 0;
-  u64 write_exclusive = 0, write_shared = 0, write_same_epoch = 0;
+  FastTrackRules rules;
 };
 
 class FastTrack {
@@ -77,15 +96,14 @@ class FastTrack {
 
   /// A plain access. Returns true if it is part of a race.
   bool access(FastTrackThread& t, uptr address, u64 size, bool write, Place place);
+  /// The same within one cell, if it is a simple case (hot_path.h). False: nothing was done; call access().
+  template <bool kWrite>
+  bool access_simply(FastTrackThread& t, uptr address, u32 size, Place place);
+  /// `count` plain accesses of `size` bytes (at most 8), `stride` bytes apart.
+  bool strided(FastTrackThread& t, uptr address, u64 count, i64 stride, u32 size, bool write, Place place);
   /// An atomic operation: begin, lock the object, perform it, acquire what it read, atomic_access, release, unlock,
   /// end. Between begin and end no collection can run, so the object's lock may be waited for.
-  void begin_atomic(FastTrackThread& t) {
-    if (DURESS_UNLIKELY(t.next == t.end)) {
-      take_chunk(t);
-      t.self->epoch_span = 0;
-    }
-    enter(t);
-  }
+  void begin_atomic(FastTrackThread& t);
   bool atomic_access(FastTrackThread& t, SyncObject* object, AccessKind kind, Place place);
   void end_atomic(FastTrackThread& t) { leave(t); }
   /// Remembers in the shadow that a synchronisation object lives at an address, so that it goes when the memory does.
@@ -93,7 +111,11 @@ class FastTrack {
 
   /// The thread's clock may have changed (any synchronisation): inline code must ask again.
   static void after_sync(FastTrackThread& t) {
-    if (t.clock.released() || t.clock.own() != t.epoch) t.self->epoch_span = 0;
+    if (t.clock.released() || t.clock.own() != t.epoch ||
+        t.generation->load(std::memory_order_relaxed) != t.seen_generation) {
+      t.self->epoch_span = 0;
+      t.self->read_tag = 0;
+    }
   }
 
   /// Memory is given back: a write to all of it, which later users must follow.
@@ -118,6 +140,7 @@ class FastTrack {
   struct Found;  // races found in one access, reported when no lock is held
 
   void enter(FastTrackThread& t);
+  void enter_slow(FastTrackThread& t);
   void leave(FastTrackThread& t) { t.busy.store(false, std::memory_order_release); }
   AccessId number(FastTrackThread& t, Place place);
   AccessId new_number(FastTrackThread& t, Place place);
@@ -128,9 +151,24 @@ class FastTrack {
     return r.slot == t.clock.slot() || r.clock <= t.clock.get(r.slot);
   }
   bool harmless(const FastTrackThread& t, AccessId id) const { return !id || ordered(t, id); }
-  bool read_simply(FastTrackThread& t, Cell* cell, u8 mask, AccessId id);
-  bool write_simply(FastTrackThread& t, Cell* cell, u8 mask, AccessId id);
-  bool own_epoch(const FastTrackThread& t, AccessId id) const { return id - t.low < t.next - t.low; }
+  struct Transition;
+  template <bool kWrite>
+  bool transition(const FastTrackThread& t, u64 w, u64 r, u8 mask, AccessId id, Transition& result) const;
+  template <bool kWrite>
+  bool stride(FastTrackThread& t, uptr address, u64 count, i64 step, u32 size, Place place);
+  bool shared_read_seen(FastTrackThread& t, Cell* cell, uptr granule, u8 mask);
+  void remember_read(FastTrackThread& t, uptr granule, u8 mask);
+  bool known(FastTrackThread& t, Cell* cell, uptr address, uptr stop, bool write);
+  bool own_reads(const FastTrackThread& t, const Word& r, u8 mask) const;
+  static u64 pack(const FastTrackThread& t, Word w);
+  u64 shared_word(const FastTrackThread& t, u32 index, AccessId id);
+  template <bool kWrite>
+  uptr sweep(FastTrackThread& t, uptr address, uptr end, AccessId id);
+  static bool own_epoch(const FastTrackThread& t, AccessId id) { return id - t.low < t.next - t.low; }
+  /// What inline code tests.
+  static bool same_epoch(const FastTrackThread& t, u64 word, u8 mask) {
+    return own_epoch(t, static_cast<AccessId>(word >> DURESS_ID_SHIFT)) && !(word & mask);
+  }
 
   bool read_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id, Found& found);
   bool write_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id, Found& found);
@@ -140,7 +178,7 @@ class FastTrack {
   void judge(const FastTrackThread& t, AccessId id, u8 bytes, AccessKind kind, uptr granule, Found& found);
   void wipe(uptr begin, uptr end);
   bool wipe_cell(Cell* cell);
-  u64 with_write(Word w, u8 mask, AccessId id);
+  u64 with_write(const FastTrackThread& t, Word w, u8 mask, AccessId id);
   u64 with_read(const FastTrackThread& t, Word r, u8 mask, AccessId id);
   u64 without_reads(const FastTrackThread& t, Word r, u8 mask);
   void report(const FastTrackThread& t, const Found& found, AccessKind kind, Place place);
@@ -157,6 +195,7 @@ class FastTrack {
   SpinLock threads_lock_;
   FastTrackThread* threads_ = nullptr;
   std::atomic<bool> collecting_{false};
+  std::atomic<u32> generation_{1};
   u32 chunk_budget_ = 4096;  // 16 MiB of records; grows with what is live
   u64 collections_ = 0;
 };

@@ -85,7 +85,7 @@ class Runner final : public RaceSink {
       }
       case Op::kJoin: t.clock.acquire(threads_[e.other]->clock.clock()); break;
     }
-    fasttrack_.after_sync(t.ft);
+    FastTrack::after_sync(t.ft);
   }
 
   void atomic(Thread& t, const Event& e, Place place) {

@@ -11,7 +11,7 @@ static constexpr size_t kPoolBytes = (size_t{1} << kIdBits) * 32;
 
 SpillPool::SpillPool() {
   units_ = static_cast<char*>(map_memory(kPoolBytes));
-  if (!units_) fatal("out of memory for read sets: 4 GiB of address space");
+  if (!units_) fatal("out of memory for read sets: 2 GiB of address space");
 }
 
 SpillPool::~SpillPool() { unmap_memory(units_, kPoolBytes); }
@@ -25,7 +25,7 @@ u32 SpillPool::allocate(int log_units) {
   }
   u32 index = fresh_;
   fresh_ += 1u << log_units;
-  if (fresh_ >= kSpilled) fatal("out of memory for read sets");
+  if (fresh_ >= kIdMask) fatal("out of memory for read sets");
   return index;
 }
 

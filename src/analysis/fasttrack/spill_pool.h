@@ -2,7 +2,7 @@
 //
 // What does not fit in a cell: more than two writers of different bytes (WriteSpill), and concurrent
 // readers (ReadSet), FastTrack's read vector clock. Blocks are multiples of 32 bytes, named by a
-// 27-bit index, so a cell can hold one.
+// 26-bit index, so a cell can hold one.
 #ifndef DURESS_ANALYSIS_FASTTRACK_SPILL_POOL_H_
 #define DURESS_ANALYSIS_FASTTRACK_SPILL_POOL_H_
 
@@ -36,6 +36,8 @@ static_assert(sizeof(ReadSet) == 4);
 /// Threads: any; one lock. Blocks belong to the cell that names them, under that cell's lock.
 class SpillPool {
  public:
+  static constexpr int kClasses = 16;  // sizes: 1, 2, 4 ... units
+
   SpillPool();
   ~SpillPool();
 
@@ -54,7 +56,6 @@ class SpillPool {
 
  private:
   static constexpr u32 kUnit = 32;
-  static constexpr int kClasses = 16;
 
   void* at(u32 index) { return units_ + size_t{index} * kUnit; }
   u32 allocate(int log_units);

@@ -87,6 +87,11 @@ void note_target(std::string_view triple, Request* request) {
 
 bool is_assembly(std::string_view path) { return path.ends_with(".s") || path.ends_with(".S") || path.ends_with(".sx"); }
 
+/// Given alone, a header is precompiled.
+bool is_header(std::string_view path) {
+  return path.ends_with(".h") || path.ends_with(".hh") || path.ends_with(".hpp") || path.ends_with(".hxx") || path.ends_with(".H");
+}
+
 void note_linker_words(std::string_view list, Request* request) {
   while (!list.empty()) {
     std::string_view word = list.substr(0, list.find(','));
@@ -116,6 +121,7 @@ Request read_arguments(const std::vector<std::string>& args) {
     if (only_inputs || word == "-" || (!word.empty() && word[0] != '-')) {
       request.has_input = true;
       if (!is_assembly(word)) request.only_assembly = false;
+      if (is_header(word)) request.links = false;
       continue;
     }
     std::string_view next = i + 1 < words.size() ? std::string_view(words[i + 1]) : std::string_view();
@@ -136,6 +142,7 @@ Request read_arguments(const std::vector<std::string>& args) {
     if (word.starts_with("-fno-sanitize=")) note_sanitizers(word.substr(14), false, &request);
     if (word.starts_with("-Wl,")) note_linker_words(word.substr(4), &request);
     if (word == "-Xlinker") note_linker_words(next, &request);
+    if (word == "-x" && next.ends_with("-header")) request.links = false;
     if (options_with_value().contains(word)) ++i;
   }
   return request;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The variable's name in each site, before and after optimisation.
 // RUN: %c++ -O0 %s -o %t && %dump %t > %t.txt && %check %s < %t.txt && %check %s --check-prefix=FAITHFUL < %t.txt
+// RUN: %c++ -O2 %s -o %t && %dump %t | grep checked | %check %s --check-prefix=OPTIMISED
 // RUN: %c++ -O2 %s -o %t && %dump %t > %t.txt && %check %s < %t.txt && %check %s --check-prefix=FAITHFUL < %t.txt
 struct Point { int x, y; };
 struct Named { char text[16]; Point corner; long size_; };
@@ -39,5 +40,7 @@ struct Method { int m; int get() const { return m; } int set(int v); };
 int Method::set(int v) { return m = v; }                      // CHECK-DAG: names.cc:[[@LINE]]:{{.*}} Method::set write 4 field 'Method::m'
 int volatile_read(volatile int* p) { return *p; }             // CHECK-DAG: names.cc:[[@LINE]]:{{.*}} volatile_read read 4 pointee '*p' checked volatile
 void escape(int* p) { *p = 2; }
+void either(int c) { if (c) plain = 1; else ns::counter = 1; }  // OPTIMISED: either write 4 unknown ''
+void fill() { for (int& n : numbers) n = 3; }                 // OPTIMISED: {{.*}} fill write {{[0-9]+}} array 'numbers[]'
 int main() { return 0; }
 // FAITHFUL-DAG: field read 4 field 'Point::y' faithful

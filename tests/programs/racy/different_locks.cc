@@ -3,7 +3,6 @@
 // Each thread holds a lock, but not the same one.
 //
 // EXPECT-RACE: shared write-write
-// SUITE: fast
 #include <mutex>
 #include <thread>
 

@@ -3,7 +3,6 @@
 // The child of a fork has the race; the parent is clean.
 //
 // EXPECT-RACE: in_child write-write
-// SUITE: fast
 #include <sys/wait.h>
 #include <unistd.h>
 

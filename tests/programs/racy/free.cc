@@ -3,7 +3,6 @@
 // free without order after another thread's access: the free itself is the second access.
 //
 // EXPECT-RACE: *
-// SUITE: fast
 #include <cstdlib>
 #include <thread>
 

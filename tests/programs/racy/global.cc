@@ -3,7 +3,6 @@
 // Two threads write a global.
 //
 // EXPECT-RACE: counter write-write @first @second
-// SUITE: fast
 #include <thread>
 
 #include "invisible_barrier.h"

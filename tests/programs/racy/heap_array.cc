@@ -3,7 +3,6 @@
 // An element of an array on the heap.
 //
 // EXPECT-RACE: *values*|heap block* write-read @store @load
-// SUITE: fast
 #include <thread>
 
 #include "invisible_barrier.h"

@@ -3,7 +3,6 @@
 // At -O2 the access is inlined through several small functions; the site is still the source line.
 //
 // EXPECT-RACE: Meter::ticks write-write @tick @tick
-// SUITE: fast
 #include <thread>
 
 #include "invisible_barrier.h"

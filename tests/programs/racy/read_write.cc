@@ -3,7 +3,6 @@
 // The read comes first, the write after it.
 //
 // EXPECT-RACE: value read-write @load @store
-// SUITE: fast
 #include <thread>
 
 #include "invisible_barrier.h"

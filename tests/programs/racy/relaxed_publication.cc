@@ -3,7 +3,6 @@
 // A relaxed flag carries no order: the data it announces races.
 //
 // EXPECT-RACE: data write-read
-// SUITE: fast
 #include <atomic>
 #include <thread>
 

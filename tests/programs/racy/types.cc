@@ -8,7 +8,6 @@
 // EXPECT-RACE: wide|Wide::*
 // EXPECT-RACE: small
 // EXPECT-RACE: extended
-// SUITE: fast
 #include <thread>
 
 #include "invisible_barrier.h"

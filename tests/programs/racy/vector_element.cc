@@ -3,7 +3,6 @@
 // An element of a std::vector.
 //
 // EXPECT-RACE: * write-write
-// SUITE: fast
 #include <thread>
 #include <vector>
 

@@ -3,7 +3,6 @@
 // std::atomic::wait and notify: the value that is loaded carries the order.
 //
 // EXPECT-NO-RACE
-// SUITE: fast
 #include <atomic>
 #include <thread>
 

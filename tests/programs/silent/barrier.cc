@@ -3,7 +3,6 @@
 // std::barrier with a completion function, several phases: each thread reads its neighbour's slot.
 //
 // EXPECT-NO-RACE
-// SUITE: fast
 #include <barrier>
 #include <thread>
 #include <vector>

@@ -4,7 +4,6 @@
 //
 // EXPECT-NO-RACE
 // OTHER-TOOLS: differ (ThreadSanitizer does not know C11 threads)
-// SUITE: fast
 #include <stdatomic.h>
 #include <threads.h>
 

@@ -3,7 +3,6 @@
 // fork after threads were joined; the child starts threads of its own.
 //
 // EXPECT-NO-RACE
-// SUITE: fast
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -3,7 +3,6 @@
 // A function's static with a constructor: the guard orders construction before every use.
 //
 // EXPECT-NO-RACE
-// SUITE: fast
 #include <thread>
 #include <vector>
 

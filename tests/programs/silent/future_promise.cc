@@ -3,7 +3,6 @@
 // A promise orders what its thread wrote before the future's get, for values and exceptions.
 //
 // EXPECT-NO-RACE
-// SUITE: fast
 #include <future>
 #include <stdexcept>
 #include <thread>

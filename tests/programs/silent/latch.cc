@@ -3,7 +3,6 @@
 // std::latch: what comes before count_down is visible after wait.
 //
 // EXPECT-NO-RACE
-// SUITE: fast
 #include <latch>
 #include <thread>
 #include <vector>

@@ -3,7 +3,6 @@
 // pthread_barrier: everything before is ordered before everything after, in every round.
 //
 // EXPECT-NO-RACE
-// SUITE: fast
 #include <pthread.h>
 
 constexpr int kThreads = 4, kRounds = 25;

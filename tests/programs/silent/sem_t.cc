@@ -3,7 +3,6 @@
 // POSIX semaphores: wait, trywait and timedwait take the order from the post.
 //
 // EXPECT-NO-RACE
-// SUITE: fast
 #include <pthread.h>
 #include <semaphore.h>
 #include <time.h>

@@ -3,7 +3,6 @@
 // std::counting_semaphore and std::binary_semaphore hand plain data back and forth.
 //
 // EXPECT-NO-RACE
-// SUITE: fast
 #include <semaphore>
 #include <thread>
 

@@ -3,7 +3,6 @@
 // Home-made locks: test-and-set, ticket, and compare-exchange with a relaxed failure order.
 //
 // EXPECT-NO-RACE
-// SUITE: fast
 #include <atomic>
 #include <thread>
 #include <vector>

@@ -51,7 +51,10 @@ SyncObject* SyncTable::make() {
   SpinGuard guard(retired_lock_);
   if (SyncObject* o = retired_) {
     retired_ = o->next;
-    return new (o) SyncObject;
+    u32 version = o->version.load(std::memory_order_relaxed);
+    new (o) SyncObject;
+    o->version.store((version | 1) + 1, std::memory_order_relaxed);  // what threads remember of the old one is not of this
+    return o;
   }
   return arena_.make<SyncObject>();
 }

@@ -20,8 +20,7 @@ struct SyncObject {
   ReleaseClock released;  // by the last unlock, store or post
   ReleaseClock readers;   // by read-unlocks since the last write-unlock; by waiters at a barrier
   void* history = nullptr;  // who accessed an atomic; owned by the analysis, see AtomicHistory
-  u32 count = 0;            // primitives: barrier arrivals, recursion
-  u32 generation = 0;
+  std::atomic<u32> version{0};  // atomics: grows before and after each change, so an even one that stays is no change
   SyncObject* next = nullptr;  // in its bucket
 };
 
@@ -91,16 +90,29 @@ class SyncTable {
   /// has another address, or none.
   class Cache {
    public:
-    SyncObject* find(uptr address, u8 size) const {
-      SyncObject* o = entries_[index(address)];
-      return o && o->address == address && o->size == size ? o : nullptr;
+    static constexpr u32 kNever = ~0u;  // odd: no atomic rests there
+    struct Entry {
+      SyncObject* object = nullptr;
+      // The thread's last load: nothing is to be learnt from another one while neither has changed.
+      u32 version = kNever;
+      Clock epoch = 0;
+      bool acquired = false;
+    };
+    /// The entry of an object, or null.
+    Entry* find(uptr address, u8 size) {
+      Entry& e = entries_[index(address)];
+      return e.object && e.object->address == address && e.object->size == size ? &e : nullptr;
     }
-    void put(SyncObject* o) { entries_[index(o->address)] = o; }
+    Entry* put(SyncObject* o) {
+      Entry& e = entries_[index(o->address)];
+      e = {o};
+      return &e;
+    }
 
    private:
     static constexpr u32 kEntries = 64;
     static u32 index(uptr address) { return (address >> 2 ^ address >> 9) % kEntries; }
-    SyncObject* entries_[kEntries] = {};
+    Entry entries_[kEntries];
   };
 
  private:

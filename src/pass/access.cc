@@ -16,12 +16,13 @@ bool is_vtable_access(const llvm::Instruction* inst) {
 
 bool is_vtable(const llvm::Value* value) {
   auto* global = llvm::dyn_cast<llvm::GlobalVariable>(llvm::getUnderlyingObject(value));
-  return global != nullptr && (global->getName().starts_with("_ZTV") || global->getName().starts_with("_ZTC"));
+  return global != nullptr &&
+         (global->getName().starts_with("_ZTV") || global->getName().starts_with("_ZTC"));
 }
 
 bool is_bookkeeping(llvm::StringRef name) {
-  for (llvm::StringRef prefix : {"__duress", "__llvm", "llvm.", "__asan", "__ubsan", "__sanc", "__msan", "__tsan",
-                                 "__profc_", "__profd_", "__profvp_", "___asan"}) {
+  for (llvm::StringRef prefix : {"__duress", "__llvm", "llvm.", "__asan", "__ubsan", "__sanc", "__msan",
+                                 "__tsan", "__profc_", "__profd_", "__profvp_", "___asan"}) {
     if (name.starts_with(prefix)) return true;
   }
   return false;
@@ -30,12 +31,13 @@ bool is_bookkeeping(llvm::StringRef name) {
 /// Functions of the C library that neither synchronise nor fail to return, but are not marked so.
 const llvm::StringSet<>& quiet_library_functions() {
   static const llvm::StringSet<> names = {
-      "sqrt",   "sqrtf",  "sin",    "sinf",   "cos",     "cosf",    "tan",    "atan",   "atan2",  "atan2f",
-      "exp",    "expf",   "exp2",   "log",    "logf",    "log2",    "log10",  "pow",    "powf",   "fmod",
-      "fmodf",  "floor",  "floorf", "ceil",   "ceilf",   "round",   "trunc",  "fabs",   "hypot",  "cbrt",
-      "abs",    "labs",   "strlen", "strcmp", "strncmp", "memcmp",  "memchr", "strchr", "strrchr", "strstr",
-      "memcpy", "memmove", "memset", "acos",   "asin",    "sinh",    "cosh",   "tanh",   "ldexp",  "isalpha",
-      "isdigit", "isspace", "toupper", "tolower", "lround", "lrint",  "rint",   "nearbyint"};
+      "sqrt",   "sqrtf",  "sin",     "sinf",     "cos",     "cosf",    "tan",     "atan",    "atan2",
+      "atan2f", "exp",    "expf",    "exp2",     "log",     "logf",    "log2",    "log10",   "pow",
+      "powf",   "fmod",   "fmodf",   "floor",    "floorf",  "ceil",    "ceilf",   "round",   "trunc",
+      "fabs",   "hypot",  "cbrt",    "abs",      "labs",    "strlen",  "strcmp",  "strncmp", "memcmp",
+      "memchr", "strchr", "strrchr", "strstr",   "memcpy",  "memmove", "memset",  "acos",    "asin",
+      "sinh",   "cosh",   "tanh",    "ldexp",    "isalpha", "isdigit", "isspace", "toupper", "tolower",
+      "lround", "lrint",  "rint",    "nearbyint"};
   return names;
 }
 
@@ -105,7 +107,8 @@ bool AccessFilter::is_hooked_atomic(const llvm::Instruction* inst) const {
   } else {
     return false;
   }
-  if (scope == llvm::SyncScope::SingleThread || address->getType()->getPointerAddressSpace() != 0) return false;
+  if (scope == llvm::SyncScope::SingleThread || address->getType()->getPointerAddressSpace() != 0)
+    return false;
   auto* global = llvm::dyn_cast<llvm::GlobalVariable>(llvm::getUnderlyingObject(address));
   if (global != nullptr && is_bookkeeping(global->getName())) return false;
   uint64_t size = layout_.getTypeStoreSize(type);
@@ -119,7 +122,8 @@ bool may_synchronise(const llvm::CallBase& call) {
   if (call.isInlineAsm()) return true;
   if (!call.willReturn() || call.mayThrow()) {
     const llvm::Function* callee = call.getCalledFunction();
-    return callee == nullptr || !callee->isDeclaration() || !quiet_library_functions().contains(callee->getName());
+    return callee == nullptr || !callee->isDeclaration() ||
+           !quiet_library_functions().contains(callee->getName());
   }
   return !call.hasFnAttr(llvm::Attribute::NoSync) && !call.doesNotAccessMemory() &&
          (call.getCalledFunction() == nullptr || !call.getCalledFunction()->isDeclaration() ||
@@ -144,7 +148,8 @@ MemoryCall memory_call(const llvm::CallBase& call) {
   if (callee == nullptr || callee->isIntrinsic() || !callee->isDeclaration() || call.arg_size() != 3) {
     return MemoryCall::kNone;
   }
-  if (!call.getArgOperand(0)->getType()->isPointerTy() || !call.getArgOperand(2)->getType()->isIntegerTy(64)) {
+  if (!call.getArgOperand(0)->getType()->isPointerTy() ||
+      !call.getArgOperand(2)->getType()->isIntegerTy(64)) {
     return MemoryCall::kNone;
   }
   if (callee->getName() == "memcpy") return MemoryCall::kCopy;

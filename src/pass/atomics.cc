@@ -3,10 +3,10 @@
 
 #include <duress/hooks.h>
 
+#include <optional>
+
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/LowerAtomic.h"
-
-#include <optional>
 
 namespace duress::pass {
 namespace {
@@ -29,25 +29,42 @@ uint32_t c_order(llvm::AtomicOrdering order) {
 std::optional<uint32_t> hook_operation(llvm::AtomicRMWInst::BinOp op) {
   using Rmw = llvm::AtomicRMWInst;
   switch (op) {
-    case Rmw::Xchg: return kDuressXchg;
-    case Rmw::Add: return kDuressAdd;
-    case Rmw::Sub: return kDuressSub;
-    case Rmw::And: return kDuressAnd;
-    case Rmw::Or: return kDuressOr;
-    case Rmw::Xor: return kDuressXor;
-    case Rmw::Nand: return kDuressNand;
-    case Rmw::Max: return kDuressMax;
-    case Rmw::Min: return kDuressMin;
-    case Rmw::UMax: return kDuressUMax;
-    case Rmw::UMin: return kDuressUMin;
-    default: return std::nullopt;  // floating point and wrapping operations
+    case Rmw::Xchg:
+      return kDuressXchg;
+    case Rmw::Add:
+      return kDuressAdd;
+    case Rmw::Sub:
+      return kDuressSub;
+    case Rmw::And:
+      return kDuressAnd;
+    case Rmw::Or:
+      return kDuressOr;
+    case Rmw::Xor:
+      return kDuressXor;
+    case Rmw::Nand:
+      return kDuressNand;
+    case Rmw::Max:
+      return kDuressMax;
+    case Rmw::Min:
+      return kDuressMin;
+    case Rmw::UMax:
+      return kDuressUMax;
+    case Rmw::UMin:
+      return kDuressUMin;
+    default:
+      return std::nullopt;  // floating point and wrapping operations
   }
 }
 
 class Lowering {
  public:
   Lowering(llvm::Instruction* inst, HookSet& hooks, llvm::Constant* site, const Around& around)
-      : inst_(inst), builder_(inst), hooks_(hooks), site_(site), around_(around), shape_(atomic_shape(inst)) {}
+      : inst_(inst),
+        builder_(inst),
+        hooks_(hooks),
+        site_(site),
+        around_(around),
+        shape_(atomic_shape(inst)) {}
 
   void run() {
     llvm::Value* result = nullptr;
@@ -88,11 +105,12 @@ class Lowering {
 
   llvm::Value* lower_cas(llvm::AtomicCmpXchgInst* inst) {
     llvm::Value* expected = bits(inst->getCompareOperand());
-    llvm::Value* old = cas(expected, bits(inst->getNewValOperand()), inst->getSuccessOrdering(),
-                           inst->getFailureOrdering());
+    llvm::Value* old =
+        cas(expected, bits(inst->getNewValOperand()), inst->getSuccessOrdering(), inst->getFailureOrdering());
     llvm::Value* success = builder_.CreateICmpEQ(old, expected);
     llvm::Value* pair = llvm::PoisonValue::get(inst->getType());
-    pair = builder_.CreateInsertValue(pair, from_integer(builder_, old, inst->getCompareOperand()->getType()), 0);
+    pair = builder_.CreateInsertValue(pair, from_integer(builder_, old, inst->getCompareOperand()->getType()),
+                                      0);
     return builder_.CreateInsertValue(pair, success, 1);
   }
 
@@ -109,23 +127,22 @@ class Lowering {
   llvm::Value* lower_to_cas_loop(llvm::AtomicRMWInst* inst) {
     llvm::BasicBlock* before = inst->getParent();
     llvm::BasicBlock* after = before->splitBasicBlock(inst->getIterator(), "duress.rmw.end");
-    llvm::BasicBlock* loop = llvm::BasicBlock::Create(inst->getContext(), "duress.rmw", before->getParent(), after);
+    llvm::BasicBlock* loop =
+        llvm::BasicBlock::Create(inst->getContext(), "duress.rmw", before->getParent(), after);
     llvm::DebugLoc location = inst->getDebugLoc();
     before->getTerminator()->eraseFromParent();
     builder_.SetInsertPoint(before);
     builder_.SetCurrentDebugLocation(location);
-    llvm::Value* first =
-        sized("load", {shape_.address, order(llvm::AtomicOrdering::Monotonic), site_});
+    llvm::Value* first = sized("load", {shape_.address, order(llvm::AtomicOrdering::Monotonic), site_});
     llvm::BasicBlock* entry = builder_.GetInsertBlock();
     builder_.CreateBr(loop);
     builder_.SetInsertPoint(loop);
     llvm::PHINode* expected = builder_.CreatePHI(first->getType(), 2);
     expected->addIncoming(first, entry);
     llvm::Value* updated =
-        llvm::buildAtomicRMWValue(inst->getOperation(), builder_, from_integer(builder_, expected, inst->getType()),
-                                  inst->getValOperand());
-    llvm::AtomicOrdering failure =
-        llvm::AtomicCmpXchgInst::getStrongestFailureOrdering(inst->getOrdering());
+        llvm::buildAtomicRMWValue(inst->getOperation(), builder_,
+                                  from_integer(builder_, expected, inst->getType()), inst->getValOperand());
+    llvm::AtomicOrdering failure = llvm::AtomicCmpXchgInst::getStrongestFailureOrdering(inst->getOrdering());
     llvm::Value* old = cas(expected, bits(updated), inst->getOrdering(), failure);
     expected->addIncoming(old, builder_.GetInsertBlock());
     builder_.CreateCondBr(builder_.CreateICmpEQ(old, expected), after, loop);
@@ -148,7 +165,8 @@ llvm::Value* to_integer(llvm::IRBuilderBase& builder, llvm::Value* value, uint64
   if (value->getType()->isPointerTy()) return builder.CreatePtrToInt(value, type);
   if (auto* vector = llvm::dyn_cast<llvm::VectorType>(value->getType());
       vector != nullptr && vector->getElementType()->isPointerTy()) {
-    value = builder.CreatePtrToInt(value, llvm::VectorType::get(builder.getInt64Ty(), vector->getElementCount()));
+    value =
+        builder.CreatePtrToInt(value, llvm::VectorType::get(builder.getInt64Ty(), vector->getElementCount()));
   }
   if (!value->getType()->isIntegerTy()) {
     uint64_t width = value->getType()->getPrimitiveSizeInBits();
@@ -172,7 +190,8 @@ llvm::Value* from_integer(llvm::IRBuilderBase& builder, llvm::Value* bits, llvm:
 AtomicShape atomic_shape(const llvm::Instruction* inst) {
   const llvm::DataLayout& layout = inst->getModule()->getDataLayout();
   auto shape = [&](const llvm::Value* address, llvm::Type* type, int access) {
-    return AtomicShape{const_cast<llvm::Value*>(address), layout.getTypeStoreSize(type).getFixedValue(), access};
+    return AtomicShape{const_cast<llvm::Value*>(address), layout.getTypeStoreSize(type).getFixedValue(),
+                       access};
   };
   if (auto* load = llvm::dyn_cast<llvm::LoadInst>(inst)) {
     return shape(load->getPointerOperand(), load->getType(), kDuressAtomicRead);

@@ -5,11 +5,11 @@
 #ifndef DURESS_PASS_ATOMICS_H_
 #define DURESS_PASS_ATOMICS_H_
 
+#include <functional>
+
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
 #include "pass/hook_set.h"
-
-#include <functional>
 
 namespace duress::pass {
 

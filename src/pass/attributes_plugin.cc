@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// no_sanitize("thread") leaves no trace in LLVM's code unless ThreadSanitizer is on. This plugin of clang's front
-// end marks such functions with the attribute that does reach the pass, before code is made for them.
+// no_sanitize("thread") leaves no trace in LLVM's code unless ThreadSanitizer is on. This plugin of clang's
+// front end marks such functions with the attribute that does reach the pass, before code is made for them.
 #include "clang/AST/ASTConsumer.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/Attr.h"
@@ -64,6 +64,7 @@ class Action : public clang::PluginASTAction {
   ActionType getActionType() override { return AddBeforeMainAction; }
 };
 
-clang::FrontendPluginRegistry::Add<Action> registration("duress-attributes", "Duress: honours no_sanitize(\"thread\")");
+clang::FrontendPluginRegistry::Add<Action> registration("duress-attributes",
+                                                        "Duress: honours no_sanitize(\"thread\")");
 
 }  // namespace

@@ -3,22 +3,24 @@
 
 #include <duress/hooks.h>
 
+#include <cstddef>
+
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/KnownBits.h"
 #include "pass/compat.h"
 
-#include <cstddef>
-
 namespace duress::pass {
 namespace {
 
-constexpr uint64_t kGranule = 8;      // bytes of memory per shadow cell
-constexpr uint64_t kCellBytes = 16;   // a write word, then a read word
+constexpr uint64_t kGranule = 8;     // bytes of memory per shadow cell
+constexpr uint64_t kCellBytes = 16;  // a write word, then a read word
 constexpr uint64_t kReadWord = 8;
 
-bool has_hook(uint64_t size) { return size == 1 || size == 2 || size == 4 || size == 8 || size == 16; }
+bool has_hook(uint64_t size) {
+  return size == 1 || size == 2 || size == 4 || size == 8 || size == 16;
+}
 
 }  // namespace
 
@@ -51,7 +53,8 @@ void CheckEmitter::around(llvm::IRBuilderBase& builder, bool before) {
 
 void CheckEmitter::emit_range(llvm::IRBuilderBase& builder, llvm::Instruction* inst, llvm::Value* start,
                               llvm::Value* bytes, bool write, uint64_t site_size) {
-  llvm::Constant* site = unit_.site(inst, start, write ? kDuressWrite : kDuressRead, site_size, function_index_, 0);
+  llvm::Constant* site =
+      unit_.site(inst, start, write ? kDuressWrite : kDuressRead, site_size, function_index_, 0);
   around(builder, true);
   unit_.hooks.call(builder, write ? "__duress_range_write" : "__duress_range_read", {start, bytes, site});
   around(builder, false);
@@ -72,14 +75,15 @@ void CheckEmitter::emit(const Check& check) {
   }
   uint8_t flags = access.is_volatile ? DURESS_SITE_VOLATILE : 0;
   Variable variable = unit_.namer.name(access.inst, address, element);
-  llvm::Constant* site =
-      unit_.sites.add({&function_, access.inst->getDebugLoc().get(), access.write ? kDuressWrite : kDuressRead,
-                       check.range_start != nullptr ? 0 : element, variable, function_index_, flags});
+  llvm::Constant* site = unit_.sites.add(
+      {&function_, access.inst->getDebugLoc().get(), access.write ? kDuressWrite : kDuressRead,
+       check.range_start != nullptr ? 0 : element, variable, function_index_, flags});
 
   if (check.stride != nullptr) {
     around(builder, true);
-    unit_.hooks.call(builder, access.write ? "__duress_stride_write" : "__duress_stride_read",
-                     {check.range_start, check.range_bytes, check.stride, builder.getInt64(check.stride_size), site});
+    unit_.hooks.call(
+        builder, access.write ? "__duress_stride_write" : "__duress_stride_read",
+        {check.range_start, check.range_bytes, check.stride, builder.getInt64(check.stride_size), site});
     around(builder, false);
     return;
   }
@@ -87,33 +91,38 @@ void CheckEmitter::emit(const Check& check) {
     llvm::Value* start = check.range_start != nullptr ? check.range_start : access.address;
     llvm::Value* bytes = check.range_start != nullptr ? check.range_bytes : builder.getInt64(access.size);
     around(builder, true);
-    unit_.hooks.call(builder, access.write ? "__duress_range_write" : "__duress_range_read", {start, bytes, site});
+    unit_.hooks.call(builder, access.write ? "__duress_range_write" : "__duress_range_read",
+                     {start, bytes, site});
     around(builder, false);
     return;
   }
   llvm::Value* slow = failed(builder, check, access.address);
   if (access.is_vptr_store) {
     auto* store = llvm::cast<llvm::StoreInst>(access.inst);
-    auto* old = unseen_by_sanitizers(builder.CreateAlignedLoad(builder.getPtrTy(), access.address, access.align));
+    auto* old =
+        unseen_by_sanitizers(builder.CreateAlignedLoad(builder.getPtrTy(), access.address, access.align));
     slow = builder.CreateAnd(builder.CreateICmpNE(old, store->getValueOperand()), slow);
   }
   llvm::IRBuilder<> cold(split_if(slow, check.before, unlikely_)->getTerminator());
   cold.SetCurrentDebugLocation(access.inst->getDebugLoc());
   if (!words_.empty() && !access.write) {
-    cold.SetInsertPoint(split_if(not_second_reader(cold, check), &*cold.GetInsertPoint(), nullptr)->getTerminator());
+    cold.SetInsertPoint(
+        split_if(not_second_reader(cold, check), &*cold.GetInsertPoint(), nullptr)->getTerminator());
   }
   if (llvm::Value* unread = not_in_read_cache(cold, check)) {
     cold.SetInsertPoint(split_if(unread, &*cold.GetInsertPoint(), nullptr)->getTerminator());
   }
   around(cold, true);
-  std::string hook = (llvm::Twine("__duress_check_") + (access.write ? "write" : "read") + llvm::Twine(access.size)).str();
+  std::string hook =
+      (llvm::Twine("__duress_check_") + (access.write ? "write" : "read") + llvm::Twine(access.size)).str();
   unit_.hooks.call(cold, hook, {access.address, site});
   around(cold, false);
 }
 
 llvm::Value* CheckEmitter::load_word(llvm::IRBuilderBase& builder, llvm::Value* cell) {
   // Monotonic: other threads write cells, and the word must not be read twice.
-  auto* word = builder.CreateAlignedLoad(builder.getInt64Ty(), builder.CreateIntToPtr(cell, builder.getPtrTy()), llvm::Align(8));
+  auto* word = builder.CreateAlignedLoad(builder.getInt64Ty(),
+                                         builder.CreateIntToPtr(cell, builder.getPtrTy()), llvm::Align(8));
   word->setAtomic(llvm::AtomicOrdering::Monotonic);
   words_.push_back(unseen_by_sanitizers(word));
   return word;
@@ -122,7 +131,8 @@ llvm::Value* CheckEmitter::load_word(llvm::IRBuilderBase& builder, llvm::Value* 
 /// Is the access id of a word not of this thread's epoch?
 llvm::Value* CheckEmitter::not_of_epoch(llvm::IRBuilderBase& builder, llvm::Value* word) {
   auto self = [&](uint64_t offset) {
-    return unseen_by_sanitizers(builder.CreateAlignedLoad(builder.getInt64Ty(), unit_.hooks.self(offset), llvm::Align(8)));
+    return unseen_by_sanitizers(
+        builder.CreateAlignedLoad(builder.getInt64Ty(), unit_.hooks.self(offset), llvm::Align(8)));
   };
   llvm::Value* age = builder.CreateSub(word, self(offsetof(DuressSelf, epoch_low)));
   return builder.CreateICmpUGE(age, self(offsetof(DuressSelf, epoch_span)));
@@ -136,7 +146,8 @@ CheckEmitter::Position CheckEmitter::position(const Check& check) {
   if (check.access.align.value() > 1) zeros |= std::min<uint64_t>(check.access.align.value(), 8) - 1;
   uint64_t highest = ~zeros & 7;  // the largest offset that is possible
   bool exact = (zeros | ones) == 7;
-  return {ones, exact, /*aligned=*/highest == 0, /*may_cross=*/(exact ? ones : highest) + check.access.size > kGranule};
+  return {ones, exact, /*aligned=*/highest == 0,
+          /*may_cross=*/(exact ? ones : highest) + check.access.size > kGranule};
 }
 
 /// Two threads that read the same memory are both in its cell; inline code has looked at the newer one.
@@ -144,9 +155,11 @@ llvm::Value* CheckEmitter::not_second_reader(llvm::IRBuilderBase& builder, const
   llvm::Value* failed = nullptr;
   for (llvm::Value* word : words_) {
     llvm::Value* old = not_of_epoch(builder, builder.CreateShl(word, DURESS_OLD_ID_SHIFT));
-    llvm::Value* one = builder.CreateICmpEQ(builder.CreateAnd(word, uint64_t{DURESS_TWO_READERS}), builder.getInt64(0));
+    llvm::Value* one =
+        builder.CreateICmpEQ(builder.CreateAnd(word, uint64_t{DURESS_TWO_READERS}), builder.getInt64(0));
     llvm::Value* bad = builder.CreateOr(old, one);
-    if (words_.size() > 1) bad = builder.CreateAnd(bad, not_of_epoch(builder, word));  // it may be the other that failed
+    if (words_.size() > 1)
+      bad = builder.CreateAnd(bad, not_of_epoch(builder, word));  // it may be the other that failed
     bad = builder.CreateOr(bad, uncovered(builder, check, word));
     failed = failed == nullptr ? bad : builder.CreateOr(failed, bad);
   }
@@ -165,13 +178,15 @@ llvm::Value* CheckEmitter::uncovered(llvm::IRBuilderBase& builder, const Check& 
     // A rotation takes its count modulo 8 as it is: one instruction less than shifting the mask.
     llvm::Value* p = builder.CreatePtrToInt(check.access.address, builder.getInt64Ty());
     llvm::Value* rotation = builder.CreateTrunc(p, builder.getInt8Ty());
-    bits = builder.CreateCall(intrinsic(unit_.module, llvm::Intrinsic::fshr, {builder.getInt8Ty()}), {bits, bits, rotation});
+    bits = builder.CreateCall(intrinsic(unit_.module, llvm::Intrinsic::fshr, {builder.getInt8Ty()}),
+                              {bits, bits, rotation});
   }
-  return builder.CreateICmpNE(builder.CreateAnd(bits, builder.getInt8(static_cast<uint8_t>(mask))), builder.getInt8(0));
+  return builder.CreateICmpNE(builder.CreateAnd(bits, builder.getInt8(static_cast<uint8_t>(mask))),
+                              builder.getInt8(0));
 }
 
-/// Memory that several threads read fails the test of its cell for all but one or two of them; each thread has a
-/// cache of what it has read in this epoch. Null where the cache does not apply.
+/// Memory that several threads read fails the test of its cell for all but one or two of them; each thread
+/// has a cache of what it has read in this epoch. Null where the cache does not apply.
 llvm::Value* CheckEmitter::not_in_read_cache(llvm::IRBuilderBase& builder, const Check& check) {
   const Access& access = check.access;
   Position at = position(check);
@@ -179,18 +194,21 @@ llvm::Value* CheckEmitter::not_in_read_cache(llvm::IRBuilderBase& builder, const
   if (access.write || (!two_cells && (access.size > kGranule || at.may_cross))) return nullptr;
   llvm::Type* i64 = builder.getInt64Ty();
   llvm::Value* p = builder.CreatePtrToInt(access.address, i64);
-  llvm::Value* cache = unseen_by_sanitizers(
-      builder.CreateAlignedLoad(builder.getPtrTy(), unit_.hooks.self(offsetof(DuressSelf, read_cache)), llvm::Align(8)));
-  llvm::Value* tag =
-      unseen_by_sanitizers(builder.CreateAlignedLoad(i64, unit_.hooks.self(offsetof(DuressSelf, read_tag)), llvm::Align(8)));
+  llvm::Value* cache = unseen_by_sanitizers(builder.CreateAlignedLoad(
+      builder.getPtrTy(), unit_.hooks.self(offsetof(DuressSelf, read_cache)), llvm::Align(8)));
+  llvm::Value* tag = unseen_by_sanitizers(
+      builder.CreateAlignedLoad(i64, unit_.hooks.self(offsetof(DuressSelf, read_tag)), llvm::Align(8)));
   auto difference = [&](llvm::Value* granule) {
-    llvm::Value* index = builder.CreateAnd(builder.CreateLShr(granule, 3), uint64_t{DURESS_READ_CACHE_ENTRIES - 1});
+    llvm::Value* index =
+        builder.CreateAnd(builder.CreateLShr(granule, 3), uint64_t{DURESS_READ_CACHE_ENTRIES - 1});
     llvm::Value* entry = unseen_by_sanitizers(
         builder.CreateAlignedLoad(i64, builder.CreateInBoundsGEP(i64, cache, index), llvm::Align(8)));
-    return builder.CreateXor(entry, builder.CreateOr(builder.CreateShl(granule, DURESS_READ_CACHE_SHIFT), tag));
+    return builder.CreateXor(entry,
+                             builder.CreateOr(builder.CreateShl(granule, DURESS_READ_CACHE_SHIFT), tag));
   };
   if (two_cells) {  // both must be there, whole
-    llvm::Value* both = builder.CreateOr(difference(p), difference(builder.CreateAdd(p, builder.getInt64(kGranule))));
+    llvm::Value* both =
+        builder.CreateOr(difference(p), difference(builder.CreateAdd(p, builder.getInt64(kGranule))));
     return builder.CreateICmpNE(both, builder.getInt64(0));
   }
   llvm::Value* one = difference(at.aligned ? p : builder.CreateAnd(p, ~uint64_t{7}));

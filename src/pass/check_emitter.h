@@ -21,8 +21,8 @@ class CheckEmitter {
   void emit(const Check& check);
 
   /// Checks `bytes` bytes at `start` before `inst`, whose site it is. Emitted at `builder`.
-  void emit_range(llvm::IRBuilderBase& builder, llvm::Instruction* inst, llvm::Value* start, llvm::Value* bytes,
-                  bool write, uint64_t site_size);
+  void emit_range(llvm::IRBuilderBase& builder, llvm::Instruction* inst, llvm::Value* start,
+                  llvm::Value* bytes, bool write, uint64_t site_size);
 
   /// Pushes and pops the frame around hooks in leaf bodies; nothing elsewhere.
   void around(llvm::IRBuilderBase& builder, bool before);
@@ -32,8 +32,8 @@ class CheckEmitter {
   struct Position {
     uint64_t offset;  // if exact
     bool exact;
-    bool aligned;     // offset 0
-    bool may_cross;   // into the next granule
+    bool aligned;    // offset 0
+    bool may_cross;  // into the next granule
   };
   Position position(const Check& check);
   llvm::Value* failed(llvm::IRBuilderBase& builder, const Check& check, llvm::Value* address);

@@ -7,17 +7,17 @@
 #ifndef DURESS_PASS_CHECK_PLAN_H_
 #define DURESS_PASS_CHECK_PLAN_H_
 
+#include <vector>
+
 #include "llvm/IR/Function.h"
 #include "llvm/IR/PassManager.h"
 #include "pass/access.h"
 #include "pass/variable_namer.h"
 
-#include <vector>
-
 namespace duress::pass {
 
 struct Check {
-  Access access;             // what is checked; `inst` is where its site points
+  Access access;              // what is checked; `inst` is where its site points
   llvm::Instruction* before;  // where the check goes
   /// A range instead of one access: set when a loop's accesses were gathered.
   llvm::Value* range_start = nullptr;
@@ -40,8 +40,8 @@ void merge_reads_into_writes(std::vector<Check>& checks, const llvm::DataLayout&
 void drop_covered(llvm::Function& function, std::vector<Check>& checks, const llvm::DataLayout& layout);
 
 /// Moves checks out of loops that do not synchronise (loop_ranges.cc). Returns those that became ranges.
-std::vector<Check> hoist_from_loops(llvm::Function& function, std::vector<Check>& checks, VariableNamer& namer,
-                                    llvm::FunctionAnalysisManager& analyses);
+std::vector<Check> hoist_from_loops(llvm::Function& function, std::vector<Check>& checks,
+                                    VariableNamer& namer, llvm::FunctionAnalysisManager& analyses);
 void simplify_loops(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
 
 }  // namespace duress::pass

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pass/checked.h"
 
+#include <algorithm>
+
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/MDBuilder.h"
 #include "pass/access.h"
@@ -10,10 +12,30 @@
 #include "pass/frames.h"
 #include "pass/masked.h"
 
-#include <algorithm>
-
 namespace duress::pass {
 namespace {
+
+// Copies of small objects (a point, a string's header) are as common as loads: inline checks up to this size.
+constexpr uint64_t kInlineCopy = 48;
+
+/// One operand of a memcpy or the like.
+void check_operand(llvm::CallBase* call, unsigned operand, llvm::Value* bytes, uint64_t size, bool write,
+                   CheckEmitter& emitter) {
+  llvm::Value* address = call->getArgOperand(operand);
+  llvm::Align align = call->getParamAlign(operand).valueOrOne();
+  if (size == 0 || size > kInlineCopy || size % 8 != 0 || align < llvm::Align(8)) {
+    llvm::IRBuilder<> builder(call);
+    emitter.emit_range(builder, call, address, bytes, write, size);
+    return;
+  }
+  for (uint64_t at = 0; at < size;) {
+    uint64_t piece = size - at >= 16 ? 16 : 8;
+    llvm::IRBuilder<> builder(call);
+    llvm::Value* start = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), address, at);
+    emitter.emit({.access = {call, start, piece, llvm::Align(8), write, false, false}, .before = call});
+    at += piece;
+  }
+}
 
 /// memcpy and the like: what they read and write, as ranges.
 void check_memory_call(llvm::CallBase* call, AccessFilter& filter, CheckEmitter& emitter) {
@@ -23,10 +45,10 @@ void check_memory_call(llvm::CallBase* call, AccessFilter& filter, CheckEmitter&
   uint64_t size = constant == nullptr ? 0 : constant->getZExtValue();
   if (constant != nullptr && size == 0) return;
   if (memory_call(*call) != MemoryCall::kSet && filter.may_be_shared(call->getArgOperand(1))) {
-    emitter.emit_range(builder, call, call->getArgOperand(1), bytes, false, size);
+    check_operand(call, 1, bytes, size, false, emitter);
   }
   if (filter.may_be_shared(call->getArgOperand(0))) {
-    emitter.emit_range(builder, call, call->getArgOperand(0), bytes, true, size);
+    check_operand(call, 0, bytes, size, true, emitter);
   }
 }
 
@@ -37,7 +59,8 @@ void check_byval_arguments(llvm::CallBase* call, AccessFilter& filter, CheckEmit
     if (!call->isByValArgument(i) || !filter.may_be_shared(call->getArgOperand(i))) continue;
     uint64_t size = layout.getTypeAllocSize(call->getParamByValType(i));
     llvm::IRBuilder<> builder(call);
-    if (size != 0) emitter.emit_range(builder, call, call->getArgOperand(i), builder.getInt64(size), false, size);
+    if (size != 0)
+      emitter.emit_range(builder, call, call->getArgOperand(i), builder.getInt64(size), false, size);
   }
 }
 
@@ -100,9 +123,8 @@ void instrument_checked(llvm::Function& function, Unit& unit, uint32_t function_
   llvm::DenseMap<const llvm::Instruction*, uint32_t> position;
   uint32_t next = 0;
   for (llvm::Instruction& inst : llvm::instructions(function)) position[&inst] = next++;
-  std::stable_sort(checks.begin(), checks.end(), [&](const Check& a, const Check& b) {
-    return position[a.before] > position[b.before];
-  });
+  std::stable_sort(checks.begin(), checks.end(),
+                   [&](const Check& a, const Check& b) { return position[a.before] > position[b.before]; });
   for (const Check& check : checks) emitter.emit(check);
   for (llvm::CallBase* call : work.memory_calls) check_memory_call(call, filter, emitter);
   for (llvm::CallBase* call : work.byval_calls) check_byval_arguments(call, filter, emitter, layout);
@@ -131,13 +153,15 @@ void instrument_in_place(llvm::Function& function, Unit& unit, uint32_t function
   llvm::MDNode* unlikely = llvm::MDBuilder(function.getContext()).createBranchWeights(1, 1 << 20);
   auto guard = [&](llvm::Instruction* inst) {
     llvm::IRBuilder<> builder(inst);
-    auto* flag = unseen_by_sanitizers(builder.CreateLoad(builder.getInt8Ty(), unit.sites.flag(function_index)));
+    auto* flag =
+        unseen_by_sanitizers(builder.CreateLoad(builder.getInt8Ty(), unit.sites.flag(function_index)));
     return split_if(builder.CreateICmpNE(flag, builder.getInt8(0)), inst, unlikely)->getTerminator();
   };
   for (const Access& access : llvm::reverse(accesses)) {
     llvm::IRBuilder<> builder(guard(access.inst));
     builder.SetCurrentDebugLocation(access.inst->getDebugLoc());
-    emitter.emit_range(builder, access.inst, access.address, builder.getInt64(access.size), access.write, access.size);
+    emitter.emit_range(builder, access.inst, access.address, builder.getInt64(access.size), access.write,
+                       access.size);
   }
   for (llvm::CallBase* call : work.memory_calls) {
     auto* copy = llvm::cast<llvm::CallBase>(call->clone());

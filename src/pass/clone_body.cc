@@ -49,8 +49,10 @@ class SharedMetadata {
 
 void visit_instruction(llvm::Instruction& inst, SharedMetadata& shared) {
   shared.visit_location(inst.getDebugLoc().get());
-  if (auto* debug = llvm::dyn_cast<llvm::DbgVariableIntrinsic>(&inst)) shared.visit_variable(debug->getVariable());
-  if (auto* debug = llvm::dyn_cast<llvm::DbgLabelInst>(&inst)) shared.visit_scope(debug->getLabel()->getScope());
+  if (auto* debug = llvm::dyn_cast<llvm::DbgVariableIntrinsic>(&inst))
+    shared.visit_variable(debug->getVariable());
+  if (auto* debug = llvm::dyn_cast<llvm::DbgLabelInst>(&inst))
+    shared.visit_scope(debug->getLabel()->getScope());
 #if LLVM_VERSION_MAJOR >= 19
   for (llvm::DbgRecord& record : inst.getDbgRecordRange()) {
     shared.visit_location(record.getDebugLoc().get());
@@ -74,8 +76,8 @@ void remap_instruction(llvm::Instruction& inst, llvm::ValueToValueMapTy& map) {
 }  // namespace
 
 llvm::Function* clone_body(llvm::Function& function) {
-  auto* copy = llvm::Function::Create(function.getFunctionType(), function.getLinkage(), function.getAddressSpace(),
-                                      function.getName(), function.getParent());
+  auto* copy = llvm::Function::Create(function.getFunctionType(), function.getLinkage(),
+                                      function.getAddressSpace(), function.getName(), function.getParent());
   llvm::ValueToValueMapTy map;
   auto to = copy->arg_begin();
   for (llvm::Argument& from : function.args()) {

@@ -70,7 +70,8 @@ inline llvm::CallBase* copy_call(llvm::CallBase* call, llvm::ArrayRef<llvm::Oper
 /// SCEVExpander lost its data layout parameter on the way.
 template <class Expander = llvm::SCEVExpander>
 Expander make_expander(llvm::ScalarEvolution& scev, const llvm::DataLayout& layout) {
-  if constexpr (std::is_constructible_v<Expander, llvm::ScalarEvolution&, const llvm::DataLayout&, const char*>) {
+  if constexpr (std::is_constructible_v<Expander, llvm::ScalarEvolution&, const llvm::DataLayout&,
+                                        const char*>) {
     return Expander(scev, layout, "duress");
   } else {
     return Expander(scev, "duress");
@@ -86,7 +87,8 @@ void for_each_variable(llvm::Value* value, bool declares, Visit visit) {
 #if LLVM_VERSION_MAJOR >= 19
   // With optimisation a variable's home is named by assignment records, linked to the alloca by an id.
   if (declares && inst != nullptr) {
-    for (llvm::DbgVariableRecord* record : llvm::at::getDVRAssignmentMarkers(inst)) visit(record->getVariable());
+    for (llvm::DbgVariableRecord* record : llvm::at::getDVRAssignmentMarkers(inst))
+      visit(record->getVariable());
   }
   auto* metadata = llvm::LocalAsMetadata::getIfExists(value);
   if (metadata == nullptr) return;
@@ -98,7 +100,8 @@ void for_each_variable(llvm::Value* value, bool declares, Visit visit) {
   }
 #else
   if (declares && inst != nullptr) {
-    for (llvm::DbgAssignIntrinsic* marker : llvm::at::getAssignmentMarkers(inst)) visit(marker->getVariable());
+    for (llvm::DbgAssignIntrinsic* marker : llvm::at::getAssignmentMarkers(inst))
+      visit(marker->getVariable());
   }
   llvm::SmallVector<llvm::DbgVariableIntrinsic*, 4> users;
   llvm::findDbgUsers(users, value);

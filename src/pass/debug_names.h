@@ -5,9 +5,9 @@
 #ifndef DURESS_PASS_DEBUG_NAMES_H_
 #define DURESS_PASS_DEBUG_NAMES_H_
 
-#include "llvm/IR/DebugInfoMetadata.h"
-
 #include <string>
+
+#include "llvm/IR/DebugInfoMetadata.h"
 
 namespace duress::pass {
 

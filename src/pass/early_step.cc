@@ -2,8 +2,8 @@
 //
 // The step before optimisation. Each function gets a faithful body: a copy in which each source-level access
 // is a call (faithful.cc). Nothing refers to the copy until the late step, so three things must hold until
-// then: the optimiser keeps it (it is in llvm.compiler.used), calls in it are not merged on the strength of what
-// is known about plain bodies (kOpaqueBundle), and the original keeps its signature and receives real
+// then: the optimiser keeps it (it is in llvm.compiler.used), calls in it are not merged on the strength of
+// what is known about plain bodies (kOpaqueBundle), and the original keeps its signature and receives real
 // arguments. For the last, functions local to the unit are disguised as external: else the optimiser would
 // drop or replace parameters that the plain body happens not to need, but the faithful one does.
 #include "pass/early_step.h"
@@ -36,7 +36,8 @@ bool defines_label(llvm::StringRef assembly) {
       size_t end = part.find(':');
       if (end == llvm::StringRef::npos || end == 0) continue;
       llvm::StringRef label = part.take_front(end);
-      bool is_symbol = llvm::all_of(label, [](char c) { return llvm::isAlnum(c) || c == '_' || c == '.' || c == '$'; });
+      bool is_symbol =
+          llvm::all_of(label, [](char c) { return llvm::isAlnum(c) || c == '_' || c == '.' || c == '$'; });
       if (is_symbol && !llvm::isDigit(label[0])) return true;  // "1:" may be repeated
     }
   }

@@ -44,7 +44,8 @@ class FaithfulBody {
       if (is_masked_access(&inst, filter_)) masked.push_back(llvm::cast<llvm::IntrinsicInst>(&inst));
       auto* call = llvm::dyn_cast<llvm::CallBase>(&inst);
       if (call == nullptr) continue;
-      if (memory_call(*call) != MemoryCall::kNone ? is_shared_copy(call) : is_real_call(inst)) calls.push_back(call);
+      if (memory_call(*call) != MemoryCall::kNone ? is_shared_copy(call) : is_real_call(inst))
+        calls.push_back(call);
     }
     for (llvm::CallBase* call : calls) {
       if (memory_call(*call) != MemoryCall::kNone) {
@@ -72,7 +73,8 @@ class FaithfulBody {
   }
 
  private:
-  llvm::Constant* site(llvm::Instruction* inst, llvm::Value* address, int access, uint64_t size, bool is_volatile) {
+  llvm::Constant* site(llvm::Instruction* inst, llvm::Value* address, int access, uint64_t size,
+                       bool is_volatile) {
     uint8_t flags = DURESS_SITE_FAITHFUL | (is_volatile ? DURESS_SITE_VOLATILE : 0);
     return unit_.site(inst, address, static_cast<DuressAccess>(access), size, index_, flags);
   }
@@ -89,11 +91,13 @@ class FaithfulBody {
     llvm::Constant* where = site(access.inst, access.address, kDuressRead, access.size, access.is_volatile);
     llvm::Value* value;
     if (fits_register(type, access.size)) {
-      value = unit_.hooks.call(builder, ("__duress_load" + llvm::Twine(access.size)).str(), {access.address, where});
+      value = unit_.hooks.call(builder, ("__duress_load" + llvm::Twine(access.size)).str(),
+                               {access.address, where});
       value = from_integer(builder, value, type);
     } else {
       llvm::AllocaInst* slot = temporary(type);
-      unit_.hooks.call(builder, "__duress_loadn", {slot, access.address, builder.getInt64(access.size), where});
+      unit_.hooks.call(builder, "__duress_loadn",
+                       {slot, access.address, builder.getInt64(access.size), where});
       value = builder.CreateLoad(type, slot);
     }
     access.inst->replaceAllUsesWith(value);
@@ -106,7 +110,8 @@ class FaithfulBody {
     llvm::IRBuilder<> builder(store);
     llvm::Value* value = store->getValueOperand();
     if (access.is_vptr_store) {
-      auto* old = unseen_by_sanitizers(builder.CreateAlignedLoad(builder.getPtrTy(), access.address, access.align));
+      auto* old =
+          unseen_by_sanitizers(builder.CreateAlignedLoad(builder.getPtrTy(), access.address, access.align));
       builder.SetInsertPoint(split_if(builder.CreateICmpNE(old, value), store, nullptr)->getTerminator());
       builder.SetCurrentDebugLocation(store->getDebugLoc());
     }
@@ -116,7 +121,8 @@ class FaithfulBody {
     } else {
       llvm::AllocaInst* slot = temporary(value->getType());
       builder.CreateStore(value, slot);
-      unit_.hooks.call(builder, "__duress_storen", {access.address, slot, builder.getInt64(access.size), where});
+      unit_.hooks.call(builder, "__duress_storen",
+                       {access.address, slot, builder.getInt64(access.size), where});
     }
     store->eraseFromParent();
   }
@@ -136,7 +142,8 @@ class FaithfulBody {
     uint64_t size = constant == nullptr ? 0 : constant->getZExtValue();
     // One hook does both accesses; its site names what is written, or what is read if that is a local.
     bool names_target = memory_call(*call) == MemoryCall::kSet || filter_.may_be_shared(to);
-    llvm::Constant* where = site(call, names_target ? to : from, names_target ? kDuressWrite : kDuressRead, size, false);
+    llvm::Constant* where =
+        site(call, names_target ? to : from, names_target ? kDuressWrite : kDuressRead, size, false);
     switch (memory_call(*call)) {
       case MemoryCall::kSet:
         unit_.hooks.call(builder, "__duress_memset",
@@ -205,7 +212,8 @@ void finish_faithful(llvm::Function& function, Unit& unit) {
     if (call == nullptr || !call->getOperandBundle(kOpaqueBundle)) continue;
     llvm::SmallVector<llvm::OperandBundleDef, 2> bundles;
     call->getOperandBundlesAsDefs(bundles);
-    llvm::erase_if(bundles, [](const llvm::OperandBundleDef& bundle) { return bundle.getTag() == kOpaqueBundle; });
+    llvm::erase_if(bundles,
+                   [](const llvm::OperandBundleDef& bundle) { return bundle.getTag() == kOpaqueBundle; });
     replace_bundles(call, bundles);
   }
   Frames(function, unit.hooks).instrument_body();

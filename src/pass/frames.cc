@@ -3,11 +3,11 @@
 
 #include <duress/hooks.h>
 
+#include <cstddef>
+
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "pass/compat.h"
-
-#include <cstddef>
 
 namespace duress::pass {
 namespace {
@@ -27,7 +27,8 @@ void Frames::set_top(llvm::IRBuilderBase& builder, llvm::Value* top) {
 }
 
 llvm::Value* Frames::push(llvm::IRBuilderBase& builder) {
-  llvm::Value* frame = unseen(builder.CreateLoad(builder.getPtrTy(), hooks_.self(offsetof(DuressSelf, frames))));
+  llvm::Value* frame =
+      unseen(builder.CreateLoad(builder.getPtrTy(), hooks_.self(offsetof(DuressSelf, frames))));
   llvm::Value* caller = builder.CreateCall(intrinsic(*function_.getParent(), llvm::Intrinsic::returnaddress),
                                            {builder.getInt32(0)});
   unseen(builder.CreateStore(caller, frame));
@@ -51,7 +52,8 @@ void Frames::instrument_body() {
   while (llvm::isa<llvm::AllocaInst>(*start)) ++start;
   llvm::IRBuilder<> builder(&*start);
   if (llvm::DISubprogram* info = function_.getSubprogram()) {
-    builder.SetCurrentDebugLocation(llvm::DILocation::get(function_.getContext(), info->getScopeLine(), 0, info));
+    builder.SetCurrentDebugLocation(
+        llvm::DILocation::get(function_.getContext(), info->getScopeLine(), 0, info));
   }
   llvm::Value* frame = push(builder);
   auto above = [&](llvm::IRBuilderBase& at) {

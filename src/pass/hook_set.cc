@@ -84,15 +84,15 @@ llvm::Constant* HookSet::self(uint64_t offset) {
   llvm::Type* i64 = llvm::Type::getInt64Ty(context);
   llvm::GlobalVariable* variable = module_.getGlobalVariable("__duress_self");
   if (variable == nullptr) {
-    auto* type = llvm::StructType::get(context, {i64, i64, llvm::PointerType::get(context, 0), llvm::PointerType::get(context, 0), i64});
+    auto* type = llvm::StructType::get(
+        context, {i64, i64, llvm::PointerType::get(context, 0), llvm::PointerType::get(context, 0), i64});
     // Code that can only end up in an executable reaches the runtime's variable, which is linked into
     // that executable, with a constant offset from %fs: one instruction less per use.
-    bool executable = module_.getPICLevel() == llvm::PICLevel::NotPIC ||
-                      module_.getPIELevel() != llvm::PIELevel::Default;
-    variable = new llvm::GlobalVariable(module_, type, false, llvm::GlobalValue::ExternalLinkage, nullptr,
-                                        "__duress_self", nullptr,
-                                        executable ? llvm::GlobalValue::LocalExecTLSModel
-                                                   : llvm::GlobalValue::InitialExecTLSModel);
+    bool executable =
+        module_.getPICLevel() == llvm::PICLevel::NotPIC || module_.getPIELevel() != llvm::PIELevel::Default;
+    variable = new llvm::GlobalVariable(
+        module_, type, false, llvm::GlobalValue::ExternalLinkage, nullptr, "__duress_self", nullptr,
+        executable ? llvm::GlobalValue::LocalExecTLSModel : llvm::GlobalValue::InitialExecTLSModel);
   }
   if (offset == 0) return variable;
   return llvm::ConstantExpr::getGetElementPtr(llvm::Type::getInt8Ty(context), variable,

@@ -15,8 +15,7 @@ class HookSet {
   explicit HookSet(llvm::Module& module) : module_(module) {}
 
   /// Calls the hook `name` with `args` at the builder's place. The name must be in hooks.def.
-  llvm::CallInst* call(llvm::IRBuilderBase& builder, llvm::StringRef name,
-                       llvm::ArrayRef<llvm::Value*> args);
+  llvm::CallInst* call(llvm::IRBuilderBase& builder, llvm::StringRef name, llvm::ArrayRef<llvm::Value*> args);
 
   /// The thread's DuressSelf: `offset` bytes into it, as a constant address.
   llvm::Constant* self(uint64_t offset);
@@ -24,7 +23,8 @@ class HookSet {
  private:
   llvm::Function* declare(llvm::StringRef name);
 
-  llvm::Module& module_;  // declarations are found by name: the optimiser deletes unused ones between the steps
+  llvm::Module&
+      module_;  // declarations are found by name: the optimiser deletes unused ones between the steps
 };
 
 }  // namespace duress::pass

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The step after optimisation. The function itself stays as the optimiser left it, but for one test of its
-// byte in `duress_flags` at entry; its copy with race checks and its faithful body are reached from there with a
-// tail call, so that arguments of every kind, variadic ones too, arrive untouched.
+// byte in `duress_flags` at entry; its copy with race checks and its faithful body are reached from there
+// with a tail call, so that arguments of every kind, variadic ones too, arrive untouched.
 #include "pass/late_step.h"
+
+#include <cstdlib>
 
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/MDBuilder.h"
@@ -17,8 +19,6 @@
 #include "pass/faithful.h"
 #include "pass/frames.h"
 #include "pass/module_init.h"
-
-#include <cstdlib>
 
 namespace duress::pass {
 namespace {
@@ -50,15 +50,16 @@ llvm::Function* faithful_body(llvm::Module& module, llvm::Function& original) {
     // A call that exists to fail compilation if it is not optimised away.
     auto* call = llvm::dyn_cast<llvm::CallBase>(&inst);
     llvm::Function* callee = call == nullptr ? nullptr : call->getCalledFunction();
-    if (callee != nullptr && (callee->hasFnAttribute("dontcall-error") || callee->hasFnAttribute("dontcall-warn"))) {
+    if (callee != nullptr &&
+        (callee->hasFnAttribute("dontcall-error") || callee->hasFnAttribute("dontcall-warn"))) {
       return nullptr;
     }
   }
   return clone;
 }
 
-/// Goes on in another body. A tail call, except where structures are passed on the stack by value: there LLVM's
-/// code for x86 overwrites the return address (seen in 19), so it is a call with a frame of its own.
+/// Goes on in another body. A tail call, except where structures are passed on the stack by value: there
+/// LLVM's code for x86 overwrites the return address (seen in 19), so it is a call with a frame of its own.
 void continue_in(llvm::IRBuilder<>& builder, llvm::Function& from, llvm::Function& to, HookSet& hooks) {
   llvm::SmallVector<llvm::Value*, 8> arguments;
   llvm::SmallVector<llvm::AttributeSet, 8> attributes;
@@ -78,7 +79,8 @@ void continue_in(llvm::IRBuilder<>& builder, llvm::Function& from, llvm::Functio
     if (from.hasRetAttribute(kind)) result.addAttribute(kind);
   }
   call->setAttributes(llvm::AttributeList::get(from.getContext(), llvm::AttributeSet(),
-                                               llvm::AttributeSet::get(from.getContext(), result), attributes));
+                                               llvm::AttributeSet::get(from.getContext(), result),
+                                               attributes));
   if (!tail) frames.push_around(builder, false);
   if (from.getReturnType()->isVoidTy()) {
     builder.CreateRetVoid();
@@ -95,7 +97,8 @@ void add_dispatch(llvm::Function& function, llvm::Constant* flag_address, llvm::
   llvm::SmallVector<llvm::AllocaInst*, 16> allocas;
   auto split = entry->begin();
   for (llvm::Instruction& inst : *entry) {
-    if (auto* alloca = llvm::dyn_cast<llvm::AllocaInst>(&inst); alloca != nullptr && alloca->isStaticAlloca()) {
+    if (auto* alloca = llvm::dyn_cast<llvm::AllocaInst>(&inst);
+        alloca != nullptr && alloca->isStaticAlloca()) {
       allocas.push_back(alloca);
     }
   }
@@ -118,12 +121,14 @@ void add_dispatch(llvm::Function& function, llvm::Constant* flag_address, llvm::
   // Loaded twice, so that the first test compares memory and needs no register.
   auto flag = [&] { return unseen_by_sanitizers(builder.CreateLoad(builder.getInt8Ty(), flag_address)); };
   llvm::MDNode* likely = llvm::MDBuilder(context).createBranchWeights(1 << 20, 1);
-  builder.CreateCondBr(builder.CreateICmpEQ(flag(), builder.getInt8(DURESS_BODY_PLAIN)), plain, other, likely);
+  builder.CreateCondBr(builder.CreateICmpEQ(flag(), builder.getInt8(DURESS_BODY_PLAIN)), plain, other,
+                       likely);
   builder.SetInsertPoint(other);
   if (faithful != nullptr) {
     llvm::BasicBlock* to_faithful = llvm::BasicBlock::Create(context, "duress.faithful", &function);
     llvm::BasicBlock* to_checked = llvm::BasicBlock::Create(context, "duress.checked", &function);
-    builder.CreateCondBr(builder.CreateICmpEQ(flag(), builder.getInt8(DURESS_BODY_FAITHFUL)), to_faithful, to_checked);
+    builder.CreateCondBr(builder.CreateICmpEQ(flag(), builder.getInt8(DURESS_BODY_FAITHFUL)), to_faithful,
+                         to_checked);
     builder.SetInsertPoint(to_faithful);
     continue_in(builder, function, *faithful, hooks);
     builder.SetInsertPoint(to_checked);
@@ -131,7 +136,9 @@ void add_dispatch(llvm::Function& function, llvm::Constant* flag_address, llvm::
   continue_in(builder, function, checked, hooks);
 }
 
-bool is_faithful(const llvm::Function& function) { return function.getName().ends_with(kFaithfulSuffix); }
+bool is_faithful(const llvm::Function& function) {
+  return function.getName().ends_with(kFaithfulSuffix);
+}
 
 /// Undoes what the early step did to keep the faithful bodies; returns the functions to instrument.
 std::vector<llvm::Function*> restore(Unit& unit) {
@@ -177,7 +184,8 @@ void instrument(llvm::Function& function, Unit& unit, llvm::FunctionAnalysisMana
     finish_faithful(*faithful, unit);
   }
   add_dispatch(function, unit.sites.flag(record.index), *checked, faithful, unit.hooks);
-  // Link-time optimisation would change the function's result type and forget about its tail calls (seen in 19).
+  // Link-time optimisation would change the function's result type and forget about its tail calls (seen in
+  // 19).
   if (is_for_lto(unit.module)) llvm::appendToCompilerUsed(unit.module, {&function});
   analyses.invalidate(function, llvm::PreservedAnalyses::none());
 }

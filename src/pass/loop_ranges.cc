@@ -4,6 +4,8 @@
 // to a fixed address needs one check, and accesses that walk through memory without gaps need one check of
 // the range they cover. Exactly the bytes that the loop will access are checked: a range is made only when
 // the number of rounds is known at entry and nothing can leave the loop early.
+#include <algorithm>
+
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
@@ -14,15 +16,13 @@
 #include "pass/check_plan.h"
 #include "pass/compat.h"
 
-#include <algorithm>
-
 namespace duress::pass {
 namespace {
 
 // Below this many bytes the loop's own inline checks are cheaper than a call.
 constexpr uint64_t kMinRangeBytes = 64;
-constexpr uint64_t kMinStrided = 8;   // accesses
-constexpr uint64_t kMaxStrided = 8;   // bytes of one: what a shadow cell covers
+constexpr uint64_t kMinStrided = 8;  // accesses
+constexpr uint64_t kMaxStrided = 8;  // bytes of one: what a shadow cell covers
 
 class LoopHoister {
  public:
@@ -41,7 +41,8 @@ class LoopHoister {
     for (llvm::Loop* loop : llvm::reverse(order)) visit(loop);  // inner loops first
     std::erase_if(checks_, [](const Check& check) { return check.before == nullptr; });
     // Where several met in front of a loop a write goes first: it covers the reads.
-    std::stable_partition(checks_.begin(), checks_.end(), [](const Check& check) { return check.access.write; });
+    std::stable_partition(checks_.begin(), checks_.end(),
+                          [](const Check& check) { return check.access.write; });
     return std::move(ranges_);
   }
 
@@ -114,7 +115,8 @@ class LoopHoister {
     }
     for (Check& range : ranges_) {
       if (loop->contains(range.before) && loop->isLoopInvariant(range.range_start) &&
-          loop->isLoopInvariant(range.range_bytes) && (range.stride == nullptr || loop->isLoopInvariant(range.stride)) &&
+          loop->isLoopInvariant(range.range_bytes) &&
+          (range.stride == nullptr || loop->isLoopInvariant(range.stride)) &&
           is_certain(loop, range.before->getParent())) {
         range.before = front;
       }
@@ -142,7 +144,8 @@ class LoopHoister {
   }
 
   /// A step that is only known at run time: the column of a matrix.
-  void add_column(llvm::Loop* loop, Check* check, bool every_round, const llvm::SCEV* rounds, llvm::Instruction* front) {
+  void add_column(llvm::Loop* loop, Check* check, bool every_round, const llvm::SCEV* rounds,
+                  llvm::Instruction* front) {
     auto* walk = llvm::dyn_cast<llvm::SCEVAddRecExpr>(scev_.getSCEV(check->access.address));
     if (walk == nullptr || walk->getLoop() != loop || !walk->isAffine()) return;
     const llvm::SCEV* step = walk->getStepRecurrence(scev_);
@@ -157,12 +160,14 @@ class LoopHoister {
       for (Walker& walker : group.walkers) {
         if (walker.check->before == nullptr || walker.check->access.write != write) continue;
         uint64_t size = walker.check->access.size;
-        const llvm::SCEV* start = scev_.getAddExpr(group.start, scev_.getConstant(i64, static_cast<uint64_t>(walker.offset), true));
+        const llvm::SCEV* start =
+            scev_.getAddExpr(group.start, scev_.getConstant(i64, static_cast<uint64_t>(walker.offset), true));
         const llvm::SCEV* step = scev_.getConstant(i64, static_cast<uint64_t>(group.step), true);
         if (!emit_strided(walker.check, start, step, group.every_round, rounds, front)) continue;
         for (Walker& other : group.walkers) {
           bool covered = other.offset == walker.offset && other.check->access.size <= size;
-          if (covered && other.check->before != nullptr && (write || !other.check->access.write)) other.check->before = nullptr;
+          if (covered && other.check->before != nullptr && (write || !other.check->access.write))
+            other.check->before = nullptr;
         }
       }
     }
@@ -182,7 +187,8 @@ class LoopHoister {
     }
     Check strided = *check;
     strided.before = front;
-    strided.range_start = expander_.expandCodeFor(start, llvm::PointerType::get(front->getContext(), 0), front);
+    strided.range_start =
+        expander_.expandCodeFor(start, llvm::PointerType::get(front->getContext(), 0), front);
     strided.range_bytes = expander_.expandCodeFor(count, i64, front);
     strided.stride = expander_.expandCodeFor(scev_.getTruncateOrSignExtend(step, i64), i64, front);
     strided.stride_size = check->access.size;
@@ -196,7 +202,8 @@ class LoopHoister {
     auto* walk = llvm::dyn_cast<llvm::SCEVAddRecExpr>(scev_.getSCEV(check->access.address));
     if (walk == nullptr || walk->getLoop() != loop || !walk->isAffine()) return false;
     auto* step = llvm::dyn_cast<llvm::SCEVConstant>(walk->getStepRecurrence(scev_));
-    if (step == nullptr || step->getAPInt().getSignificantBits() > 32 || step->getValue()->isZero()) return false;
+    if (step == nullptr || step->getAPInt().getSignificantBits() > 32 || step->getValue()->isZero())
+      return false;
     int64_t bytes = step->getAPInt().getSExtValue();
     Walker walker{check, 0, namer_.name(check->access.inst, check->access.address, check->access.size).name};
     for (Group& group : groups) {
@@ -218,7 +225,8 @@ class LoopHoister {
     for (Walker& walker : group.walkers) {
       if (walker.check->before != nullptr && walker.check->access.write == write) sorted.push_back(&walker);
     }
-    std::stable_sort(sorted.begin(), sorted.end(), [](Walker* a, Walker* b) { return a->offset < b->offset; });
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](Walker* a, Walker* b) { return a->offset < b->offset; });
     std::vector<Chunk> result;
     auto line = [](Walker* walker) {
       const llvm::DebugLoc& location = walker->check->access.inst->getDebugLoc();
@@ -230,7 +238,8 @@ class LoopHoister {
       for (Chunk& chunk : result) {
         Walker* last = chunk.walkers.back();
         if (walker->offset > chunk.end || last->variable != walker->variable) continue;
-        bool whole = chunk.end - chunk.begin >= std::abs(group.step) && end - walker->offset >= std::abs(group.step);
+        bool whole =
+            chunk.end - chunk.begin >= std::abs(group.step) && end - walker->offset >= std::abs(group.step);
         if (whole && line(last) != line(walker)) continue;
         chunk.end = std::max(chunk.end, end);
         chunk.walkers.push_back(walker);
@@ -305,8 +314,8 @@ void simplify_loops(llvm::Function& function, llvm::FunctionAnalysisManager& ana
   analyses.invalidate(function, llvm::LoopSimplifyPass().run(function, analyses));
 }
 
-std::vector<Check> hoist_from_loops(llvm::Function& function, std::vector<Check>& checks, VariableNamer& namer,
-                                    llvm::FunctionAnalysisManager& analyses) {
+std::vector<Check> hoist_from_loops(llvm::Function& function, std::vector<Check>& checks,
+                                    VariableNamer& namer, llvm::FunctionAnalysisManager& analyses) {
   if (checks.empty() || analyses.getResult<llvm::LoopAnalysis>(function).empty()) return {};
   return LoopHoister(function, checks, namer, analyses).run();
 }

@@ -70,8 +70,8 @@ void check_masked_access(llvm::IntrinsicInst* inst, CheckEmitter& emitter) {
     llvm::Type* bits = builder.getIntNTy(lanes);
     llvm::Value* count = builder.CreateCall(intrinsic(*inst->getModule(), llvm::Intrinsic::ctpop, {bits}),
                                             {builder.CreateBitCast(masked.mask, bits)});
-    llvm::Value* bytes = builder.CreateMul(builder.CreateZExtOrTrunc(count, builder.getInt64Ty()),
-                                           builder.getInt64(size));
+    llvm::Value* bytes =
+        builder.CreateMul(builder.CreateZExtOrTrunc(count, builder.getInt64Ty()), builder.getInt64(size));
     emitter.emit_range(builder, inst, masked.address, bytes, masked.write, 0);
     return;
   }

@@ -17,18 +17,18 @@ void register_callbacks(llvm::PassBuilder& builder) {
       [holder](llvm::ModulePassManager& passes, auto&&...) { passes.addPass(EarlyStep(holder)); });
   builder.registerOptimizerLastEPCallback(
       [holder](llvm::ModulePassManager& passes, auto&&...) { passes.addPass(LateStep(holder)); });
-  builder.registerPipelineParsingCallback(
-      [holder](llvm::StringRef name, llvm::ModulePassManager& passes, llvm::ArrayRef<llvm::PassBuilder::PipelineElement>) {
-        if (name == "duress-early") {
-          passes.addPass(EarlyStep(holder));
-          return true;
-        }
-        if (name == "duress-late") {
-          passes.addPass(LateStep(holder));
-          return true;
-        }
-        return false;
-      });
+  builder.registerPipelineParsingCallback([holder](llvm::StringRef name, llvm::ModulePassManager& passes,
+                                                   llvm::ArrayRef<llvm::PassBuilder::PipelineElement>) {
+    if (name == "duress-early") {
+      passes.addPass(EarlyStep(holder));
+      return true;
+    }
+    if (name == "duress-late") {
+      passes.addPass(LateStep(holder));
+      return true;
+    }
+    return false;
+  });
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pass/site_table.h"
 
+#include <cstring>
+
 #include "llvm/IR/Constants.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 #include "pass/debug_names.h"
-
-#include <cstring>
 
 namespace duress::pass {
 namespace {
@@ -26,8 +26,7 @@ static_assert(sizeof(DuressSite) == 32 && sizeof(DuressSiteHeader) == 32);
 
 }  // namespace
 
-SiteTable::SiteTable(llvm::Module& module)
-    : module_(module) {
+SiteTable::SiteTable(llvm::Module& module) : module_(module) {
   strings_.push_back('\0');
 }
 
@@ -68,7 +67,8 @@ void SiteTable::fill_location(DuressSite* site, const llvm::DILocation* location
   site->line = location->getLine();
   site->column = static_cast<uint16_t>(std::min(location->getColumn(), 0xffffu));
   site->function_index = function_index;
-  if (location->getInlinedAt() != nullptr) site->inlined_at = 1 + frame(location->getInlinedAt(), function_index);
+  if (location->getInlinedAt() != nullptr)
+    site->inlined_at = 1 + frame(location->getInlinedAt(), function_index);
 }
 
 uint32_t SiteTable::frame(const llvm::DILocation* location, uint32_t function_index) {
@@ -97,10 +97,13 @@ llvm::Constant* SiteTable::add(const Request& request) {
   site.access = request.access;
   site.size = request.size < 256 ? static_cast<uint8_t>(request.size) : 0;
   site.flags = request.flags;
-  return offset_of(stand_in(module_, kSitesStandIn, true), sizeof(DuressSiteHeader) + uint64_t{add_site(site)} * sizeof site);
+  return offset_of(stand_in(module_, kSitesStandIn, true),
+                   sizeof(DuressSiteHeader) + uint64_t{add_site(site)} * sizeof site);
 }
 
-llvm::Constant* SiteTable::flag(uint32_t index) { return offset_of(stand_in(module_, kFlagsStandIn, false), index); }
+llvm::Constant* SiteTable::flag(uint32_t index) {
+  return offset_of(stand_in(module_, kFlagsStandIn, false), index);
+}
 
 llvm::Constant* SiteTable::offset_of(llvm::GlobalVariable* base, uint64_t bytes) {
   if (bytes == 0) return base;
@@ -122,9 +125,10 @@ void SiteTable::emit() {
     return variable;
   };
   std::vector<uint8_t> zeros(std::max(functions_, 1u));
-  auto* flags = global(llvm::ConstantDataArray::get(context, zeros), false, "__duress_flags", "duress_flags", 1);
-  auto* strings = global(llvm::ConstantDataArray::getString(context, strings_, false), true, "__duress_strings",
-                         "duress_strings", 1);
+  auto* flags =
+      global(llvm::ConstantDataArray::get(context, zeros), false, "__duress_flags", "duress_flags", 1);
+  auto* strings = global(llvm::ConstantDataArray::getString(context, strings_, false), true,
+                         "__duress_strings", "duress_strings", 1);
 
   std::vector<uint32_t> words(sites_.size() * sizeof(DuressSite) / 4);
   if (!words.empty()) std::memcpy(words.data(), sites_.data(), words.size() * 4);

@@ -8,15 +8,15 @@
 
 #include <duress/hooks.h>
 
+#include <map>
+#include <string>
+#include <vector>
+
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Module.h"
 #include "pass/variable_namer.h"
-
-#include <map>
-#include <string>
-#include <vector>
 
 namespace duress::pass {
 
@@ -25,7 +25,7 @@ class SiteTable {
   explicit SiteTable(llvm::Module& module);
 
   struct Request {
-    const llvm::Function* function;   // whose body it is: names the site when there is no debug info
+    const llvm::Function* function;    // whose body it is: names the site when there is no debug info
     const llvm::DILocation* location;  // may be null
     DuressAccess access;
     uint64_t size;

@@ -5,13 +5,13 @@
 #ifndef DURESS_PASS_UNIT_H_
 #define DURESS_PASS_UNIT_H_
 
+#include <memory>
+
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/Module.h"
 #include "pass/hook_set.h"
 #include "pass/site_table.h"
 #include "pass/variable_namer.h"
-
-#include <memory>
 
 namespace duress::pass {
 

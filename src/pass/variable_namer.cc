@@ -49,7 +49,8 @@ const llvm::DIDerivedType* member_at(const llvm::DICompositeType* type, uint64_t
     uint64_t end = member->isBitField() ? (member->getOffsetInBits() + member->getSizeInBits() + 7) / 8
                                         : begin + bytes(member->getBaseType());
     // A bit-field is accessed through a storage unit that may hold its neighbours.
-    if (member->isBitField() ? !(begin < offset + size && offset < end) : !(begin <= offset && offset + size <= end)) {
+    if (member->isBitField() ? !(begin < offset + size && offset < end)
+                             : !(begin <= offset && offset + size <= end)) {
       continue;
     }
     if (best == nullptr || bytes(member->getBaseType()) < bytes(best->getBaseType())) best = member;
@@ -85,7 +86,7 @@ void VariableNamer::remember(llvm::Instruction* inst, llvm::Value* address, uint
   llvm::LLVMContext& context = module_.getContext();
   auto* kind = llvm::ConstantInt::get(llvm::Type::getInt8Ty(context), variable.kind);
   inst->setMetadata(metadata_kind_, llvm::MDNode::get(context, {llvm::MDString::get(context, variable.name),
-                                                               llvm::ConstantAsMetadata::get(kind)}));
+                                                                llvm::ConstantAsMetadata::get(kind)}));
 }
 
 Variable VariableNamer::name(llvm::Instruction* inst, llvm::Value* address, uint64_t size) {
@@ -181,7 +182,8 @@ std::optional<VariableNamer::Place> VariableNamer::pointee_of(llvm::Value* point
     llvm::SmallVector<llvm::Value*, 4> choices(phi->incoming_values());
     if (std::optional<Place> place = common_place(phi, choices, depth)) return place;
   } else if (auto* select = llvm::dyn_cast<llvm::SelectInst>(pointer)) {
-    if (std::optional<Place> place = common_place(select, {select->getTrueValue(), select->getFalseValue()}, depth)) {
+    if (std::optional<Place> place =
+            common_place(select, {select->getTrueValue(), select->getFalseValue()}, depth)) {
       return place;
     }
   }
@@ -193,7 +195,8 @@ std::optional<VariableNamer::Place> VariableNamer::pointee_of(llvm::Value* point
   return place;
 }
 
-std::optional<VariableNamer::Place> VariableNamer::common_place(llvm::Value* merged, llvm::ArrayRef<llvm::Value*> choices,
+std::optional<VariableNamer::Place> VariableNamer::common_place(llvm::Value* merged,
+                                                                llvm::ArrayRef<llvm::Value*> choices,
                                                                 unsigned depth) {
   std::optional<Place> common;
   for (llvm::Value* choice : choices) {
@@ -208,7 +211,8 @@ std::optional<VariableNamer::Place> VariableNamer::common_place(llvm::Value* mer
     } else if (common->name != place->name || common->kind != place->kind) {
       // One of several objects: only what they have in common, a type and so its fields, can be named.
       if (strip_qualifiers(common->type) != strip_qualifiers(place->type)) return std::nullopt;
-      if (common->kind != kDuressPointee || place->kind != kDuressPointee) *common = {common->type, "", kDuressUnknown};
+      if (common->kind != kDuressPointee || place->kind != kDuressPointee)
+        *common = {common->type, "", kDuressUnknown};
     }
   }
   return common;
@@ -291,13 +295,15 @@ std::optional<Variable> VariableNamer::from_tbaa(llvm::Instruction* inst, uint64
   auto* base = llvm::dyn_cast_or_null<llvm::MDNode>(tag->getOperand(0));
   auto* access = llvm::dyn_cast_or_null<llvm::MDNode>(tag->getOperand(1));
   auto* offset = llvm::mdconst::dyn_extract_or_null<llvm::ConstantInt>(tag->getOperand(2));
-  if (base == nullptr || base == access || offset == nullptr || base->getNumOperands() == 0) return std::nullopt;
+  if (base == nullptr || base == access || offset == nullptr || base->getNumOperands() == 0)
+    return std::nullopt;
   auto* name = llvm::dyn_cast_or_null<llvm::MDString>(base->getOperand(0));
   if (name == nullptr) return std::nullopt;
   if (!indexed_types_) index_types();
   auto found = types_.find(name->getString());
   if (found == types_.end()) return std::nullopt;
-  Variable variable = inside(Place{found->second, "", kDuressUnknown}, offset->getZExtValue(), size, false, nullptr);
+  Variable variable =
+      inside(Place{found->second, "", kDuressUnknown}, offset->getZExtValue(), size, false, nullptr);
   if (variable.kind == kDuressUnknown) return std::nullopt;
   return variable;
 }

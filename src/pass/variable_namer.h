@@ -13,14 +13,14 @@
 
 #include <duress/hooks.h>
 
+#include <optional>
+#include <string>
+
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/DataLayout.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/Module.h"
-
-#include <optional>
-#include <string>
 
 namespace duress::pass {
 
@@ -49,7 +49,8 @@ class VariableNamer {
 
   std::optional<Place> object_at(llvm::Value* base, unsigned depth);
   std::optional<Place> pointee_of(llvm::Value* pointer, unsigned depth);
-  std::optional<Place> common_place(llvm::Value* merged, llvm::ArrayRef<llvm::Value*> choices, unsigned depth);
+  std::optional<Place> common_place(llvm::Value* merged, llvm::ArrayRef<llvm::Value*> choices,
+                                    unsigned depth);
   std::optional<Variable> from_address(llvm::Value* address, uint64_t size, unsigned depth,
                                        const llvm::DIType** type);
   std::optional<Variable> from_tbaa(llvm::Instruction* inst, uint64_t size);

@@ -3,8 +3,8 @@
 
 namespace duress {
 
-AtomicOperation::AtomicOperation(const void* p, u8 size, const DuressSite* site)
-    : thread_(g_runtime ? current_thread_or_adopt() : nullptr) {
+AtomicOperation::AtomicOperation(const void* p, u8 size, bool writes, const DuressSite* site)
+    : thread_(g_runtime ? current_thread_or_adopt() : nullptr), writes_(writes) {
   if (!thread_ || thread_->in_runtime) {
     thread_ = nullptr;
     return;
@@ -13,11 +13,9 @@ AtomicOperation::AtomicOperation(const void* p, u8 size, const DuressSite* site)
   Runtime& rt = *g_runtime;
   place_ = {rt.modules.site_id(site), rt.context(*thread_)};
   bool made = false;
-  object_ = thread_->syncs.find(reinterpret_cast<uptr>(p), size);
-  if (DURESS_UNLIKELY(!object_)) {
-    object_ = rt.syncs.get(reinterpret_cast<uptr>(p), size, &made);
-    thread_->syncs.put(object_);
-  }
+  entry_ = thread_->syncs.find(reinterpret_cast<uptr>(p), size);
+  if (DURESS_UNLIKELY(!entry_)) entry_ = thread_->syncs.put(rt.syncs.get(reinterpret_cast<uptr>(p), size, &made));
+  object_ = entry_->object;
   if (DURESS_UNLIKELY(made)) {
     rt.syncs.each_overlapping(object_->address, size, [&](SyncObject* other) {
       if (other == object_) return;
@@ -29,11 +27,13 @@ AtomicOperation::AtomicOperation(const void* p, u8 size, const DuressSite* site)
   mixed_ = object_->overlapped.load(std::memory_order_acquire);
   if (mixed_) rt.mixed_lock.lock();
   object_->lock.lock();
+  if (writes_) object_->version.fetch_add(1, std::memory_order_acq_rel);
 }
 
 AtomicOperation::~AtomicOperation() {
   if (!thread_) return;
   Runtime& rt = *g_runtime;
+  if (writes_) object_->version.fetch_add(1, std::memory_order_acq_rel);
   object_->lock.unlock();
   if (mixed_) rt.mixed_lock.unlock();
   rt.fasttrack.end_atomic(thread_->fasttrack);
@@ -65,6 +65,7 @@ void AtomicOperation::tell_overlapping() {
     if (other == object_) return;
     bool covered = other->address >= object_->address && other->address + other->size <= object_->address + object_->size;
     SpinGuard guard(other->lock);
+    other->version.fetch_add(2, std::memory_order_acq_rel);
     if (covered) {
       other->released.copy_from(arena, object_->released);
     } else {
@@ -78,6 +79,9 @@ void AtomicOperation::loaded(MemoryOrder order) {
   thread_->clock.atomic_load(object_->released, order);
   if (DURESS_UNLIKELY(mixed_)) learn_overlapping(order);
   note(SyncKind::kAtomicLoad, AccessKind::kAtomicRead, order);
+  bool same = entry_->version == object_->version.load(std::memory_order_relaxed) && entry_->epoch == thread_->clock.own();
+  *entry_ = {object_, mixed_ || writes_ ? SyncTable::Cache::kNever : object_->version.load(std::memory_order_relaxed), thread_->clock.own(),
+             acquires(order) || (same && entry_->acquired)};
 }
 
 void AtomicOperation::stored(MemoryOrder order) {
@@ -99,14 +103,14 @@ void AtomicOperation::modified(MemoryOrder order) {
 void sync_atomic_store(const void* address, u8 size, uptr) {
   if (!current_thread()) return;
   static const DuressSite kNowhere = {};
-  AtomicOperation op(address, size, &kNowhere);
+  AtomicOperation op(address, size, true, &kNowhere);
   op.stored(MemoryOrder::kRelease);
 }
 
 void sync_atomic_load(const void* address, u8 size, uptr) {
   if (!current_thread()) return;
   static const DuressSite kNowhere = {};
-  AtomicOperation op(address, size, &kNowhere);
+  AtomicOperation op(address, size, false, &kNowhere);
   op.loaded(MemoryOrder::kAcquire);
 }
 
@@ -139,7 +143,7 @@ T exchange_if(T* at, T expected, T desired) {
 
 template <typename T>
 T atomic_rmw(void* p, T v, u32 op, MemoryOrder order, const DuressSite* site) {
-  AtomicOperation operation(p, sizeof(T), site);
+  AtomicOperation operation(p, sizeof(T), true, site);
   auto* at = static_cast<T*>(p);
   T old;
   if constexpr (sizeof(T) == 16) {
@@ -156,7 +160,7 @@ T atomic_rmw(void* p, T v, u32 op, MemoryOrder order, const DuressSite* site) {
 
 template <typename T>
 T atomic_cas(void* p, T expected, T desired, MemoryOrder success, MemoryOrder failure, const DuressSite* site) {
-  AtomicOperation operation(p, sizeof(T), site);
+  AtomicOperation operation(p, sizeof(T), true, site);
   T old = exchange_if<T>(static_cast<T*>(p), expected, desired);
   if (old == expected) {
     operation.modified(success);

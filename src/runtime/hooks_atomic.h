@@ -12,7 +12,7 @@ namespace duress {
 /// One atomic operation of the calling thread, from the look-up of its object to the release of its lock.
 class AtomicOperation {
  public:
-  AtomicOperation(const void* p, u8 size, const DuressSite* site);
+  AtomicOperation(const void* p, u8 size, bool writes, const DuressSite* site);
   ~AtomicOperation();
   AtomicOperation(const AtomicOperation&) = delete;
   AtomicOperation& operator=(const AtomicOperation&) = delete;
@@ -28,14 +28,33 @@ class AtomicOperation {
   void tell_overlapping();
 
   Thread* thread_;
+  SyncTable::Cache::Entry* entry_ = nullptr;
+  bool writes_;
   SyncObject* object_ = nullptr;
   Place place_ = {};
   bool mixed_ = false;
 };
 
+/// A load of an atomic that has not changed since this thread's last load of it in the same epoch teaches nothing new
+/// and was judged then. Such loads, the heart of every spin and every bound check, take no lock.
+template <typename T>
+inline bool load_again(const void* p, MemoryOrder order, T* value) {
+  Thread* t = current_thread();
+  if (!t || t->in_runtime || !g_runtime->direct) return false;
+  SyncTable::Cache::Entry* e = t->syncs.find(reinterpret_cast<uptr>(p), sizeof(T));
+  if (!e || e->epoch != t->clock.own() || t->clock.released() || (acquires(order) && !e->acquired)) return false;
+  if (e->object->version.load(std::memory_order_acquire) != e->version) return false;
+  *value = __atomic_load_n(static_cast<const T*>(p), __ATOMIC_ACQUIRE);
+  return e->object->version.load(std::memory_order_acquire) == e->version && e->object->address == reinterpret_cast<uptr>(p);
+}
+
 template <typename T>
 T atomic_load(const void* p, MemoryOrder order, const DuressSite* site) {
-  AtomicOperation op(p, sizeof(T), site);
+  if constexpr (sizeof(T) <= 8) {
+    T again;
+    if (load_again<T>(p, order, &again)) return again;
+  }
+  AtomicOperation op(p, sizeof(T), false, site);
   T value;
   if constexpr (sizeof(T) == 16) {
     value = __sync_val_compare_and_swap(static_cast<T*>(const_cast<void*>(p)), T{0}, T{0});
@@ -48,7 +67,7 @@ T atomic_load(const void* p, MemoryOrder order, const DuressSite* site) {
 
 template <typename T>
 void atomic_store(void* p, T value, MemoryOrder order, const DuressSite* site) {
-  AtomicOperation op(p, sizeof(T), site);
+  AtomicOperation op(p, sizeof(T), true, site);
   auto* at = static_cast<T*>(p);
   if constexpr (sizeof(T) == 16) {
     T old = *at;

@@ -16,7 +16,7 @@ uptr at(const void* p) { return reinterpret_cast<uptr>(p); }
 
 /// The object at an address of the target; its memory is marked so that it goes when the memory does.
 SyncObject* object_at(Runtime& rt, Thread& t, uptr address) {
-  if (SyncObject* object = t.syncs.find(address, 0)) return object;
+  if (SyncTable::Cache::Entry* known = t.syncs.find(address, 0)) return known->object;
   bool made;
   SyncObject* object = rt.syncs.get(address, 0, &made);
   t.syncs.put(object);

@@ -80,6 +80,7 @@ void ShadowMap::clear(uptr begin, uptr end) {
       if (next - begin == kBlock) {
         drop_pages(from, static_cast<size_t>(to - from));  // 128 KiB, page aligned
         touched_[begin >> kRegionBits][(begin & (kRegionBytes - 1)) >> kBlockBits] = 0;
+        touched_blocks_.fetch_sub(1, std::memory_order_relaxed);
       } else {
         memset(from, 0, static_cast<size_t>(to - from));
       }

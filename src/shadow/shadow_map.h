@@ -41,8 +41,11 @@ class ShadowMap {
   void mark_touched(uptr address) {
     u8* touched = touched_[address >> kRegionBits];
     u8& mark = touched[(address & (kRegionBytes - 1)) >> kBlockBits];
-    if (!mark) mark = 1;
+    if (mark) return;
+    mark = 1;
+    touched_blocks_.fetch_add(1, std::memory_order_relaxed);
   }
+  u64 touched_blocks() const { return touched_blocks_.load(std::memory_order_relaxed); }
 
   /// Forgets all accesses to [begin, end). Cells in use by other threads at this moment may keep or lose theirs.
   void clear(uptr begin, uptr end);
@@ -76,6 +79,7 @@ class ShadowMap {
   volatile u64* table_ = nullptr;
   u8** touched_ = nullptr;  // per region, a byte per block
   u64 void_region_ = 0;
+  std::atomic<u64> touched_blocks_{0};
   SpinLock lock_;
 };
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A runtime for testing the pass alone: every hook of hooks.def, performing what it should and counting calls,
-// with a toy shadow so that inline checks can pass. It detects nothing. DURESS_TEST_BODY (0, 1, 2) chooses the
-// body of every function; DURESS_TEST_COUNTS=1 prints how often each hook ran when the program ends.
+// A runtime for testing the pass alone: every hook of hooks.def, performing what it should and counting
+// calls, with a toy shadow so that inline checks can pass. It detects nothing. DURESS_TEST_BODY (0, 1, 2)
+// chooses the body of every function; DURESS_TEST_COUNTS=1 prints how often each hook ran when the program
+// ends.
 #include <dlfcn.h>
 #include <duress/hooks.h>
 #include <pthread.h>
@@ -50,12 +51,16 @@ u64 range_bytes[2];  // read, written
 DuressFrame* main_frames;
 bool awake;
 
-void count(Hook hook) { __atomic_fetch_add(&counts[hook], 1, __ATOMIC_RELAXED); }
+void count(Hook hook) {
+  __atomic_fetch_add(&counts[hook], 1, __ATOMIC_RELAXED);
+}
 
 constexpr u64 kEpoch = u64{5} << DURESS_ID_SHIFT;
 constexpr u64 kReadTag = 0x300;
 constexpr u64 kRegions = 1 << 15;
-u64* table() { return reinterpret_cast<u64*>(u64{DURESS_SHADOW_TABLE}); }
+u64* table() {
+  return reinterpret_cast<u64*>(u64{DURESS_SHADOW_TABLE});
+}
 
 void map_region(u64 region) {
   if (region >= kRegions || table()[region] != 0) return;
@@ -71,7 +76,8 @@ void map_region(u64 region) {
 
 void map_shadow() {
   void* where = reinterpret_cast<void*>(u64{DURESS_SHADOW_TABLE});
-  if (mmap(where, kRegions * 8, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) != where) {
+  if (mmap(where, kRegions * 8, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
+           0) != where) {
     abort();
   }
   FILE* maps = fopen("/proc/self/maps", "r");
@@ -81,7 +87,8 @@ void map_shadow() {
     u64 end;
     if (sscanf(line, "%lx-%lx", &begin, &end) != 2) continue;
     // Neighbours too: the heap and new mappings grow into them.
-    for (u64 region = (begin >> 32) - ((begin >> 32) != 0); region <= (end >> 32) + 1; ++region) map_region(region);
+    for (u64 region = (begin >> 32) - ((begin >> 32) != 0); region <= (end >> 32) + 1; ++region)
+      map_region(region);
   }
   fclose(maps);
 }
@@ -95,8 +102,9 @@ void start_thread_state() {
   __duress_self.epoch_low = kEpoch;
   __duress_self.epoch_span = u64{1} << DURESS_ID_SHIFT;
   __duress_self.frames = new_frames();
-  __duress_self.read_cache = static_cast<u64*>(mmap(nullptr, DURESS_READ_CACHE_ENTRIES * 8, PROT_READ | PROT_WRITE,
-                                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  __duress_self.read_cache =
+      static_cast<u64*>(mmap(nullptr, DURESS_READ_CACHE_ENTRIES * 8, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
   __duress_self.read_tag = kReadTag;
 }
 
@@ -142,17 +150,39 @@ T rmw(T* p, T v, u32 op) {
   for (;;) {
     T now = v;
     switch (op) {
-      case kDuressXchg: now = v; break;
-      case kDuressAdd: now = old + v; break;
-      case kDuressSub: now = old - v; break;
-      case kDuressAnd: now = old & v; break;
-      case kDuressOr: now = old | v; break;
-      case kDuressXor: now = old ^ v; break;
-      case kDuressNand: now = ~(old & v); break;
-      case kDuressMax: now = S(old) > S(v) ? old : v; break;
-      case kDuressMin: now = S(old) < S(v) ? old : v; break;
-      case kDuressUMax: now = old > v ? old : v; break;
-      case kDuressUMin: now = old < v ? old : v; break;
+      case kDuressXchg:
+        now = v;
+        break;
+      case kDuressAdd:
+        now = old + v;
+        break;
+      case kDuressSub:
+        now = old - v;
+        break;
+      case kDuressAnd:
+        now = old & v;
+        break;
+      case kDuressOr:
+        now = old | v;
+        break;
+      case kDuressXor:
+        now = old ^ v;
+        break;
+      case kDuressNand:
+        now = ~(old & v);
+        break;
+      case kDuressMax:
+        now = S(old) > S(v) ? old : v;
+        break;
+      case kDuressMin:
+        now = S(old) < S(v) ? old : v;
+        break;
+      case kDuressUMax:
+        now = old > v ? old : v;
+        break;
+      case kDuressUMin:
+        now = old < v ? old : v;
+        break;
     }
     if (__atomic_compare_exchange_n(p, &old, now, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) return old;
   }
@@ -178,27 +208,30 @@ void __duress_module_init(const DuressModule* module) {
   memset(module->flags_begin, atoi(body), module->flags_end - module->flags_begin);
 }
 
-#define CHECK(N)                                                                                         \
-  __attribute__((preserve_most)) void __duress_check_read##N(const void* p, const DuressSite* site) {   \
-    count(k___duress_check_read##N);                                                                    \
-    touch(p, N, false);                                                                                 \
-  }                                                                                                     \
-  __attribute__((preserve_most)) void __duress_check_write##N(const void* p, const DuressSite* site) {  \
-    count(k___duress_check_write##N);                                                                   \
-    touch(p, N, true);                                                                                  \
+#define CHECK(N)                                                                                       \
+  __attribute__((preserve_most)) void __duress_check_read##N(const void* p, const DuressSite* site) {  \
+    count(k___duress_check_read##N);                                                                   \
+    touch(p, N, false);                                                                                \
+  }                                                                                                    \
+  __attribute__((preserve_most)) void __duress_check_write##N(const void* p, const DuressSite* site) { \
+    count(k___duress_check_write##N);                                                                  \
+    touch(p, N, true);                                                                                 \
   }
-CHECK(1) CHECK(2) CHECK(4) CHECK(8) CHECK(16)
+CHECK(1)
+CHECK(2) CHECK(4) CHECK(8) CHECK(16)
 
-void __duress_range_read(const void* p, u64 n, const DuressSite* site) {
+    void __duress_range_read(const void* p, u64 n, const DuressSite* site) {
   count(k___duress_range_read);
   __atomic_fetch_add(&range_bytes[0], n, __ATOMIC_RELAXED);
-  if (n != 0) (void)*static_cast<const volatile char*>(p), (void)*(static_cast<const volatile char*>(p) + n - 1);
+  if (n != 0)
+    (void)*static_cast<const volatile char*>(p), (void)*(static_cast<const volatile char*>(p) + n - 1);
   touch(p, n, false);
 }
 void __duress_range_write(const void* p, u64 n, const DuressSite* site) {
   count(k___duress_range_write);
   __atomic_fetch_add(&range_bytes[1], n, __ATOMIC_RELAXED);
-  if (n != 0) (void)*static_cast<const volatile char*>(p), (void)*(static_cast<const volatile char*>(p) + n - 1);
+  if (n != 0)
+    (void)*static_cast<const volatile char*>(p), (void)*(static_cast<const volatile char*>(p) + n - 1);
   touch(p, n, true);
 }
 
@@ -218,36 +251,38 @@ void __duress_stride_write(const void* p, u64 n, u64 stride, u64 size, const Dur
   touch_strided(p, n, stride, size, true);
 }
 
-#define SIZED(N, T)                                                                                             \
-  T __duress_load##N(const void* p, const DuressSite* site) {                                                   \
-    count(k___duress_load##N);                                                                                  \
-    return volatile_load<T>(p);                                                                                 \
-  }                                                                                                             \
-  void __duress_store##N(void* p, T v, const DuressSite* site) {                                                \
-    count(k___duress_store##N);                                                                                 \
-    __builtin_memcpy(p, &v, sizeof v);                                                                          \
-  }                                                                                                             \
-  T __duress_atomic_load##N(const void* p, u32 order, const DuressSite* site) {                                 \
-    count(k___duress_atomic_load##N);                                                                           \
-    return __atomic_load_n(static_cast<const T*>(p), __ATOMIC_SEQ_CST);                                         \
-  }                                                                                                             \
-  void __duress_atomic_store##N(void* p, T v, u32 order, const DuressSite* site) {                              \
-    count(k___duress_atomic_store##N);                                                                          \
-    __atomic_store_n(static_cast<T*>(p), v, __ATOMIC_SEQ_CST);                                                  \
-  }                                                                                                             \
-  T __duress_atomic_rmw##N(void* p, T v, u32 op, u32 order, const DuressSite* site) {                           \
-    count(k___duress_atomic_rmw##N);                                                                            \
-    return rmw(static_cast<T*>(p), v, op);                                                                      \
-  }                                                                                                             \
-  T __duress_atomic_cas##N(void* p, T expected, T desired, u32 success, u32 failure, const DuressSite* site) {  \
-    count(k___duress_atomic_cas##N);                                                                            \
-    __atomic_compare_exchange_n(static_cast<T*>(p), &expected, desired, false, __ATOMIC_SEQ_CST,                \
-                                __ATOMIC_SEQ_CST);                                                              \
-    return expected;                                                                                            \
+#define SIZED(N, T)                                                                              \
+  T __duress_load##N(const void* p, const DuressSite* site) {                                    \
+    count(k___duress_load##N);                                                                   \
+    return volatile_load<T>(p);                                                                  \
+  }                                                                                              \
+  void __duress_store##N(void* p, T v, const DuressSite* site) {                                 \
+    count(k___duress_store##N);                                                                  \
+    __builtin_memcpy(p, &v, sizeof v);                                                           \
+  }                                                                                              \
+  T __duress_atomic_load##N(const void* p, u32 order, const DuressSite* site) {                  \
+    count(k___duress_atomic_load##N);                                                            \
+    return __atomic_load_n(static_cast<const T*>(p), __ATOMIC_SEQ_CST);                          \
+  }                                                                                              \
+  void __duress_atomic_store##N(void* p, T v, u32 order, const DuressSite* site) {               \
+    count(k___duress_atomic_store##N);                                                           \
+    __atomic_store_n(static_cast<T*>(p), v, __ATOMIC_SEQ_CST);                                   \
+  }                                                                                              \
+  T __duress_atomic_rmw##N(void* p, T v, u32 op, u32 order, const DuressSite* site) {            \
+    count(k___duress_atomic_rmw##N);                                                             \
+    return rmw(static_cast<T*>(p), v, op);                                                       \
+  }                                                                                              \
+  T __duress_atomic_cas##N(void* p, T expected, T desired, u32 success, u32 failure,             \
+                           const DuressSite* site) {                                             \
+    count(k___duress_atomic_cas##N);                                                             \
+    __atomic_compare_exchange_n(static_cast<T*>(p), &expected, desired, false, __ATOMIC_SEQ_CST, \
+                                __ATOMIC_SEQ_CST);                                               \
+    return expected;                                                                             \
   }
-SIZED(1, u8) SIZED(2, u16) SIZED(4, u32) SIZED(8, u64) SIZED(16, u128)
+SIZED(1, u8)
+SIZED(2, u16) SIZED(4, u32) SIZED(8, u64) SIZED(16, u128)
 
-void __duress_loadn(void* out, const void* p, u64 n, const DuressSite* site) {
+    void __duress_loadn(void* out, const void* p, u64 n, const DuressSite* site) {
   count(k___duress_loadn);
   memcpy(out, p, n);
 }

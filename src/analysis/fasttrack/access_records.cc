@@ -5,17 +5,19 @@
 
 namespace duress {
 
-static constexpr size_t kRecordBytes = (size_t{1} << kIdBits) * sizeof(AccessRecord);
+static constexpr size_t kBytes = (size_t{1} << kIdBits) * 8;  // of each of the two arrays
 
 AccessRecords::AccessRecords() {
-  records_ = static_cast<AccessRecord*>(map_memory(kRecordBytes));
+  times_ = static_cast<AccessTime*>(map_memory(kBytes));
+  places_ = static_cast<Place*>(map_memory(kBytes));
   free_ = static_cast<u32*>(map_memory(kChunks * sizeof(u32)));
   used_ = static_cast<bool*>(map_memory(kChunks));
-  if (!records_ || !free_ || !used_) fatal("out of memory for access records: 1 GiB of address space");
+  if (!times_ || !places_ || !free_ || !used_) fatal("out of memory for access records: 1 GiB of address space");
 }
 
 AccessRecords::~AccessRecords() {
-  unmap_memory(records_, kRecordBytes);
+  unmap_memory(times_, kBytes);
+  unmap_memory(places_, kBytes);
   unmap_memory(free_, kChunks * sizeof(u32));
   unmap_memory(used_, kChunks);
 }
@@ -40,8 +42,6 @@ void AccessRecords::give_back(u32 chunk) {
   if (!used_[chunk]) return;
   used_[chunk] = false;
   --in_use_;
-  // A few stay warm: fresh pages cost a fault each, 3 ns for every record.
-  if (free_count_ >= kWarm) drop_pages(records_ + size_t{chunk} * kChunk, kChunk * sizeof(AccessRecord));
   free_[free_count_++] = chunk;
 }
 

@@ -17,28 +17,35 @@
 
 namespace duress {
 
-struct AccessRecord {
-  SiteId site;
-  StackId stack;
+/// When: all that judging needs. Kept apart from the rest because it is looked at for cells in random order.
+struct AccessTime {
   Clock clock;
   Slot slot;
   LockSetId locks;
 };
-static_assert(sizeof(AccessRecord) == 16);
+static_assert(sizeof(AccessTime) == 8 && sizeof(Place) == 8);
+
+struct AccessRecord {
+  Place place;
+  AccessTime time;
+};
 
 /// Threads: chunks are handed out under a lock; a record is written by one thread before its number
 /// appears in any cell, and never changes while it is in use.
 class AccessRecords {
  public:
-  static constexpr u32 kChunk = 256;  // records: one page
-  static constexpr u32 kWarm = 4096;  // free chunks that keep their page: 16 MiB
+  static constexpr u32 kChunk = 256;  // records: half a page of times, half a page of places
   static constexpr u32 kChunks = 1u << (kIdBits - 8);
 
   AccessRecords();
   ~AccessRecords();
 
-  const AccessRecord& operator[](AccessId id) const { return records_[id]; }
-  AccessRecord& at(AccessId id) { return records_[id]; }
+  const AccessTime& time(AccessId id) const { return times_[id]; }
+  AccessRecord operator[](AccessId id) const { return {places_[id], times_[id]}; }
+  void set(AccessId id, const AccessRecord& record) {
+    places_[id] = record.place;
+    times_[id] = record.time;
+  }
 
   /// A chunk that nobody uses; the first number of it. 0 if there is none left.
   AccessId take_chunk();
@@ -50,7 +57,8 @@ class AccessRecords {
   void reset_lock() { new (&lock_) SpinLock; }
 
  private:
-  AccessRecord* records_;  // 1 GiB of address space, touched chunk by chunk
+  AccessTime* times_;  // half a GiB of address space each, touched chunk by chunk
+  Place* places_;
   u32* free_;              // a stack of chunk numbers
   bool* used_;
   u32 free_count_ = 0;

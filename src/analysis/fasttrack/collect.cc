@@ -4,7 +4,7 @@
 // records, of which the cells mention few. When records exceed their budget all threads are kept out
 // of the detector (not stopped: only out of its slow path), every cell is walked, and the records it
 // mentions are copied together into new chunks; the rest is given back. Cost is proportional to the
-// shadow in use, and the budget doubles with what stays alive, so it is paid seldom.
+// shadow in use, and the budget grows with both, so it is paid seldom.
 //
 // Inline code may read cells meanwhile. It only compares numbers with its own current epoch, whose
 // chunk is never moved and never reused here, so it can not mistake a moved number for its own.
@@ -43,7 +43,7 @@ class Mover {
       fresh_[next_ / AccessRecords::kChunk] = true;
       end_ = next_ + AccessRecords::kChunk;
     }
-    records_.at(next_) = records_[id];
+    records_.set(next_, records_[id]);
     return moved_[id] = next_++;
   }
 
@@ -133,8 +133,7 @@ void FastTrack::collect(FastTrackThread& t) {
     for (AtomicHistory::Entry& e : *static_cast<AtomicHistory*>(object->history)) e.id = mover(e.id);
   });
   mover.free_the_rest();
-  u32 live = records_.chunks_in_use();
-  if (chunk_budget_ < 2 * live) chunk_budget_ = 2 * live;
+  live_chunks_ = records_.chunks_in_use();
   ++collections_;
   collecting_.store(false, std::memory_order_release);
 }

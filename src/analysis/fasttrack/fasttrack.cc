@@ -83,11 +83,20 @@ void FastTrack::enter_slow(FastTrackThread& t) {
 }
 
 void FastTrack::take_chunk(FastTrackThread& t) {
-  if (records_.chunks_in_use() >= chunk_budget_) collect(t);
+  if (records_.chunks_in_use() >= budget()) collect(t);
   AccessId first = records_.take_chunk();
   if (!first) fatal("more than 67 million access records are live", "track fewer variables at once");
   t.low = t.next = first;
   t.end = first + AccessRecords::kChunk;
+}
+
+/// How many chunks of records are fine: a quarter of what shadow takes, so that a collection, which walks all shadow,
+/// is paid for by as much work; and few enough to stay in the caches where shadow is small.
+u32 FastTrack::budget() const {
+  constexpr u64 kShadowPerBlock = u64{2} << ShadowMap::kBlockBits;
+  u64 of_shadow = shadow_.touched_blocks() * kShadowPerBlock / 4 / (AccessRecords::kChunk * sizeof(AccessRecord));
+  u64 most = of_shadow > chunk_budget_ ? of_shadow : chunk_budget_;
+  return static_cast<u32>(most > live_chunks_ * 2u ? most : live_chunks_ * 2u);
 }
 
 void FastTrack::open_epoch(FastTrackThread& t) {
@@ -114,7 +123,7 @@ AccessId FastTrack::new_number(FastTrackThread& t, Place place) {
     t.self->epoch_span = u64{t.end - t.low} << DURESS_ID_SHIFT;
   }
   AccessId id = t.next++;
-  records_.at(id) = {place.site, place.stack, t.epoch, t.clock.slot(), t.locks};
+  records_.set(id, {place, {t.epoch, t.clock.slot(), t.locks}});
   return id;
 }
 
@@ -124,7 +133,7 @@ void FastTrack::judge(const FastTrackThread& t, AccessId id, u8 bytes, AccessKin
                       Found& found) {
   if (!bytes || !id || DURESS_LIKELY(ordered(t, id))) return;
   AccessRecord record = records_[id];
-  if (record.site == kFreeSite) kind = AccessKind::kFree;
+  if (record.place.site == kFreeSite) kind = AccessKind::kFree;
   found.add(record, kind, granule, bytes);
 }
 
@@ -238,7 +247,7 @@ u64 FastTrack::with_read(const FastTrackThread& t, Word r, u8 mask, AccessId id)
     // One of the two reads on in its next epoch: its number is replaced.
     for (AccessId other : {r.old, r.id}) {
       AccessId mine = other == r.id ? r.old : r.id;
-      if ((covered & static_cast<u8>(~mask)) == 0 && mask == covered && records_[mine].slot == t.clock.slot()) {
+      if ((covered & static_cast<u8>(~mask)) == 0 && mask == covered && records_.time(mine).slot == t.clock.slot()) {
         return Word{id, other, r.rest, false, true, false}.encode();
       }
     }
@@ -593,8 +602,7 @@ void FastTrack::report(const FastTrackThread& t, const Found& found, AccessKind 
     race.analysis = "FastTrack";
     race.address = item.address;
     race.size = item.size;
-    race.earlier = {item.kind, {item.record.site, item.record.stack}, item.record.slot, item.record.clock,
-                    item.record.locks};
+    race.earlier = {item.kind, item.record.place, item.record.time.slot, item.record.time.clock, item.record.time.locks};
     race.later = {kind, place, t.clock.slot(), t.epoch, t.locks};
     sink_.race(race);
   }

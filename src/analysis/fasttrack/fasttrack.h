@@ -124,7 +124,6 @@ class FastTrack {
   /// orders nothing else: docs/adr/0003-heap-reuse.md.
   void forget(FastTrackThread& t, uptr begin, uptr end);
 
-  const AccessRecord& record(AccessId id) const { return records_[id]; }
   SpillPool& spills() { return spills_; }
   u64 collections() const { return collections_; }
   u32 record_chunks() const { return records_.chunks_in_use(); }
@@ -144,10 +143,11 @@ class FastTrack {
   void leave(FastTrackThread& t) { t.busy.store(false, std::memory_order_release); }
   AccessId number(FastTrackThread& t, Place place);
   AccessId new_number(FastTrackThread& t, Place place);
+  u32 budget() const;
   void take_chunk(FastTrackThread& t);
   void open_epoch(FastTrackThread& t);
   bool ordered(const FastTrackThread& t, AccessId id) const {
-    const AccessRecord& r = records_[id];
+    const AccessTime& r = records_.time(id);
     return r.slot == t.clock.slot() || r.clock <= t.clock.get(r.slot);
   }
   bool harmless(const FastTrackThread& t, AccessId id) const { return !id || ordered(t, id); }
@@ -196,7 +196,8 @@ class FastTrack {
   FastTrackThread* threads_ = nullptr;
   std::atomic<bool> collecting_{false};
   std::atomic<u32> generation_{1};
-  u32 chunk_budget_ = 4096;  // 16 MiB of records; grows with what is live
+  u32 chunk_budget_ = 1024;  // 4 MiB of records at least; see budget()
+  u32 live_chunks_ = 0;      // after the last collection
   u64 collections_ = 0;
 };
 

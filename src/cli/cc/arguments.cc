@@ -11,15 +11,59 @@ namespace {
 
 /// Options whose value is the next argument.
 const std::set<std::string_view>& options_with_value() {
-  static const std::set<std::string_view> options = {
-      "-o",          "-x",           "-I",          "-L",         "-l",          "-D",           "-U",
-      "-include",    "-imacros",     "-isystem",    "-iquote",    "-idirafter",  "-isysroot",    "-MF",
-      "-MT",         "-MQ",          "-MJ",         "-Xclang",    "-Xlinker",    "-Xassembler",  "-Xpreprocessor",
-      "-mllvm",      "-target",      "-T",          "-u",         "-z",          "-e",           "-B",
-      "-F",          "-iprefix",     "-iwithprefix", "-iwithprefixbefore", "-iwithsysroot", "-cxx-isystem",
-      "--param",     "-aux-info",    "-Xanalyzer",  "-dumpdir",   "--sysroot",   "-resource-dir", "-rpath",
-      "-working-directory", "-include-pch", "-arch", "-isystem-after", "-ivfsoverlay", "-stdlib++-isystem",
-      "-serialize-diagnostics", "--serialize-diagnostics", "-Xarch_host", "-h", "-soname", "-install_name"};
+  static const std::set<std::string_view> options = {"-o",
+                                                     "-x",
+                                                     "-I",
+                                                     "-L",
+                                                     "-l",
+                                                     "-D",
+                                                     "-U",
+                                                     "-include",
+                                                     "-imacros",
+                                                     "-isystem",
+                                                     "-iquote",
+                                                     "-idirafter",
+                                                     "-isysroot",
+                                                     "-MF",
+                                                     "-MT",
+                                                     "-MQ",
+                                                     "-MJ",
+                                                     "-Xclang",
+                                                     "-Xlinker",
+                                                     "-Xassembler",
+                                                     "-Xpreprocessor",
+                                                     "-mllvm",
+                                                     "-target",
+                                                     "-T",
+                                                     "-u",
+                                                     "-z",
+                                                     "-e",
+                                                     "-B",
+                                                     "-F",
+                                                     "-iprefix",
+                                                     "-iwithprefix",
+                                                     "-iwithprefixbefore",
+                                                     "-iwithsysroot",
+                                                     "-cxx-isystem",
+                                                     "--param",
+                                                     "-aux-info",
+                                                     "-Xanalyzer",
+                                                     "-dumpdir",
+                                                     "--sysroot",
+                                                     "-resource-dir",
+                                                     "-rpath",
+                                                     "-working-directory",
+                                                     "-include-pch",
+                                                     "-arch",
+                                                     "-isystem-after",
+                                                     "-ivfsoverlay",
+                                                     "-stdlib++-isystem",
+                                                     "-serialize-diagnostics",
+                                                     "--serialize-diagnostics",
+                                                     "-Xarch_host",
+                                                     "-h",
+                                                     "-soname",
+                                                     "-install_name"};
   return options;
 }
 
@@ -85,11 +129,14 @@ void note_target(std::string_view triple, Request* request) {
                           triple.find("x32") != std::string_view::npos;
 }
 
-bool is_assembly(std::string_view path) { return path.ends_with(".s") || path.ends_with(".S") || path.ends_with(".sx"); }
+bool is_assembly(std::string_view path) {
+  return path.ends_with(".s") || path.ends_with(".S") || path.ends_with(".sx");
+}
 
 /// Given alone, a header is precompiled.
 bool is_header(std::string_view path) {
-  return path.ends_with(".h") || path.ends_with(".hh") || path.ends_with(".hpp") || path.ends_with(".hxx") || path.ends_with(".H");
+  return path.ends_with(".h") || path.ends_with(".hh") || path.ends_with(".hpp") || path.ends_with(".hxx") ||
+         path.ends_with(".H");
 }
 
 void note_linker_words(std::string_view list, Request* request) {
@@ -111,10 +158,23 @@ Request read_arguments(const std::vector<std::string>& args) {
   }
   std::vector<std::string> words;
   expand(args, 0, &words);
-  static const std::set<std::string_view> kNotLinking = {
-      "-c",          "-S",         "-E",          "-M",         "-MM",       "-fsyntax-only", "--precompile",
-      "-emit-ast",   "--analyze",  "--compile",   "--assemble", "--preprocess", "-extract-api", "-emit-interface-stubs",
-      "-rewrite-objc", "--migrate", "-verify-pch"};
+  static const std::set<std::string_view> kNotLinking = {"-c",
+                                                         "-S",
+                                                         "-E",
+                                                         "-M",
+                                                         "-MM",
+                                                         "-fsyntax-only",
+                                                         "--precompile",
+                                                         "-emit-ast",
+                                                         "--analyze",
+                                                         "--compile",
+                                                         "--assemble",
+                                                         "--preprocess",
+                                                         "-extract-api",
+                                                         "-emit-interface-stubs",
+                                                         "-rewrite-objc",
+                                                         "--migrate",
+                                                         "-verify-pch"};
   bool only_inputs = false;  // after "--"
   for (size_t i = 0; i < words.size(); ++i) {
     std::string_view word = words[i];
@@ -130,7 +190,8 @@ Request read_arguments(const std::vector<std::string>& args) {
     if (word == "-r" || word == "--relocatable") request.relocatable = true;
     if (word == "-shared" || word == "--shared") request.shared = true;
     if (word == "-static" || word == "--static" || word == "-static-pie") request.is_static = true;
-    if (word == "-nostdlib" || word == "--no-standard-libraries" || word == "-nodefaultlibs" || word == "-nolibc") {
+    if (word == "-nostdlib" || word == "--no-standard-libraries" || word == "-nodefaultlibs" ||
+        word == "-nolibc") {
       request.no_stdlib = true;
     }
     if (word.starts_with("-g")) request.has_debug_option = true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// duress-cc and duress-c++: clang with the pass loaded and, when it links, with the runtime added. Build systems
-// probe compilers in many ways, so the user's arguments are kept as they are and in order; ours go around
-// them, marked so that clang does not complain where a step has no use for them.
+// duress-cc and duress-c++: clang with the pass loaded and, when it links, with the runtime added. Build
+// systems probe compilers in many ways, so the user's arguments are kept as they are and in order; ours go
+// around them, marked so that clang does not complain where a step has no use for them.
 #include <limits.h>
 #include <unistd.h>
 
@@ -30,7 +30,8 @@ std::string own_directory() {
 
 /// Our files lie beside the folder of this program: in the build tree as in an installation.
 std::string find_file(const std::string& name) {
-  for (const char* folder : {"/../lib/", "/../" DURESS_LIBDIR "/", "/../lib/duress/", "/../" DURESS_LIBDIR "/duress/"}) {
+  for (const char* folder :
+       {"/../lib/", "/../" DURESS_LIBDIR "/", "/../lib/duress/", "/../" DURESS_LIBDIR "/duress/"}) {
     std::string path = own_directory() + folder + name;
     if (access(path.c_str(), R_OK) == 0) return path;
   }
@@ -69,9 +70,11 @@ void to_linker(std::vector<std::string>* list, std::initializer_list<std::string
 
 void add_link_arguments(const duress::cc::Request& request, Additions* add) {
   if (request.shared || request.is_static || request.no_stdlib) {
-    // Weak definitions that do nothing. The runtime in the executable, if any, takes their place at load time.
+    // Weak definitions that do nothing. The runtime in the executable, if any, takes their place at load
+    // time.
     if (request.is_static && !request.shared) {
-      fprintf(stderr, "%s: warning: a statically linked program stays inert: Duress cannot observe it\n", kName);
+      fprintf(stderr, "%s: warning: a statically linked program stays inert: Duress cannot observe it\n",
+              kName);
     }
     to_linker(&add->after, {need_file("libduress_stub.a")});
     return;
@@ -92,9 +95,11 @@ Additions additions(const duress::cc::Request& request) {
     fprintf(stderr, "%s: warning: only 64-bit x86 Linux is instrumented; compiling without Duress\n", kName);
     return add;
   }
-  if (request.sanitize_thread) fail("-fsanitize=thread cannot be combined with Duress: leave one of them out");
+  if (request.sanitize_thread)
+    fail("-fsanitize=thread cannot be combined with Duress: leave one of them out");
   add.before.push_back("-fpass-plugin=" + need_file("duress_pass.so"));
-  if (std::string plugin = find_file("duress_attributes.so"); !plugin.empty()) add.before.push_back("-fplugin=" + plugin);
+  if (std::string plugin = find_file("duress_attributes.so"); !plugin.empty())
+    add.before.push_back("-fplugin=" + plugin);
   if (!request.has_debug_option && !request.only_assembly) add.before.push_back("-g");
   if (request.links && !request.relocatable) add_link_arguments(request, &add);
   return add;

@@ -17,6 +17,7 @@ namespace {
 constexpr uint64_t kGranule = 8;     // bytes of memory per shadow cell
 constexpr uint64_t kCellBytes = 16;  // a write word, then a read word
 constexpr uint64_t kReadWord = 8;
+constexpr uint64_t kInlineObject = 48;  // up to this many bytes inline checks are shorter than a call
 
 bool has_hook(uint64_t size) {
   return size == 1 || size == 2 || size == 4 || size == 8 || size == 16;
@@ -62,6 +63,19 @@ void CheckEmitter::emit_range(llvm::IRBuilderBase& builder, llvm::Instruction* i
 
 void CheckEmitter::emit(const Check& check) {
   const Access& access = check.access;
+  if (check.range_start == nullptr && !has_hook(access.size) && access.size <= kInlineObject &&
+      access.size % kGranule == 0 && access.align >= llvm::Align(kGranule)) {
+    // A small object as a whole (a point, a string's header): its parts inline.
+    for (uint64_t at = 0; at < access.size;) {
+      Check part = check;
+      part.access.size = access.size - at >= 2 * kGranule ? 2 * kGranule : kGranule;
+      llvm::IRBuilder<> here(check.before);
+      part.access.address = here.CreateConstInBoundsGEP1_64(here.getInt8Ty(), access.address, at);
+      at += part.access.size;
+      emit(part);
+    }
+    return;
+  }
   llvm::IRBuilder<> builder(check.before);
   builder.SetCurrentDebugLocation(access.inst->getDebugLoc());
   uint64_t element = 0;

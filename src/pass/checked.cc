@@ -15,26 +15,17 @@
 namespace duress::pass {
 namespace {
 
-// Copies of small objects (a point, a string's header) are as common as loads: inline checks up to this size.
-constexpr uint64_t kInlineCopy = 48;
-
-/// One operand of a memcpy or the like.
+/// An object that a call reads or writes as a whole.
 void check_operand(llvm::CallBase* call, unsigned operand, llvm::Value* bytes, uint64_t size, bool write,
                    CheckEmitter& emitter) {
   llvm::Value* address = call->getArgOperand(operand);
-  llvm::Align align = call->getParamAlign(operand).valueOrOne();
-  if (size == 0 || size > kInlineCopy || size % 8 != 0 || align < llvm::Align(8)) {
-    llvm::IRBuilder<> builder(call);
-    emitter.emit_range(builder, call, address, bytes, write, size);
+  if (size != 0) {
+    llvm::Align align = call->getParamAlign(operand).valueOrOne();
+    emitter.emit({.access = {call, address, size, align, write, false, false}, .before = call});
     return;
   }
-  for (uint64_t at = 0; at < size;) {
-    uint64_t piece = size - at >= 16 ? 16 : 8;
-    llvm::IRBuilder<> builder(call);
-    llvm::Value* start = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), address, at);
-    emitter.emit({.access = {call, start, piece, llvm::Align(8), write, false, false}, .before = call});
-    at += piece;
-  }
+  llvm::IRBuilder<> builder(call);
+  emitter.emit_range(builder, call, address, bytes, write, size);
 }
 
 /// memcpy and the like: what they read and write, as ranges.

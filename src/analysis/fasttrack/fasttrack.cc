@@ -295,9 +295,14 @@ u64 FastTrack::without_reads(const FastTrackThread& t, Word r, u8 mask) {
     return r.rest == 0xff ? 0 : r.encode();
   }
   if (!r.spilled) {
-    // The writer's own reads of this epoch stay, so that its next read is still "same epoch".
-    if (!own_reads(t, r, mask)) assign(r, mask, 0);  // where that needs three accesses they stay: they are ordered
-    return pack(t, r);
+    // The writer's own reads of this epoch stay, so that its next read is still "same epoch". Others must go: a read
+    // that is in a cell came after the write that is (hot_path.h).
+    if (own_reads(t, r, mask) || assign(r, mask, 0)) return pack(t, r);
+    u32 index = spills_.make_reads();
+    u8 of_id = static_cast<u8>(~(r.rest | mask)), of_old = r.rest & static_cast<u8>(~mask);
+    if (r.id && of_id) index = spills_.add_read(index, r.id, of_id);
+    if (r.old && of_old) index = spills_.add_read(index, r.old, of_old);
+    return Word{0, index, 0xff, true, false, false}.encode();
   }
   ReadSet& set = spills_.reads(r.old);
   for (u32 i = 0; i < set.count;) {

@@ -196,7 +196,7 @@ class FastTrack {
   FastTrackThread* threads_ = nullptr;
   std::atomic<bool> collecting_{false};
   std::atomic<u32> generation_{1};
-  u32 chunk_budget_ = 1024;  // 4 MiB of records at least; see budget()
+  u32 chunk_budget_ = 3072;  // 12 MiB of records at least; see budget()
   u32 live_chunks_ = 0;      // after the last collection
   u64 collections_ = 0;
 };

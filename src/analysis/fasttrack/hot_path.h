@@ -61,19 +61,32 @@ inline bool FastTrack::transition(const FastTrackThread& t, u64 w, u64 r, u8 mas
   constexpr u64 kOdd = Word::kSpillBit | Word::kSyncBit;
   if ((w & kOdd) || (r & (Word::kSpillBit | Word::kBothBit))) return false;
   Word writes = Word::decode(w), reads = Word::decode(r);
-  u8 w_new = mask & static_cast<u8>(~writes.rest), w_old = mask & writes.rest;
-  if ((w_new && !harmless(t, writes.id)) || (w_old && !harmless(t, writes.old))) return false;
+  // Of bytes that were read since their last write only the read is looked at: it was judged to follow the write, so
+  // what follows it follows both. Each look is a cache miss in a large heap.
+  u8 unread = mask;
   if (r) {
     u8 r_new = mask & static_cast<u8>(~reads.rest), r_old = mask & reads.rest;
-    if ((r_new && !harmless(t, reads.id)) || (r_old && !harmless(t, reads.old))) return false;
+    if (r_new && reads.id) {
+      if (!ordered(t, reads.id)) return false;
+      unread &= static_cast<u8>(~r_new);
+    }
+    if (r_old && reads.old) {
+      if (!ordered(t, reads.old)) return false;
+      unread &= static_cast<u8>(~r_old);
+    }
   }
+  u8 w_new = unread & static_cast<u8>(~writes.rest), w_old = unread & writes.rest;
+  if ((w_new && !harmless(t, writes.id)) || (w_old && !harmless(t, writes.old))) return false;
   result.new_writes = w;
   result.new_reads = r;
   if (kWrite) {
     if (!assign(writes, mask, id)) return false;
     result.new_writes = pack(t, writes);
     // The writer's own reads of this epoch stay, so that its next read is still "same epoch".
-    if (r && !own_reads(t, reads, mask) && assign(reads, mask, 0)) result.new_reads = pack(t, reads);
+    if (r && !own_reads(t, reads, mask)) {
+      if (!assign(reads, mask, 0)) return false;
+      result.new_reads = pack(t, reads);
+    }
   } else {
     if (!assign(reads, mask, id)) return false;
     result.new_reads = pack(t, reads);

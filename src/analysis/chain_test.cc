@@ -52,7 +52,9 @@ struct Tools {
   }
 };
 
-Access read_at(uptr address) { return {address, 4, AccessKind::kRead, {SiteId{40}, StackId{0}}}; }
+Access read_at(uptr address) {
+  return {address, 4, AccessKind::kRead, {SiteId{40}, StackId{0}}};
+}
 
 TEST(Chain, ALocationIsGivenDownTheChainAndStaysThere) {
   Tools tools;

@@ -42,8 +42,8 @@ class Arena {
     Mapping* next;
     size_t bytes;
   };
-  static constexpr int kSmallest = 4;   // 16 bytes
-  static constexpr int kLargest = 20;   // above 1 MiB: a mapping of its own
+  static constexpr int kSmallest = 4;  // 16 bytes
+  static constexpr int kLargest = 20;  // above 1 MiB: a mapping of its own
   static constexpr size_t kRefill = size_t{1} << 18;
 
   static int size_class(size_t bytes);

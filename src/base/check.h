@@ -15,10 +15,9 @@ namespace duress {
 /// Ends the process with code 125 after one line: the machine cannot give what Duress needs.
 [[noreturn]] void fatal(const char* what, const char* hint = "");
 
-#define DURESS_CHECK(condition)                                     \
-  do {                                                              \
-    if (DURESS_UNLIKELY(!(condition)))                              \
-      ::duress::check_failed(__FILE__, __LINE__, #condition);       \
+#define DURESS_CHECK(condition)                                                                \
+  do {                                                                                         \
+    if (DURESS_UNLIKELY(!(condition))) ::duress::check_failed(__FILE__, __LINE__, #condition); \
   } while (0)
 
 }  // namespace duress

@@ -22,7 +22,9 @@ long raw_syscall(long number, long a, long b, long c, long d, long e, long f) {
   return result;
 }
 
-static bool failed(long result) { return result < 0 && result > -4096; }
+static bool failed(long result) {
+  return result < 0 && result > -4096;
+}
 
 static void* map_with(uptr address, size_t bytes, long flags) {
   long result = raw_syscall(SYS_mmap, static_cast<long>(address), static_cast<long>(bytes),
@@ -62,9 +64,15 @@ bool write_all(int fd, const char* data, size_t size) {
   return true;
 }
 
-int thread_number() { return static_cast<int>(raw_syscall(SYS_gettid)); }
-int process_number() { return static_cast<int>(raw_syscall(SYS_getpid)); }
-void yield_processor() { raw_syscall(SYS_sched_yield); }
+int thread_number() {
+  return static_cast<int>(raw_syscall(SYS_gettid));
+}
+int process_number() {
+  return static_cast<int>(raw_syscall(SYS_getpid));
+}
+void yield_processor() {
+  raw_syscall(SYS_sched_yield);
+}
 
 void exit_process(int code) {
   for (;;) raw_syscall(SYS_exit_group, code);
@@ -84,7 +92,9 @@ static size_t length(const char* s) {
   return n;
 }
 
-static void say(const char* s) { write_all(2, s, length(s)); }
+static void say(const char* s) {
+  write_all(2, s, length(s));
+}
 
 void check_failed(const char* file, int line, const char* what) {
   char digits[12];

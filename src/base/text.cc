@@ -22,7 +22,9 @@ Text& Text::put(char c) {
   return *this;
 }
 
-Text& Text::put(const char* s) { return put(s, strlen(s)); }
+Text& Text::put(const char* s) {
+  return put(s, strlen(s));
+}
 
 Text& Text::put(const char* s, size_t n) {
   reserve(n);

@@ -10,7 +10,7 @@
 #include <cctype>
 #include <numeric>
 
-#include "analysis/registry.h"
+#include "event/analyses.h"
 
 namespace duress::cli {
 namespace {

@@ -10,7 +10,9 @@ SyncTable::SyncTable(Arena& arena) : arena_(arena) {
   if (!buckets_) fatal("out of memory for the table of synchronisation objects");
 }
 
-SyncTable::~SyncTable() { unmap_memory(buckets_, kBuckets * sizeof(Bucket)); }
+SyncTable::~SyncTable() {
+  unmap_memory(buckets_, kBuckets * sizeof(Bucket));
+}
 
 SyncObject* SyncTable::find(uptr address, u8 size) {
   Bucket& bucket = buckets_[index(address >> 3)];
@@ -53,7 +55,8 @@ SyncObject* SyncTable::make() {
     retired_ = o->next;
     u32 version = o->version.load(std::memory_order_relaxed);
     new (o) SyncObject;
-    o->version.store((version | 1) + 1, std::memory_order_relaxed);  // what threads remember of the old one is not of this
+    o->version.store((version | 1) + 1,
+                     std::memory_order_relaxed);  // what threads remember of the old one is not of this
     return o;
   }
   return arena_.make<SyncObject>();

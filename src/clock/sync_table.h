@@ -13,14 +13,15 @@ namespace duress {
 /// One synchronisation object. Its memory is never given back, only reused for another one, so a
 /// stale pointer (the program freed a mutex in use) is wrong but harmless.
 struct SyncObject {
-  SpinLock lock;  // guards everything below
-  u8 size = 0;    // bytes of an atomic; 0: a primitive (mutex, semaphore, ...)
+  SpinLock lock;                        // guards everything below
+  u8 size = 0;                          // bytes of an atomic; 0: a primitive (mutex, semaphore, ...)
   std::atomic<bool> overlapped{false};  // another atomic covers some of its bytes
   uptr address = 0;
-  ReleaseClock released;  // by the last unlock, store or post
-  ReleaseClock readers;   // by read-unlocks since the last write-unlock; by waiters at a barrier
+  ReleaseClock released;    // by the last unlock, store or post
+  ReleaseClock readers;     // by read-unlocks since the last write-unlock; by waiters at a barrier
   void* history = nullptr;  // who accessed an atomic; owned by the analysis, see AtomicHistory
-  std::atomic<u32> version{0};  // atomics: grows before and after each change, so an even one that stays is no change
+  std::atomic<u32> version{
+      0};  // atomics: grows before and after each change, so an even one that stays is no change
   SyncObject* next = nullptr;  // in its bucket
 };
 
@@ -86,8 +87,8 @@ class SyncTable {
   /// After fork in the child.
   void reset_locks();
 
-  /// The last objects a thread used, so that a hot atomic is found without the table. An object that was forgotten
-  /// has another address, or none.
+  /// The last objects a thread used, so that a hot atomic is found without the table. An object that was
+  /// forgotten has another address, or none.
   class Cache {
    public:
     static constexpr u32 kNever = ~0u;  // odd: no atomic rests there
@@ -129,7 +130,7 @@ class SyncTable {
   Arena& arena_;
   SpinLock retired_lock_;
   SyncObject* retired_ = nullptr;  // to be used again as SyncObjects only
-  Bucket* buckets_;  // 2 MiB of address space; pages exist where objects do
+  Bucket* buckets_;                // 2 MiB of address space; pages exist where objects do
 };
 
 }  // namespace duress

@@ -14,10 +14,21 @@
 namespace duress {
 
 /// The __ATOMIC_* numbers.
-enum class MemoryOrder : u8 { kRelaxed = 0, kConsume = 1, kAcquire = 2, kRelease = 3, kAcqRel = 4, kSeqCst = 5 };
+enum class MemoryOrder : u8 {
+  kRelaxed = 0,
+  kConsume = 1,
+  kAcquire = 2,
+  kRelease = 3,
+  kAcqRel = 4,
+  kSeqCst = 5
+};
 
-constexpr bool acquires(MemoryOrder o) { return o != MemoryOrder::kRelaxed && o != MemoryOrder::kRelease; }
-constexpr bool releases(MemoryOrder o) { return o >= MemoryOrder::kRelease; }
+constexpr bool acquires(MemoryOrder o) {
+  return o != MemoryOrder::kRelaxed && o != MemoryOrder::kRelease;
+}
+constexpr bool releases(MemoryOrder o) {
+  return o >= MemoryOrder::kRelease;
+}
 
 /// Threads: its own thread only, except at creation and join, when the thread does not run.
 class ThreadClock {

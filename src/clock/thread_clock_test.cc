@@ -67,9 +67,9 @@ TEST_F(ThreadClockTest, ReleaseRmwJoinsWhatItDidNotAcquire) {
 
 TEST_F(ThreadClockTest, KnowledgeGainedAfterAReleaseIsNotMistakenForIt) {
   a_.release_to(x_);
-  c_.acquire(x_);       // c knows a at its current counter
+  c_.acquire(x_);  // c knows a at its current counter
   b_.release_to(y_);
-  a_.acquire(y_);       // a learns of b, with no access between
+  a_.acquire(y_);  // a learns of b, with no access between
   a_.release_to(x_);
   c_.acquire(x_);
   EXPECT_TRUE(knows(c_, b_));

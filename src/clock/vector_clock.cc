@@ -38,7 +38,9 @@ bool VectorClock::before(const VectorClock& other) const {
   return true;
 }
 
-static size_t snapshot_bytes(u32 size) { return sizeof(ClockSnapshot) + size * sizeof(Clock); }
+static size_t snapshot_bytes(u32 size) {
+  return sizeof(ClockSnapshot) + size * sizeof(Clock);
+}
 
 ClockSnapshot* ClockSnapshot::copy(Arena& arena, const VectorClock& clock) {
   auto* snapshot = static_cast<ClockSnapshot*>(arena.allocate(snapshot_bytes(clock.size())));
@@ -65,7 +67,9 @@ void ReleaseClock::copy_from(Arena& arena, const ReleaseClock& other) {
   set(arena, other.snapshot_, other.slot_, other.clock_);
 }
 
-void ReleaseClock::clear(Arena& arena) { set(arena, nullptr, Slot{0}, 0); }
+void ReleaseClock::clear(Arena& arena) {
+  set(arena, nullptr, Slot{0}, 0);
+}
 
 bool ReleaseClock::join_into(VectorClock& clock) const {
   if (empty()) return false;

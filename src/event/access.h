@@ -19,7 +19,9 @@ enum class AccessKind : u8 {
   kFree = 5,
 };
 
-constexpr bool is_write(AccessKind k) { return k != AccessKind::kRead && k != AccessKind::kAtomicRead; }
+constexpr bool is_write(AccessKind k) {
+  return k != AccessKind::kRead && k != AccessKind::kAtomicRead;
+}
 constexpr bool is_atomic(AccessKind k) {
   return k == AccessKind::kAtomicRead || k == AccessKind::kAtomicWrite || k == AccessKind::kAtomicRmw;
 }
@@ -39,18 +41,29 @@ struct Access {
 
 /// Which kind of synchronisation an event is; object is the primitive's address.
 enum class SyncKind : u8 {
-  kMutexLock, kMutexUnlock, kReadLock, kReadUnlock,
-  kRelease, kAcquire,          // semaphore, once, pipe, annotations: a one-way edge through `object`
+  kMutexLock,
+  kMutexUnlock,
+  kReadLock,
+  kReadUnlock,
+  kRelease,
+  kAcquire,  // semaphore, once, pipe, annotations: a one-way edge through `object`
   kBarrier,
-  kAtomicLoad, kAtomicStore, kAtomicRmw, kFence,
-  kThreadCreate, kThreadStart, kThreadEnd, kThreadJoin,
-  kAlloc, kFree,
+  kAtomicLoad,
+  kAtomicStore,
+  kAtomicRmw,
+  kFence,
+  kThreadCreate,
+  kThreadStart,
+  kThreadEnd,
+  kThreadJoin,
+  kAlloc,
+  kFree,
 };
 
 struct Sync {
   SyncKind kind;
-  uptr object;   // the primitive; for kThread*: the other thread's Tid
-  u64 detail;    // kAtomic*, kFence: the memory order; kAlloc, kFree: size
+  uptr object;  // the primitive; for kThread*: the other thread's Tid
+  u64 detail;   // kAtomic*, kFence: the memory order; kAlloc, kFree: size
 };
 
 }  // namespace duress

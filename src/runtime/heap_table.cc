@@ -7,7 +7,8 @@ namespace duress {
 
 void HeapTable::place(Shard& shard, const HeapBlock& block) {
   u32 i = static_cast<u32>(hash(block.start) >> 20) & (shard.capacity - 1);
-  while (shard.blocks[i].start > kTombstone && shard.blocks[i].start != block.start) i = (i + 1) & (shard.capacity - 1);
+  while (shard.blocks[i].start > kTombstone && shard.blocks[i].start != block.start)
+    i = (i + 1) & (shard.capacity - 1);
   if (shard.blocks[i].start == 0) ++shard.used;
   if (shard.blocks[i].start != block.start) ++shard.live;
   shard.blocks[i] = block;
@@ -39,7 +40,8 @@ HeapBlock HeapTable::remove(uptr start) {
   Shard& shard = shards_[hash(start) >> 58];
   SpinGuard guard(shard.lock);
   if (!shard.capacity) return {};
-  for (u32 i = static_cast<u32>(hash(start) >> 20) & (shard.capacity - 1); shard.blocks[i].start; i = (i + 1) & (shard.capacity - 1)) {
+  for (u32 i = static_cast<u32>(hash(start) >> 20) & (shard.capacity - 1); shard.blocks[i].start;
+       i = (i + 1) & (shard.capacity - 1)) {
     if (shard.blocks[i].start != start) continue;
     HeapBlock found = shard.blocks[i];
     shard.blocks[i].start = kTombstone;

@@ -14,7 +14,8 @@ AtomicOperation::AtomicOperation(const void* p, u8 size, bool writes, const Dure
   place_ = {rt.modules.site_id(site), rt.context(*thread_)};
   bool made = false;
   entry_ = thread_->syncs.find(reinterpret_cast<uptr>(p), size);
-  if (DURESS_UNLIKELY(!entry_)) entry_ = thread_->syncs.put(rt.syncs.get(reinterpret_cast<uptr>(p), size, &made));
+  if (DURESS_UNLIKELY(!entry_))
+    entry_ = thread_->syncs.put(rt.syncs.get(reinterpret_cast<uptr>(p), size, &made));
   object_ = entry_->object;
   if (DURESS_UNLIKELY(made)) {
     rt.syncs.each_overlapping(object_->address, size, [&](SyncObject* other) {
@@ -63,7 +64,8 @@ void AtomicOperation::tell_overlapping() {
   Arena& arena = g_runtime->arena;
   g_runtime->syncs.each_overlapping(object_->address, object_->size, [&](SyncObject* other) {
     if (other == object_) return;
-    bool covered = other->address >= object_->address && other->address + other->size <= object_->address + object_->size;
+    bool covered = other->address >= object_->address &&
+                   other->address + other->size <= object_->address + object_->size;
     SpinGuard guard(other->lock);
     other->version.fetch_add(2, std::memory_order_acq_rel);
     if (covered) {
@@ -79,9 +81,11 @@ void AtomicOperation::loaded(MemoryOrder order) {
   thread_->clock.atomic_load(object_->released, order);
   if (DURESS_UNLIKELY(mixed_)) learn_overlapping(order);
   note(SyncKind::kAtomicLoad, AccessKind::kAtomicRead, order);
-  bool same = entry_->version == object_->version.load(std::memory_order_relaxed) && entry_->epoch == thread_->clock.own();
-  *entry_ = {object_, mixed_ || writes_ ? SyncTable::Cache::kNever : object_->version.load(std::memory_order_relaxed), thread_->clock.own(),
-             acquires(order) || (same && entry_->acquired)};
+  bool same = entry_->version == object_->version.load(std::memory_order_relaxed) &&
+              entry_->epoch == thread_->clock.own();
+  *entry_ = {object_,
+             mixed_ || writes_ ? SyncTable::Cache::kNever : object_->version.load(std::memory_order_relaxed),
+             thread_->clock.own(), acquires(order) || (same && entry_->acquired)};
 }
 
 void AtomicOperation::stored(MemoryOrder order) {
@@ -119,16 +123,26 @@ namespace {
 template <typename T>
 T apply(T old, T v, u32 op) {
   switch (op) {
-    case kDuressXchg: return v;
-    case kDuressAdd: return static_cast<T>(old + v);
-    case kDuressSub: return static_cast<T>(old - v);
-    case kDuressAnd: return static_cast<T>(old & v);
-    case kDuressOr: return static_cast<T>(old | v);
-    case kDuressXor: return static_cast<T>(old ^ v);
-    case kDuressNand: return static_cast<T>(~(old & v));
-    case kDuressUMax: return old > v ? old : v;
-    case kDuressUMin: return old < v ? old : v;
-    default: break;
+    case kDuressXchg:
+      return v;
+    case kDuressAdd:
+      return static_cast<T>(old + v);
+    case kDuressSub:
+      return static_cast<T>(old - v);
+    case kDuressAnd:
+      return static_cast<T>(old & v);
+    case kDuressOr:
+      return static_cast<T>(old | v);
+    case kDuressXor:
+      return static_cast<T>(old ^ v);
+    case kDuressNand:
+      return static_cast<T>(~(old & v));
+    case kDuressUMax:
+      return old > v ? old : v;
+    case kDuressUMin:
+      return old < v ? old : v;
+    default:
+      break;
   }
   // Signed comparison: flip the sign bits and compare unsigned.
   T sign = static_cast<T>(T{1} << (sizeof(T) * 8 - 1));
@@ -159,7 +173,8 @@ T atomic_rmw(void* p, T v, u32 op, MemoryOrder order, const DuressSite* site) {
 }
 
 template <typename T>
-T atomic_cas(void* p, T expected, T desired, MemoryOrder success, MemoryOrder failure, const DuressSite* site) {
+T atomic_cas(void* p, T expected, T desired, MemoryOrder success, MemoryOrder failure,
+             const DuressSite* site) {
   AtomicOperation operation(p, sizeof(T), true, site);
   T old = exchange_if<T>(static_cast<T*>(p), expected, desired);
   if (old == expected) {
@@ -176,20 +191,20 @@ T atomic_cas(void* p, T expected, T desired, MemoryOrder success, MemoryOrder fa
 using namespace duress;
 
 #define DURESS_EXPORT extern "C" __attribute__((visibility("default")))
-#define DURESS_ATOMIC_HOOKS(N, T)                                                                                    \
-  DURESS_EXPORT T __duress_atomic_load##N(const void* p, u32 order, const DuressSite* s) {                           \
-    return atomic_load<T>(p, static_cast<MemoryOrder>(order), s);                                                    \
-  }                                                                                                                  \
-  DURESS_EXPORT void __duress_atomic_store##N(void* p, T v, u32 order, const DuressSite* s) {                        \
-    atomic_store<T>(p, v, static_cast<MemoryOrder>(order), s);                                                       \
-  }                                                                                                                  \
-  DURESS_EXPORT T __duress_atomic_rmw##N(void* p, T v, u32 op, u32 order, const DuressSite* s) {                     \
-    return atomic_rmw<T>(p, v, op, static_cast<MemoryOrder>(order), s);                                              \
-  }                                                                                                                  \
-  DURESS_EXPORT T __duress_atomic_cas##N(void* p, T expected, T desired, u32 success, u32 failure,                   \
-                                         const DuressSite* s) {                                                      \
-    return atomic_cas<T>(p, expected, desired, static_cast<MemoryOrder>(success), static_cast<MemoryOrder>(failure), \
-                         s);                                                                                         \
+#define DURESS_ATOMIC_HOOKS(N, T)                                                                  \
+  DURESS_EXPORT T __duress_atomic_load##N(const void* p, u32 order, const DuressSite* s) {         \
+    return atomic_load<T>(p, static_cast<MemoryOrder>(order), s);                                  \
+  }                                                                                                \
+  DURESS_EXPORT void __duress_atomic_store##N(void* p, T v, u32 order, const DuressSite* s) {      \
+    atomic_store<T>(p, v, static_cast<MemoryOrder>(order), s);                                     \
+  }                                                                                                \
+  DURESS_EXPORT T __duress_atomic_rmw##N(void* p, T v, u32 op, u32 order, const DuressSite* s) {   \
+    return atomic_rmw<T>(p, v, op, static_cast<MemoryOrder>(order), s);                            \
+  }                                                                                                \
+  DURESS_EXPORT T __duress_atomic_cas##N(void* p, T expected, T desired, u32 success, u32 failure, \
+                                         const DuressSite* s) {                                    \
+    return atomic_cas<T>(p, expected, desired, static_cast<MemoryOrder>(success),                  \
+                         static_cast<MemoryOrder>(failure), s);                                    \
   }
 DURESS_ATOMIC_HOOKS(1, u8)
 DURESS_ATOMIC_HOOKS(2, u16)

@@ -35,17 +35,19 @@ class AtomicOperation {
   bool mixed_ = false;
 };
 
-/// A load of an atomic that has not changed since this thread's last load of it in the same epoch teaches nothing new
-/// and was judged then. Such loads, the heart of every spin and every bound check, take no lock.
+/// A load of an atomic that has not changed since this thread's last load of it in the same epoch teaches
+/// nothing new and was judged then. Such loads, the heart of every spin and every bound check, take no lock.
 template <typename T>
 inline bool load_again(const void* p, MemoryOrder order, T* value) {
   Thread* t = current_thread();
   if (!t || t->in_runtime || !g_runtime->direct) return false;
   SyncTable::Cache::Entry* e = t->syncs.find(reinterpret_cast<uptr>(p), sizeof(T));
-  if (!e || e->epoch != t->clock.own() || t->clock.released() || (acquires(order) && !e->acquired)) return false;
+  if (!e || e->epoch != t->clock.own() || t->clock.released() || (acquires(order) && !e->acquired))
+    return false;
   if (e->object->version.load(std::memory_order_acquire) != e->version) return false;
   *value = __atomic_load_n(static_cast<const T*>(p), __ATOMIC_ACQUIRE);
-  return e->object->version.load(std::memory_order_acquire) == e->version && e->object->address == reinterpret_cast<uptr>(p);
+  return e->object->version.load(std::memory_order_acquire) == e->version &&
+         e->object->address == reinterpret_cast<uptr>(p);
 }
 
 template <typename T>

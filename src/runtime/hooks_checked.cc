@@ -27,7 +27,8 @@ __attribute__((always_inline)) inline void check_one(const void* p, const Duress
   Runtime& rt = *g_runtime;
   Place place{rt.modules.site_id(site), rt.context(*t)};
   auto address = reinterpret_cast<uptr>(p);
-  if (kSize > 8 || (address & 7) + kSize > 8 || !rt.fasttrack.access_simply<kWrite>(t->fasttrack, address, kSize, place)) {
+  if (kSize > 8 || (address & 7) + kSize > 8 ||
+      !rt.fasttrack.access_simply<kWrite>(t->fasttrack, address, kSize, place)) {
     rt.fasttrack.access(t->fasttrack, address, kSize, kWrite, place);
   }
   t->in_runtime = false;
@@ -39,8 +40,8 @@ void check_strided(const void* p, u64 count, u64 stride, u64 size, bool write, c
   t->in_runtime = true;
   Runtime& rt = *g_runtime;
   Place place{rt.modules.site_id(site), rt.context(*t)};
-  rt.fasttrack.strided(t->fasttrack, reinterpret_cast<uptr>(p), count, static_cast<i64>(stride), static_cast<u32>(size),
-                       write, place);
+  rt.fasttrack.strided(t->fasttrack, reinterpret_cast<uptr>(p), count, static_cast<i64>(stride),
+                       static_cast<u32>(size), write, place);
   t->in_runtime = false;
 }
 
@@ -48,12 +49,14 @@ void check_strided(const void* p, u64 count, u64 stride, u64 size, bool write, c
 }  // namespace duress
 
 #define DURESS_EXPORT extern "C" __attribute__((visibility("default")))
-#define DURESS_CHECK_HOOKS(N)                                                                                 \
-  DURESS_EXPORT __attribute__((preserve_most)) void __duress_check_read##N(const void* p, const DuressSite* s) { \
-    duress::check_one<N, false>(p, s);                                                                            \
-  }                                                                                                           \
-  DURESS_EXPORT __attribute__((preserve_most)) void __duress_check_write##N(const void* p, const DuressSite* s) { \
-    duress::check_one<N, true>(p, s);                                                                             \
+#define DURESS_CHECK_HOOKS(N)                                                                           \
+  DURESS_EXPORT                                                                                         \
+      __attribute__((preserve_most)) void __duress_check_read##N(const void* p, const DuressSite* s) {  \
+    duress::check_one<N, false>(p, s);                                                                  \
+  }                                                                                                     \
+  DURESS_EXPORT                                                                                         \
+      __attribute__((preserve_most)) void __duress_check_write##N(const void* p, const DuressSite* s) { \
+    duress::check_one<N, true>(p, s);                                                                   \
   }
 DURESS_CHECK_HOOKS(1)
 DURESS_CHECK_HOOKS(2)
@@ -68,11 +71,11 @@ DURESS_EXPORT void __duress_range_write(const void* p, duress::u64 n, const Dure
   duress::check(p, n, true, s);
 }
 
-DURESS_EXPORT void __duress_stride_read(const void* p, duress::u64 count, duress::u64 stride, duress::u64 size,
-                                        const DuressSite* s) {
+DURESS_EXPORT void __duress_stride_read(const void* p, duress::u64 count, duress::u64 stride,
+                                        duress::u64 size, const DuressSite* s) {
   duress::check_strided(p, count, stride, size, false, s);
 }
-DURESS_EXPORT void __duress_stride_write(const void* p, duress::u64 count, duress::u64 stride, duress::u64 size,
-                                         const DuressSite* s) {
+DURESS_EXPORT void __duress_stride_write(const void* p, duress::u64 count, duress::u64 stride,
+                                         duress::u64 size, const DuressSite* s) {
   duress::check_strided(p, count, stride, size, true, s);
 }

@@ -26,7 +26,8 @@ void event(const void* p, u64 size, AccessKind kind, const DuressSite* site) {
 
 /// `volatile` read as an atomic, when the user says the program leans on it.
 bool atomic_volatile(const DuressSite* site, MemoryOrder load_or_store, MemoryOrder* order) {
-  if (!(site->flags & DURESS_SITE_VOLATILE) || !g_runtime || g_runtime->volatile_mode == VolatileMode::kPlain) return false;
+  if (!(site->flags & DURESS_SITE_VOLATILE) || !g_runtime || g_runtime->volatile_mode == VolatileMode::kPlain)
+    return false;
   *order = g_runtime->volatile_mode == VolatileMode::kAcqRel ? load_or_store : MemoryOrder::kRelaxed;
   return true;
 }
@@ -34,7 +35,8 @@ bool atomic_volatile(const DuressSite* site, MemoryOrder load_or_store, MemoryOr
 template <typename T>
 T load(const void* p, const DuressSite* site) {
   MemoryOrder order;
-  if (DURESS_UNLIKELY(atomic_volatile(site, MemoryOrder::kAcquire, &order))) return atomic_load<T>(p, order, site);
+  if (DURESS_UNLIKELY(atomic_volatile(site, MemoryOrder::kAcquire, &order)))
+    return atomic_load<T>(p, order, site);
   event(p, sizeof(T), AccessKind::kRead, site);
   T value;
   memcpy(&value, p, sizeof value);
@@ -44,7 +46,8 @@ T load(const void* p, const DuressSite* site) {
 template <typename T>
 void store(void* p, T value, const DuressSite* site) {
   MemoryOrder order;
-  if (DURESS_UNLIKELY(atomic_volatile(site, MemoryOrder::kRelease, &order))) return atomic_store<T>(p, value, order, site);
+  if (DURESS_UNLIKELY(atomic_volatile(site, MemoryOrder::kRelease, &order)))
+    return atomic_store<T>(p, value, order, site);
   event(p, sizeof(T), AccessKind::kWrite, site);
   memcpy(p, &value, sizeof value);
 }
@@ -55,9 +58,13 @@ void store(void* p, T value, const DuressSite* site) {
 using namespace duress;
 
 #define DURESS_EXPORT extern "C" __attribute__((visibility("default")))
-#define DURESS_ACCESS_HOOKS(N, T)                                                                          \
-  DURESS_EXPORT T __duress_load##N(const void* p, const DuressSite* s) { return load<T>(p, s); }           \
-  DURESS_EXPORT void __duress_store##N(void* p, T v, const DuressSite* s) { store<T>(p, v, s); }
+#define DURESS_ACCESS_HOOKS(N, T)                                           \
+  DURESS_EXPORT T __duress_load##N(const void* p, const DuressSite* s) {    \
+    return load<T>(p, s);                                                   \
+  }                                                                         \
+  DURESS_EXPORT void __duress_store##N(void* p, T v, const DuressSite* s) { \
+    store<T>(p, v, s);                                                      \
+  }
 DURESS_ACCESS_HOOKS(1, u8)
 DURESS_ACCESS_HOOKS(2, u16)
 DURESS_ACCESS_HOOKS(4, u32)

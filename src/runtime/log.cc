@@ -25,7 +25,8 @@ bool Log::open(const char* dir) {
 }
 
 bool Log::reopen() {
-  long fd = raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path_), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+  long fd = raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path_),
+                        O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
   if (fd < 0) return false;
   long high = raw_syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, kHighDescriptor);
   if (high >= 0) {
@@ -44,7 +45,8 @@ void Log::write(Text& line) {
   line.put('\n');
   SpinGuard guard(lock_);
   struct stat s = {};
-  bool ours = fd_ >= 0 && raw_syscall(SYS_fstat, fd_, reinterpret_cast<long>(&s)) == 0 && s.st_dev == device_ && s.st_ino == inode_;
+  bool ours = fd_ >= 0 && raw_syscall(SYS_fstat, fd_, reinterpret_cast<long>(&s)) == 0 &&
+              s.st_dev == device_ && s.st_ino == inode_;
   if (!ours && !reopen()) return;
   write_all(fd_, line.data(), line.size());
 }

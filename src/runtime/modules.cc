@@ -77,10 +77,18 @@ struct Modules::Visit {
   void log(const dl_phdr_info& info, const Loaded& l, const char* name) {
     Text text(modules->arena_);
     text.put('{').key("t").quoted("module").key("id").number(l.id).key("path").quoted(name);
-    text.key("base").address(l.base).key("low").address(l.low).key("high").address(l.high).key("build_id").put('"');
+    text.key("base")
+        .address(l.base)
+        .key("low")
+        .address(l.low)
+        .key("high")
+        .address(l.high)
+        .key("build_id")
+        .put('"');
     for (int i = 0; i < info.dlpi_phnum; ++i) {
       const ElfW(Phdr)& p = info.dlpi_phdr[i];
-      if (p.p_type == PT_NOTE) put_build_id(text, reinterpret_cast<const char*>(info.dlpi_addr + p.p_vaddr), p.p_memsz);
+      if (p.p_type == PT_NOTE)
+        put_build_id(text, reinterpret_cast<const char*>(info.dlpi_addr + p.p_vaddr), p.p_memsz);
     }
     text.put('"').key("sites");
     u64 sites = 0;
@@ -104,7 +112,8 @@ struct Modules::Visit {
       size_t name = (header.n_namesz + 3) & ~3u, description = (header.n_descsz + 3) & ~3u;
       size_t total = sizeof header + name + description;
       if (total > size) return;
-      if (header.n_type == NT_GNU_BUILD_ID && header.n_namesz == 4 && memcmp(note + sizeof header, "GNU", 4) == 0) {
+      if (header.n_type == NT_GNU_BUILD_ID && header.n_namesz == 4 &&
+          memcmp(note + sizeof header, "GNU", 4) == 0) {
         for (u32 i = 0; i < header.n_descsz; ++i) {
           auto byte = static_cast<unsigned char>(note[sizeof header + name + i]);
           text.put("0123456789abcdef"[byte >> 4]).put("0123456789abcdef"[byte & 15]);
@@ -119,7 +128,8 @@ struct Modules::Visit {
 
 void Modules::log_new() {
   char executable[4096];
-  long n = raw_syscall(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"), reinterpret_cast<long>(executable), sizeof executable - 1);
+  long n = raw_syscall(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"),
+                       reinterpret_cast<long>(executable), sizeof executable - 1);
   executable[n > 0 ? n : 0] = 0;
   Visit visit{this, executable};
   dl_iterate_phdr(&Visit::each, &visit);

@@ -21,7 +21,8 @@ class Modules {
   /// The number of a site. The executable's sites come first and are found with one comparison.
   SiteId site_id(const DuressSite* site) const {
     u64 offset = reinterpret_cast<u64>(site) - first_.begin;
-    if (DURESS_LIKELY(offset < first_.bytes)) return static_cast<SiteId>(first_.first + offset / sizeof(DuressSite));
+    if (DURESS_LIKELY(offset < first_.bytes))
+      return static_cast<SiteId>(first_.first + offset / sizeof(DuressSite));
     return site_id_slow(site);
   }
   /// Where a site lies in memory; null for those of library functions.

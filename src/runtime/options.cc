@@ -58,7 +58,8 @@ void Options::parse(const char* text, Arena& arena) {
     if (!known) reject("unknown option", text, strcspn(text, ":"), arena);
     const char* value = text + length + 1;
     size_t size = 0;  // up to the next ':' that starts another option
-    while (value[size] && !(value[size] == ':' && (find(value + size + 1, name_length(value + size + 1)) || !value[size + 1]))) {
+    while (value[size] && !(value[size] == ':' &&
+                            (find(value + size + 1, name_length(value + size + 1)) || !value[size + 1]))) {
       ++size;
     }
     char* field = reinterpret_cast<char*>(this) + known->offset;

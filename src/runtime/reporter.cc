@@ -8,7 +8,8 @@
 
 namespace duress {
 
-static const char* const kAccessNames[] = {"read", "write", "atomic-read", "atomic-write", "atomic-rmw", "free"};
+static const char* const kAccessNames[] = {"read",         "write",      "atomic-read",
+                                           "atomic-write", "atomic-rmw", "free"};
 static constexpr int kLongestStack = 512;  // frames written; deeper recursion is cut at the outer end
 
 bool Reporter::is_new(u64 key) {
@@ -54,7 +55,11 @@ void Reporter::log_thread(Tid thread) {
 }
 
 void Reporter::put_side(Text& text, const RaceSide& side, Tid thread, uptr address, u32 size) {
-  text.put('{').key("thread").number(raw(thread)).key("access").quoted(kAccessNames[static_cast<int>(side.kind)]);
+  text.put('{')
+      .key("thread")
+      .number(raw(thread))
+      .key("access")
+      .quoted(kAccessNames[static_cast<int>(side.kind)]);
   text.key("addr").address(address).key("size").number(size).key("site");
   parts_.modules.put_site(text, side.place.site);
   text.key("stack");
@@ -85,7 +90,12 @@ void Reporter::put_block(Text& text, uptr address) {
     const ThreadInfo& info = parts_.threads[static_cast<Tid>(i)];
     if (address < info.stack_begin || address >= info.stack_end) continue;
     text.quoted("stack").key("start").address(info.stack_begin);
-    text.key("size").number(info.stack_end - info.stack_begin).key("thread").number(i).key("stack").put("[]}");
+    text.key("size")
+        .number(info.stack_end - info.stack_begin)
+        .key("thread")
+        .number(i)
+        .key("stack")
+        .put("[]}");
     return;
   }
   text.quoted(parts_.modules.is_global(address) ? "global" : "unknown").key("start").address(address);
@@ -96,7 +106,8 @@ void Reporter::race(const Race& race) {
   // Sites name source positions; what library functions do is told apart by stack.
   auto where = [](const RaceSide& side) {
     bool library = raw(side.place.site) < kFirstModuleSite;
-    return mix(u64{raw(side.place.site)} << 8 | static_cast<u64>(side.kind)) ^ (library ? mix(raw(side.place.stack)) : 0);
+    return mix(u64{raw(side.place.site)} << 8 | static_cast<u64>(side.kind)) ^
+           (library ? mix(raw(side.place.stack)) : 0);
   };
   SpinGuard guard(lock_);
   ++races_;
@@ -132,13 +143,20 @@ void Reporter::line(const char* data, size_t size) {
 
 static const char* signal_name(int signal) {
   switch (signal) {
-    case SIGSEGV: return "SIGSEGV";
-    case SIGBUS: return "SIGBUS";
-    case SIGFPE: return "SIGFPE";
-    case SIGILL: return "SIGILL";
-    case SIGABRT: return "SIGABRT";
-    case SIGTRAP: return "SIGTRAP";
-    default: return "SIG";
+    case SIGSEGV:
+      return "SIGSEGV";
+    case SIGBUS:
+      return "SIGBUS";
+    case SIGFPE:
+      return "SIGFPE";
+    case SIGILL:
+      return "SIGILL";
+    case SIGABRT:
+      return "SIGABRT";
+    case SIGTRAP:
+      return "SIGTRAP";
+    default:
+      return "SIG";
   }
 }
 
@@ -146,7 +164,13 @@ void Reporter::crash(int signal, uptr address, Tid thread, StackId stack, uptr p
   parts_.modules.log_new();
   log_thread(thread);
   Text text(parts_.arena);
-  text.put('{').key("t").quoted("crash").key("signal").quoted(signal_name(signal)).key("addr").address(address);
+  text.put('{')
+      .key("t")
+      .quoted("crash")
+      .key("signal")
+      .quoted(signal_name(signal))
+      .key("addr")
+      .address(address);
   // The host subtracts one from return addresses; the faulting instruction is where it is.
   text.key("thread").number(raw(thread)).key("stack");
   put_stack(text, parts_.stacks.push(stack, pc + 1));

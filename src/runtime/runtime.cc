@@ -24,7 +24,8 @@ extern "C" {
 __attribute__((visibility("default"))) DuressFrame __duress_scratch_frames[1 << 16];
 // The read cache of threads that have none yet: never written, so nothing is ever found in it.
 __attribute__((visibility("default"))) uint64_t __duress_no_reads[DURESS_READ_CACHE_ENTRIES];
-__attribute__((visibility("default"))) thread_local DuressSelf __duress_self = {0, 0, __duress_scratch_frames, __duress_no_reads, 0};
+__attribute__((visibility("default"))) thread_local DuressSelf __duress_self = {0, 0, __duress_scratch_frames,
+                                                                                __duress_no_reads, 0};
 }
 
 namespace duress {
@@ -42,7 +43,8 @@ Analysis* make_analysis(void* context, const char* name, size_t length) {
   if (is("Empty")) return new (rt.arena.allocate(sizeof(Empty))) Empty;
   if (is("Count")) return new (map_memory(sizeof(Count))) Count(rt.arena);
   if (is("Print")) return new (rt.arena.allocate(sizeof(Print))) Print(rt.arena, rt.reporter);
-  if (is("FastTrack")) return new (rt.arena.allocate(sizeof(FastTrackAnalysis))) FastTrackAnalysis(rt.fasttrack);
+  if (is("FastTrack"))
+    return new (rt.arena.allocate(sizeof(FastTrackAnalysis))) FastTrackAnalysis(rt.fasttrack);
   return nullptr;
 }
 
@@ -52,7 +54,8 @@ size_t read_small_file(const char* path, char* buffer, size_t size) {
   if (fd < 0) return 0;
   size_t total = 0;
   while (total + 1 < size) {
-    long n = raw_syscall(SYS_read, fd, reinterpret_cast<long>(buffer + total), static_cast<long>(size - 1 - total));
+    long n = raw_syscall(SYS_read, fd, reinterpret_cast<long>(buffer + total),
+                         static_cast<long>(size - 1 - total));
     if (n <= 0) break;
     total += static_cast<size_t>(n);
   }
@@ -82,7 +85,9 @@ void find_stack(Thread& t) {
   t.stack_end = t.stack_begin + size;
 }
 
-void at_exit(int code, void*) { process_ending(code); }
+void at_exit(int code, void*) {
+  process_ending(code);
+}
 
 const char* find_options(char** environment) {
   static constexpr char kName[] = "DURESS_OPTIONS=";
@@ -107,7 +112,8 @@ void start(char** environment) {
   void* memory = map_memory(sizeof(Runtime));
   if (!memory) fatal("out of memory for the runtime");
   auto* rt = new (memory) Runtime(options);
-  if (!rt->log.open(options.log_dir_)) fatal("cannot write to the log folder", "check log_dir in DURESS_OPTIONS");
+  if (!rt->log.open(options.log_dir_))
+    fatal("cannot write to the log folder", "check log_dir in DURESS_OPTIONS");
   if (!rt->shadow.open(DURESS_SHADOW_TABLE)) {
     fatal("cannot map the shadow table at 0x7fe00000", "something else is there, or 'ulimit -v' is too low");
   }
@@ -139,8 +145,12 @@ void Runtime::log_start() {
   static char buffer[1 << 16];
   Text text(arena);
   text.put('{').key("t").quoted("start").key("version").number(1);
-  text.key("pid").number(static_cast<u64>(process_number())).key("ppid").number(static_cast<u64>(raw_syscall(SYS_getppid)));
-  long n = raw_syscall(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"), reinterpret_cast<long>(buffer), sizeof buffer - 1);
+  text.key("pid")
+      .number(static_cast<u64>(process_number()))
+      .key("ppid")
+      .number(static_cast<u64>(raw_syscall(SYS_getppid)));
+  long n = raw_syscall(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"), reinterpret_cast<long>(buffer),
+                       sizeof buffer - 1);
   buffer[n > 0 ? n : 0] = 0;
   text.key("exe").quoted(buffer).key("argv").put('[');
   size_t size = read_small_file("/proc/self/cmdline", buffer, sizeof buffer);
@@ -150,7 +160,14 @@ void Runtime::log_start() {
   }
   n = raw_syscall(SYS_getcwd, reinterpret_cast<long>(buffer), sizeof buffer);
   if (n <= 0) buffer[0] = 0;
-  text.put(']').key("cwd").quoted(buffer).key("chain").quoted(options.chain_).key("mode").quoted("free").put('}');
+  text.put(']')
+      .key("cwd")
+      .quoted(buffer)
+      .key("chain")
+      .quoted(options.chain_)
+      .key("mode")
+      .quoted("free")
+      .put('}');
   log.write(text);
 }
 
@@ -370,7 +387,8 @@ void thread_named(Thread* t, const char* name) {
   info.logged = false;
 }
 
-// ---- sync.h: the process -----------------------------------------------------------------------------------
+// ---- sync.h: the process
+// -----------------------------------------------------------------------------------
 
 void incomplete(const char* what) {
   if (g_runtime) g_runtime->reporter.incomplete(what);
@@ -393,7 +411,8 @@ void before_exec(const char* path) {
 
 }  // namespace duress
 
-// ---- entry points ----------------------------------------------------------------------------------------------
+// ---- entry points
+// ----------------------------------------------------------------------------------------------
 
 extern "C" __attribute__((visibility("default"))) void __duress_module_init(const DuressModule* module) {
   duress::start(environ);
@@ -401,5 +420,8 @@ extern "C" __attribute__((visibility("default"))) void __duress_module_init(cons
 }
 
 // Before the constructors of any shared library: what they do is to be seen too.
-static void duress_preinit(int, char**, char** environment) { duress::start(environment); }
-__attribute__((section(".preinit_array"), used)) static void (*const duress_preinit_entry)(int, char**, char**) = duress_preinit;
+static void duress_preinit(int, char**, char** environment) {
+  duress::start(environment);
+}
+__attribute__((section(".preinit_array"),
+               used)) static void (*const duress_preinit_entry)(int, char**, char**) = duress_preinit;

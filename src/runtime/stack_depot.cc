@@ -19,7 +19,8 @@ StackId StackDepot::push(StackId caller, u64 return_address) {
   for (u32 searched = 0;;) {
     for (u32 i = head; i != searched; i = nodes_[i].next) {
       // A node that lost a race to be added is left unused: 16 bytes, rarely.
-      if (nodes_[i].return_address == return_address && nodes_[i].caller == raw(caller)) return static_cast<StackId>(i);
+      if (nodes_[i].return_address == return_address && nodes_[i].caller == raw(caller))
+        return static_cast<StackId>(i);
     }
     searched = head;
     if (!made) {

@@ -39,7 +39,7 @@ class StackDepot {
 
   StackId intern_slow(DuressFrame* begin, DuressFrame* end);
 
-  Node* nodes_;                 // 1 GiB of address space
+  Node* nodes_;  // 1 GiB of address space
   std::atomic<u32>* buckets_;
   std::atomic<u32> used_{1};
 };

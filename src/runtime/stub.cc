@@ -19,21 +19,33 @@ using duress::u8;
 extern "C" {
 __attribute__((weak, visibility("default"))) DuressFrame __duress_scratch_frames[1 << 16];
 __attribute__((weak, visibility("default"))) uint64_t __duress_no_reads[DURESS_READ_CACHE_ENTRIES];
-__attribute__((weak, visibility("default"))) thread_local DuressSelf __duress_self = {0, 0, __duress_scratch_frames,
-                                                                                       __duress_no_reads, 0};
+__attribute__((weak, visibility("default"))) thread_local DuressSelf __duress_self = {
+    0, 0, __duress_scratch_frames, __duress_no_reads, 0};
 }
 
 DURESS_WEAK void __duress_module_init(const DuressModule*) {}
-DURESS_WEAK void __duress_fence(u32, const DuressSite*) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+DURESS_WEAK void __duress_fence(u32, const DuressSite*) {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
 DURESS_WEAK void __duress_range_read(const void*, u64, const DuressSite*) {}
 DURESS_WEAK void __duress_range_write(const void*, u64, const DuressSite*) {}
 DURESS_WEAK void __duress_stride_read(const void*, u64, u64, u64, const DuressSite*) {}
 DURESS_WEAK void __duress_stride_write(const void*, u64, u64, u64, const DuressSite*) {}
-DURESS_WEAK void __duress_loadn(void* out, const void* p, u64 n, const DuressSite*) { memcpy(out, p, n); }
-DURESS_WEAK void __duress_storen(void* p, const void* in, u64 n, const DuressSite*) { memcpy(p, in, n); }
-DURESS_WEAK void __duress_memcpy(void* d, const void* s, u64 n, const DuressSite*) { memcpy(d, s, n); }
-DURESS_WEAK void __duress_memmove(void* d, const void* s, u64 n, const DuressSite*) { memmove(d, s, n); }
-DURESS_WEAK void __duress_memset(void* d, u32 byte, u64 n, const DuressSite*) { memset(d, static_cast<int>(byte), n); }
+DURESS_WEAK void __duress_loadn(void* out, const void* p, u64 n, const DuressSite*) {
+  memcpy(out, p, n);
+}
+DURESS_WEAK void __duress_storen(void* p, const void* in, u64 n, const DuressSite*) {
+  memcpy(p, in, n);
+}
+DURESS_WEAK void __duress_memcpy(void* d, const void* s, u64 n, const DuressSite*) {
+  memcpy(d, s, n);
+}
+DURESS_WEAK void __duress_memmove(void* d, const void* s, u64 n, const DuressSite*) {
+  memmove(d, s, n);
+}
+DURESS_WEAK void __duress_memset(void* d, u32 byte, u64 n, const DuressSite*) {
+  memset(d, static_cast<int>(byte), n);
+}
 
 template <typename T>
 static T modify(T* at, T v, u32 op) {
@@ -42,17 +54,38 @@ static T modify(T* at, T v, u32 op) {
     T sign = static_cast<T>(T{1} << (sizeof(T) * 8 - 1)), next = v;
     bool less = static_cast<T>(old ^ sign) < static_cast<T>(v ^ sign);
     switch (op) {
-      case kDuressAdd: next = static_cast<T>(old + v); break;
-      case kDuressSub: next = static_cast<T>(old - v); break;
-      case kDuressAnd: next = static_cast<T>(old & v); break;
-      case kDuressOr: next = static_cast<T>(old | v); break;
-      case kDuressXor: next = static_cast<T>(old ^ v); break;
-      case kDuressNand: next = static_cast<T>(~(old & v)); break;
-      case kDuressMax: next = less ? v : old; break;
-      case kDuressMin: next = less ? old : v; break;
-      case kDuressUMax: next = old > v ? old : v; break;
-      case kDuressUMin: next = old < v ? old : v; break;
-      default: break;
+      case kDuressAdd:
+        next = static_cast<T>(old + v);
+        break;
+      case kDuressSub:
+        next = static_cast<T>(old - v);
+        break;
+      case kDuressAnd:
+        next = static_cast<T>(old & v);
+        break;
+      case kDuressOr:
+        next = static_cast<T>(old | v);
+        break;
+      case kDuressXor:
+        next = static_cast<T>(old ^ v);
+        break;
+      case kDuressNand:
+        next = static_cast<T>(~(old & v));
+        break;
+      case kDuressMax:
+        next = less ? v : old;
+        break;
+      case kDuressMin:
+        next = less ? old : v;
+        break;
+      case kDuressUMax:
+        next = old > v ? old : v;
+        break;
+      case kDuressUMin:
+        next = old < v ? old : v;
+        break;
+      default:
+        break;
     }
     T seen = __sync_val_compare_and_swap(at, old, next);
     if (seen == old) return old;
@@ -60,26 +93,28 @@ static T modify(T* at, T v, u32 op) {
   }
 }
 
-#define DURESS_STUBS(N, T)                                                                                          \
-  DURESS_WEAK __attribute__((preserve_most)) void __duress_check_read##N(const void*, const DuressSite*) {}         \
-  DURESS_WEAK __attribute__((preserve_most)) void __duress_check_write##N(const void*, const DuressSite*) {}        \
-  DURESS_WEAK T __duress_load##N(const void* p, const DuressSite*) {                                                \
-    T v;                                                                                                            \
-    memcpy(&v, p, sizeof v);                                                                                        \
-    return v;                                                                                                       \
-  }                                                                                                                 \
-  DURESS_WEAK void __duress_store##N(void* p, T v, const DuressSite*) { memcpy(p, &v, sizeof v); }                  \
-  DURESS_WEAK T __duress_atomic_load##N(const void* p, u32, const DuressSite*) {                                    \
-    return __sync_val_compare_and_swap(static_cast<T*>(const_cast<void*>(p)), T{0}, T{0});                          \
-  }                                                                                                                 \
-  DURESS_WEAK void __duress_atomic_store##N(void* p, T v, u32, const DuressSite*) {                                 \
-    modify<T>(static_cast<T*>(p), v, kDuressXchg);                                                                  \
-  }                                                                                                                 \
-  DURESS_WEAK T __duress_atomic_rmw##N(void* p, T v, u32 op, u32, const DuressSite*) {                              \
-    return modify<T>(static_cast<T*>(p), v, op);                                                                    \
-  }                                                                                                                 \
-  DURESS_WEAK T __duress_atomic_cas##N(void* p, T expected, T desired, u32, u32, const DuressSite*) {               \
-    return __sync_val_compare_and_swap(static_cast<T*>(p), expected, desired);                                      \
+#define DURESS_STUBS(N, T)                                                                                   \
+  DURESS_WEAK __attribute__((preserve_most)) void __duress_check_read##N(const void*, const DuressSite*) {}  \
+  DURESS_WEAK __attribute__((preserve_most)) void __duress_check_write##N(const void*, const DuressSite*) {} \
+  DURESS_WEAK T __duress_load##N(const void* p, const DuressSite*) {                                         \
+    T v;                                                                                                     \
+    memcpy(&v, p, sizeof v);                                                                                 \
+    return v;                                                                                                \
+  }                                                                                                          \
+  DURESS_WEAK void __duress_store##N(void* p, T v, const DuressSite*) {                                      \
+    memcpy(p, &v, sizeof v);                                                                                 \
+  }                                                                                                          \
+  DURESS_WEAK T __duress_atomic_load##N(const void* p, u32, const DuressSite*) {                             \
+    return __sync_val_compare_and_swap(static_cast<T*>(const_cast<void*>(p)), T{0}, T{0});                   \
+  }                                                                                                          \
+  DURESS_WEAK void __duress_atomic_store##N(void* p, T v, u32, const DuressSite*) {                          \
+    modify<T>(static_cast<T*>(p), v, kDuressXchg);                                                           \
+  }                                                                                                          \
+  DURESS_WEAK T __duress_atomic_rmw##N(void* p, T v, u32 op, u32, const DuressSite*) {                       \
+    return modify<T>(static_cast<T*>(p), v, op);                                                             \
+  }                                                                                                          \
+  DURESS_WEAK T __duress_atomic_cas##N(void* p, T expected, T desired, u32, u32, const DuressSite*) {        \
+    return __sync_val_compare_and_swap(static_cast<T*>(p), expected, desired);                               \
   }
 DURESS_STUBS(1, u8)
 DURESS_STUBS(2, u16)

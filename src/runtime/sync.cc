@@ -12,7 +12,9 @@ namespace duress {
 
 namespace {
 
-uptr at(const void* p) { return reinterpret_cast<uptr>(p); }
+uptr at(const void* p) {
+  return reinterpret_cast<uptr>(p);
+}
 
 /// The object at an address of the target; its memory is marked so that it goes when the memory does.
 SyncObject* object_at(Runtime& rt, Thread& t, uptr address) {
@@ -98,18 +100,24 @@ void sync_unlocking(const void* lock, bool shared, uptr) {
   as_event([&](Runtime& rt, Thread& t) { unlocking(rt, t, at(lock), shared); });
 }
 
-void sync_wait_begin(const void*, const void* lock, uptr pc) { sync_unlocking(lock, false, pc); }
+void sync_wait_begin(const void*, const void* lock, uptr pc) {
+  sync_unlocking(lock, false, pc);
+}
 void sync_wait_end(const void* condition, const void* lock, uptr pc) {
   sync_locked(lock, false, pc);
   if (condition) sync_acquire(condition, pc);  // signal → the wait it wakes
 }
 
 void sync_release(const void* object, uptr) {
-  as_event([&](Runtime& rt, Thread& t) { release_through(rt, t, object_at(rt, t, at(object)), at(object), false); });
+  as_event([&](Runtime& rt, Thread& t) {
+    release_through(rt, t, object_at(rt, t, at(object)), at(object), false);
+  });
 }
 
 void sync_release_join(const void* object, uptr) {
-  as_event([&](Runtime& rt, Thread& t) { release_through(rt, t, object_at(rt, t, at(object)), at(object), true); });
+  as_event([&](Runtime& rt, Thread& t) {
+    release_through(rt, t, object_at(rt, t, at(object)), at(object), true);
+  });
 }
 
 void sync_acquire(const void* object, uptr) {
@@ -145,7 +153,9 @@ void sync_forget_fd(int fd) {
 }
 
 void sync_pair_fds(int read_end, int write_end) {
-  if (!g_runtime || read_end < 0 || write_end < 0 || read_end >= kMostDescriptors || write_end >= kMostDescriptors) return;
+  if (!g_runtime || read_end < 0 || write_end < 0 || read_end >= kMostDescriptors ||
+      write_end >= kMostDescriptors)
+    return;
   u32 channel = g_runtime->next_channel.fetch_add(1, std::memory_order_relaxed);
   g_runtime->fd_channels_in[read_end].store(channel, std::memory_order_release);
   g_runtime->fd_channels_out[write_end].store(channel, std::memory_order_release);
@@ -160,8 +170,10 @@ void sync_network_fd(int fd) {
 void sync_duplicate_fd(int fd, int copy) {
   if (!g_runtime || fd < 0 || copy < 0 || fd >= kMostDescriptors || copy >= kMostDescriptors) return;
   Runtime& rt = *g_runtime;
-  rt.fd_channels_in[copy].store(rt.fd_channels_in[fd].load(std::memory_order_acquire), std::memory_order_release);
-  rt.fd_channels_out[copy].store(rt.fd_channels_out[fd].load(std::memory_order_acquire), std::memory_order_release);
+  rt.fd_channels_in[copy].store(rt.fd_channels_in[fd].load(std::memory_order_acquire),
+                                std::memory_order_release);
+  rt.fd_channels_out[copy].store(rt.fd_channels_out[fd].load(std::memory_order_acquire),
+                                 std::memory_order_release);
 }
 
 // ---- memory --------------------------------------------------------------------------------------------
@@ -200,12 +212,14 @@ void memory_accessed(const void* p, size_t size, bool write, uptr pc) {
     if (rt.direct) {
       rt.fasttrack.access(t.fasttrack, at(p), size, write, place);
     } else {
-      rt.chain.access(t.view, {at(p), static_cast<u32>(size), write ? AccessKind::kWrite : AccessKind::kRead, place});
+      rt.chain.access(t.view,
+                      {at(p), static_cast<u32>(size), write ? AccessKind::kWrite : AccessKind::kRead, place});
     }
   });
 }
 
-// ---- fork ---------------------------------------------------------------------------------------------------
+// ---- fork
+// ---------------------------------------------------------------------------------------------------
 
 void before_fork() {
   if (!g_runtime) return;
@@ -227,7 +241,8 @@ void after_fork(bool child) {
   Runtime& rt = *g_runtime;
   Thread* t = current_thread();
   if (rt.fork_from_within) {
-    if (child) fatal("fork in a signal handler that interrupted the detector", "such a child cannot be observed");
+    if (child)
+      fatal("fork in a signal handler that interrupted the detector", "such a child cannot be observed");
     return;
   }
   rt.log.unlock();

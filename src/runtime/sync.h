@@ -19,14 +19,16 @@ struct Runtime;
 extern Runtime* g_runtime;
 
 /// True once the runtime is awake. When false, an interceptor goes straight to the real function.
-inline bool awake() { return g_runtime != nullptr; }
+inline bool awake() {
+  return g_runtime != nullptr;
+}
 
 // Locks. `shared`: for reading. After a successful lock; before the unlock.
 void sync_locked(const void* lock, bool shared, uptr pc);
 void sync_unlocking(const void* lock, bool shared, uptr pc);
 /// Unlocks and locks for a wait on a condition: the mutex is given up, and taken again afterwards.
-/// At the end `condition` is null if no signal ended the wait (timeout, cancellation, error); the lock is held again
-/// in any case. A signal or broadcast is a sync_release_join of the condition before it.
+/// At the end `condition` is null if no signal ended the wait (timeout, cancellation, error); the lock is
+/// held again in any case. A signal or broadcast is a sync_release_join of the condition before it.
 void sync_wait_begin(const void* condition, const void* lock, uptr pc);
 void sync_wait_end(const void* condition, const void* lock, uptr pc);
 
@@ -36,8 +38,8 @@ void sync_release(const void* object, uptr pc);
 /// Adds to it (a semaphore's post, a pipe's write, a barrier's arrival).
 void sync_release_join(const void* object, uptr pc);
 void sync_acquire(const void* object, uptr pc);
-/// A library function that is not instrumented stores to an atomic with release, or loads it with acquire, where
-/// instrumented code also accesses it through the atomic hooks (the guard byte of a function's static).
+/// A library function that is not instrumented stores to an atomic with release, or loads it with acquire,
+/// where instrumented code also accesses it through the atomic hooks (the guard byte of a function's static).
 /// Call the first before the real store, the second after the real load.
 void sync_atomic_store(const void* address, u8 size, uptr pc);
 void sync_atomic_load(const void* address, u8 size, uptr pc);
@@ -49,10 +51,11 @@ void sync_forget(const void* object);
 void sync_release_fd(int number, uptr pc);
 void sync_acquire_fd(int number, uptr pc);
 void sync_forget_fd(int number);
-/// A channel from one descriptor to another (a pipe; each way of a socketpair; from itself to itself for eventfd and
-/// epoll). A descriptor may be the read end of one channel and the write end of another.
+/// A channel from one descriptor to another (a pipe; each way of a socketpair; from itself to itself for
+/// eventfd and epoll). A descriptor may be the read end of one channel and the write end of another.
 void sync_pair_fds(int read_end, int write_end);
-/// A socket whose other end may be a descriptor of this process that cannot be told: all of these are one channel.
+/// A socket whose other end may be a descriptor of this process that cannot be told: all of these are one
+/// channel.
 void sync_network_fd(int number);
 /// `copy` is a new number for what `number` names (dup).
 void sync_duplicate_fd(int number, int copy);
@@ -93,8 +96,8 @@ void before_exec(const char* path);
 /// Before the process ends with `code` (exit, _exit): analyses finish, the log gets its last line.
 void process_ending(int code);
 
-/// Defined by the interceptors, called by the runtime when it wakes: looks up all real functions and makes what
-/// threads need, so that nothing is looked up later in a signal handler or a forked child.
+/// Defined by the interceptors, called by the runtime when it wakes: looks up all real functions and makes
+/// what threads need, so that nothing is looked up later in a signal handler or a forked child.
 void interceptors_ready();
 
 /// Where an interceptor was called from.

@@ -29,8 +29,8 @@ struct Thread {
   /// and its accesses are not looked at.
   bool in_runtime = false;
 
-  ReleaseClock start;   // by the creator; read when the thread starts
-  ReleaseClock end;     // by the thread at its end; read by join
+  ReleaseClock start;              // by the creator; read when the thread starts
+  ReleaseClock end;                // by the thread at its end; read by join
   std::atomic<u32> references{2};  // the running thread, and whoever may join it
 
   DuressFrame* frames_begin = nullptr;  // the shadow call stack
@@ -64,7 +64,9 @@ class InRuntime {
 extern thread_local Thread* t_current __attribute__((tls_model("initial-exec")));
 
 /// The calling thread, or null when the runtime is asleep or the thread is unknown to it.
-inline Thread* current_thread() { return t_current; }
+inline Thread* current_thread() {
+  return t_current;
+}
 Thread* adopt_thread();
 /// The same, but a thread that the runtime has not seen being created is noticed now.
 inline Thread* current_thread_or_adopt() {

@@ -12,8 +12,8 @@ namespace duress {
 struct ThreadInfo {
   u32 parent;
   StackId created_at;
-  Clock first;       // its first counter in its slot
-  u32 before;        // thread that had the slot before, or ~0
+  Clock first;  // its first counter in its slot
+  u32 before;   // thread that had the slot before, or ~0
   Slot slot;
   bool logged;
   char name[16];

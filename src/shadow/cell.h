@@ -17,12 +17,12 @@
 // of a block in the spill pool, which holds the truth; `id` and `rest` still say which bytes one thread
 // has accessed in one epoch, so that inline code recognises "same epoch" there too.
 //
-// E: both accesses are of one thread and one epoch, and cover all bytes. Then `rest` is 0, so that inline code finds
-// every byte "same epoch", and which byte is whose moves to `old` with the second access as an offset in its chunk.
-// Without it the two ints of a cell that two lines of code write in turn would send each other to the slow path.
-// L, write word: the line is locked (first cell of a line only). L, read word: `id` and `old` both read the bytes that
-// are not in `rest`: two threads that read the same memory, by far the commonest sharing, need no set.
-// S, write word: atomics or locks live here.
+// E: both accesses are of one thread and one epoch, and cover all bytes. Then `rest` is 0, so that inline
+// code finds every byte "same epoch", and which byte is whose moves to `old` with the second access as an
+// offset in its chunk. Without it the two ints of a cell that two lines of code write in turn would send each
+// other to the slow path. L, write word: the line is locked (first cell of a line only). L, read word: `id`
+// and `old` both read the bytes that are not in `rest`: two threads that read the same memory, by far the
+// commonest sharing, need no set. S, write word: atomics or locks live here.
 #ifndef DURESS_SHADOW_CELL_H_
 #define DURESS_SHADOW_CELL_H_
 
@@ -40,15 +40,21 @@ constexpr AccessId kIdMask = (AccessId{1} << kIdBits) - 1;
 struct Word {
   AccessId id;
   AccessId old;  // spilled: an index of the spill pool
-  u8 rest;       // bytes whose access is `old`; spilled: bytes that `id`'s thread has not accessed in its epoch;
-                 // both: bytes that were not accessed
+  u8 rest;  // bytes whose access is `old`; spilled: bytes that `id`'s thread has not accessed in its epoch;
+            // both: bytes that were not accessed
   bool spilled;
-  bool both;     // read word: two readers of the same bytes
-  bool sync;     // write word: atomics or locks live here; see analysis/fasttrack
+  bool both;  // read word: two readers of the same bytes
+  bool sync;  // write word: atomics or locks live here; see analysis/fasttrack
 
   static Word decode(u64 w) {
     auto id = static_cast<AccessId>(w >> DURESS_ID_SHIFT), old = static_cast<AccessId>(w >> 12) & kIdMask;
-    if (w & kEpochBit) return {id, (id & ~AccessId{255}) | (old & 255), static_cast<u8>(old >> 8), false, false, (w & kSyncBit) != 0};
+    if (w & kEpochBit)
+      return {id,
+              (id & ~AccessId{255}) | (old & 255),
+              static_cast<u8>(old >> 8),
+              false,
+              false,
+              (w & kSyncBit) != 0};
     return {id, old, static_cast<u8>(w), (w & kSpillBit) != 0, (w & kBothBit) != 0, (w & kSyncBit) != 0};
   }
   /// REQUIRES: not both in a write word, where the bit is the lock.
@@ -58,7 +64,8 @@ struct Word {
   }
   /// The same for two accesses of one thread's current epoch. REQUIRES: they are of one chunk of 256 numbers.
   u64 encode_one_epoch() const {
-    return u64{id} << DURESS_ID_SHIFT | u64{(old & 255) | AccessId{rest} << 8} << 12 | kEpochBit | (sync ? kSyncBit : 0);
+    return u64{id} << DURESS_ID_SHIFT | u64{(old & 255) | AccessId{rest} << 8} << 12 | kEpochBit |
+           (sync ? kSyncBit : 0);
   }
   /// The access of one byte. REQUIRES: not spilled, not both.
   AccessId of_byte(int byte) const { return (rest >> byte) & 1 ? old : id; }
@@ -99,7 +106,9 @@ struct alignas(64) Line {
 
   void lock() {
     u64 w = cells[0].writes();
-    if (DURESS_LIKELY(cells[0].write.compare_exchange_strong(w, w | Word::kLockBit, std::memory_order_acquire))) return;
+    if (DURESS_LIKELY(
+            cells[0].write.compare_exchange_strong(w, w | Word::kLockBit, std::memory_order_acquire)))
+      return;
     lock_slow();
   }
   void unlock() { cells[0].write.store(cells[0].writes(), std::memory_order_release); }

@@ -47,7 +47,8 @@ class ShadowMap {
   }
   u64 touched_blocks() const { return touched_blocks_.load(std::memory_order_relaxed); }
 
-  /// Forgets all accesses to [begin, end). Cells in use by other threads at this moment may keep or lose theirs.
+  /// Forgets all accesses to [begin, end). Cells in use by other threads at this moment may keep or lose
+  /// theirs.
   void clear(uptr begin, uptr end);
 
   /// True if any cell of the 64 KiB block that holds the address was ever used.
@@ -71,9 +72,7 @@ class ShadowMap {
   }
 
  private:
-  u64 void_entry(uptr address) const {
-    return void_region_ - ((address & ~(kRegionBytes - 1)) << 1);
-  }
+  u64 void_entry(uptr address) const { return void_region_ - ((address & ~(kRegionBytes - 1)) << 1); }
   u64 add_region(u64 region);
 
   volatile u64* table_ = nullptr;

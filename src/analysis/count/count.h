@@ -18,7 +18,9 @@ class Count final : public Analysis {
   void sync(AnalysisThread&, const Sync& sync) override;
   void finish(LineSink& out) override;
 
-  u64 of_kind(AccessKind kind) const { return accesses_[static_cast<int>(kind)].load(std::memory_order_relaxed); }
+  u64 of_kind(AccessKind kind) const {
+    return accesses_[static_cast<int>(kind)].load(std::memory_order_relaxed);
+  }
   u64 of_site(SiteId site) const;
 
  private:

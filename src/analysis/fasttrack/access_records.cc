@@ -12,7 +12,8 @@ AccessRecords::AccessRecords() {
   places_ = static_cast<Place*>(map_memory(kBytes));
   free_ = static_cast<u32*>(map_memory(kChunks * sizeof(u32)));
   used_ = static_cast<bool*>(map_memory(kChunks));
-  if (!times_ || !places_ || !free_ || !used_) fatal("out of memory for access records: 1 GiB of address space");
+  if (!times_ || !places_ || !free_ || !used_)
+    fatal("out of memory for access records: 1 GiB of address space");
 }
 
 AccessRecords::~AccessRecords() {

@@ -59,7 +59,7 @@ class AccessRecords {
  private:
   AccessTime* times_;  // half a GiB of address space each, touched chunk by chunk
   Place* places_;
-  u32* free_;              // a stack of chunk numbers
+  u32* free_;  // a stack of chunk numbers
   bool* used_;
   u32 free_count_ = 0;
   u32 fresh_ = 1;  // chunk 0 holds number 0, "no access"

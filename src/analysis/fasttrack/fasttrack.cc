@@ -3,7 +3,6 @@
 // The rules of FastTrack on cells. Locks: a cell's own bit, held for one cell at a time and for
 // nothing that waits; an atomic's lock may be held around a cell's, never the other way round.
 #include "analysis/fasttrack/hot_path.h"
-
 #include "base/check.h"
 
 namespace duress {
@@ -90,11 +89,12 @@ void FastTrack::take_chunk(FastTrackThread& t) {
   t.end = first + AccessRecords::kChunk;
 }
 
-/// How many chunks of records are fine: a quarter of what shadow takes, so that a collection, which walks all shadow,
-/// is paid for by as much work; and few enough to stay in the caches where shadow is small.
+/// How many chunks of records are fine: a quarter of what shadow takes, so that a collection, which walks all
+/// shadow, is paid for by as much work; and few enough to stay in the caches where shadow is small.
 u32 FastTrack::budget() const {
   constexpr u64 kShadowPerBlock = u64{2} << ShadowMap::kBlockBits;
-  u64 of_shadow = shadow_.touched_blocks() * kShadowPerBlock / 4 / (AccessRecords::kChunk * sizeof(AccessRecord));
+  u64 of_shadow =
+      shadow_.touched_blocks() * kShadowPerBlock / 4 / (AccessRecords::kChunk * sizeof(AccessRecord));
   u64 most = of_shadow > chunk_budget_ ? of_shadow : chunk_budget_;
   return static_cast<u32>(most > live_chunks_ * 2u ? most : live_chunks_ * 2u);
 }
@@ -186,7 +186,8 @@ void FastTrack::judge_atomics(const FastTrackThread& t, uptr granule, u8 mask, b
     for (AtomicHistory::Entry& e : *history) {
       bool entry_writes = e.key & 1;
       if (!e.id || !(write || entry_writes) || ordered(t, e.id)) continue;
-      found.add(records_[e.id], entry_writes ? AccessKind::kAtomicWrite : AccessKind::kAtomicRead, granule, shared);
+      found.add(records_[e.id], entry_writes ? AccessKind::kAtomicWrite : AccessKind::kAtomicRead, granule,
+                shared);
     }
   });
 }
@@ -247,7 +248,8 @@ u64 FastTrack::with_read(const FastTrackThread& t, Word r, u8 mask, AccessId id)
     // One of the two reads on in its next epoch: its number is replaced.
     for (AccessId other : {r.old, r.id}) {
       AccessId mine = other == r.id ? r.old : r.id;
-      if ((covered & static_cast<u8>(~mask)) == 0 && mask == covered && records_.time(mine).slot == t.clock.slot()) {
+      if ((covered & static_cast<u8>(~mask)) == 0 && mask == covered &&
+          records_.time(mine).slot == t.clock.slot()) {
         return Word{id, other, r.rest, false, true, false}.encode();
       }
     }
@@ -295,8 +297,8 @@ u64 FastTrack::without_reads(const FastTrackThread& t, Word r, u8 mask) {
     return r.rest == 0xff ? 0 : r.encode();
   }
   if (!r.spilled) {
-    // The writer's own reads of this epoch stay, so that its next read is still "same epoch". Others must go: a read
-    // that is in a cell came after the write that is (hot_path.h).
+    // The writer's own reads of this epoch stay, so that its next read is still "same epoch". Others must go:
+    // a read that is in a cell came after the write that is (hot_path.h).
     if (own_reads(t, r, mask) || assign(r, mask, 0)) return pack(t, r);
     u32 index = spills_.make_reads();
     u8 of_id = static_cast<u8>(~(r.rest | mask)), of_old = r.rest & static_cast<u8>(~mask);
@@ -319,9 +321,9 @@ u64 FastTrack::without_reads(const FastTrackThread& t, Word r, u8 mask) {
 
 // ---- the rules ---------------------------------------------------------------------------------------
 
-/// [READ SAME EPOCH] of a shared cell, without its lock: readers of one hot location must not queue. A block of the
-/// pool is always a block of the pool, so looking at a set that is being changed or reused is harmless; that the cell
-/// still names it afterwards says that what was found there was its own.
+/// [READ SAME EPOCH] of a shared cell, without its lock: readers of one hot location must not queue. A block
+/// of the pool is always a block of the pool, so looking at a set that is being changed or reused is
+/// harmless; that the cell still names it afterwards says that what was found there was its own.
 bool FastTrack::shared_read_seen(FastTrackThread& t, Cell* cell, uptr granule, u8 mask) {
   u64 r = cell->reads();
   if (!(r & (Word::kSpillBit | Word::kBothBit))) return false;
@@ -357,7 +359,6 @@ void FastTrack::remember_read(FastTrackThread& t, uptr granule, u8 mask) {
   entry = key | (rest & static_cast<u8>(~mask));
 }
 
-
 /// REQUIRES: the cell's line is locked. Returns true if atomics must be asked too, once it is not.
 bool FastTrack::read_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id, Found& found) {
   u64 w = cell->writes(), r = cell->reads();
@@ -366,7 +367,7 @@ bool FastTrack::read_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask,
     ++t.rules.read_same_epoch;
     return false;
   }
-    if (!(w | r)) shadow_.mark_touched(granule);
+  if (!(w | r)) shadow_.mark_touched(granule);
   judge_writes(t, Word::decode(w), mask, granule, found);
   u64 next = with_read(t, reads, mask, id);
   if (!(next & (Word::kSpillBit | Word::kBothBit))) {  // [READ EXCLUSIVE]
@@ -386,13 +387,14 @@ bool FastTrack::write_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask
     ++t.rules.write_same_epoch;
     return false;
   }
-    u64 r = cell->reads();
+  u64 r = cell->reads();
   if (!(w | r)) shadow_.mark_touched(granule);
   judge_writes(t, writes, mask, granule, found);
   if (r) {
     Word reads = Word::decode(r);
     judge_reads(t, reads, mask, granule, found);
-    ++(reads.spilled || reads.both ? t.rules.write_shared : t.rules.write_exclusive);  // [WRITE SHARED], [WRITE EXCLUSIVE]
+    ++(reads.spilled || reads.both ? t.rules.write_shared
+                                   : t.rules.write_exclusive);  // [WRITE SHARED], [WRITE EXCLUSIVE]
     cell->set_reads(without_reads(t, reads, mask));
   } else {
     ++t.rules.write_exclusive;
@@ -414,8 +416,9 @@ bool FastTrack::known(FastTrackThread& t, Cell* cell, uptr address, uptr stop, b
   return true;
 }
 
-/// Whole lines of [address, end), up to the first that is not simple. Returns where it stopped. Arrays are swept by
-/// one thread at a time, so cell after cell holds the same two words: the verdict on one is the verdict on the next.
+/// Whole lines of [address, end), up to the first that is not simple. Returns where it stopped. Arrays are
+/// swept by one thread at a time, so cell after cell holds the same two words: the verdict on one is the
+/// verdict on the next.
 template <bool kWrite>
 uptr FastTrack::sweep(FastTrackThread& t, uptr address, uptr end, AccessId id) {
   const u64 low = u64{t.low} << DURESS_ID_SHIFT, span = u64{t.next - t.low} << DURESS_ID_SHIFT;
@@ -463,7 +466,8 @@ bool FastTrack::range(FastTrackThread& t, uptr address, u64 size, bool write, Ac
       raced = true;
       enter(t);
     }
-    // Whole lines in bulk, as far as they are simple; then one line at a time, its first and last cell in part.
+    // Whole lines in bulk, as far as they are simple; then one line at a time, its first and last cell in
+    // part.
     if (end - address >= Line::kBytes && !(address & (Line::kBytes - 1))) {
       address = write ? sweep<true>(t, address, end, id) : sweep<false>(t, address, end, id);
       if (address == end) break;
@@ -488,7 +492,8 @@ bool FastTrack::range(FastTrackThread& t, uptr address, u64 size, bool write, Ac
           address = granule + 8;
           continue;
         }
-        bool ask = write ? write_cell(t, cell, granule, mask, id, found) : read_cell(t, cell, granule, mask, id, found);
+        bool ask = write ? write_cell(t, cell, granule, mask, id, found)
+                         : read_cell(t, cell, granule, mask, id, found);
         atomics |= static_cast<u32>(ask) << ((granule & (Line::kBytes - 1)) >> 3);
         ++cell;
         address = granule + 8;
@@ -547,9 +552,11 @@ bool FastTrack::stride(FastTrackThread& t, uptr address, u64 count, i64 step, u3
   return raced;
 }
 
-bool FastTrack::strided(FastTrackThread& t, uptr address, u64 count, i64 step, u32 size, bool write, Place place) {
+bool FastTrack::strided(FastTrackThread& t, uptr address, u64 count, i64 step, u32 size, bool write,
+                        Place place) {
   if (DURESS_UNLIKELY(t.ignore || count == 0)) return false;
-  return write ? stride<true>(t, address, count, step, size, place) : stride<false>(t, address, count, step, size, place);
+  return write ? stride<true>(t, address, count, step, size, place)
+               : stride<false>(t, address, count, step, size, place);
 }
 
 void FastTrack::begin_atomic(FastTrackThread& t) {
@@ -565,7 +572,8 @@ bool FastTrack::atomic_access(FastTrackThread& t, SyncObject* object, AccessKind
   if (!object->history) object->history = AtomicHistory::make(arena_);
   bool write = is_write(kind);
   AccessId id = number(t, place);  // cannot collect: begin_atomic made room
-  auto& entry = static_cast<AtomicHistory*>(object->history)->entry(arena_, AtomicHistory::key(t.clock.slot(), write));
+  auto& entry =
+      static_cast<AtomicHistory*>(object->history)->entry(arena_, AtomicHistory::key(t.clock.slot(), write));
   if (entry.id && own_epoch(t, entry.id)) return false;
   entry.id = id;  // before the cell is looked at: a plain access that comes between finds it there
   Found found;
@@ -607,7 +615,8 @@ void FastTrack::report(const FastTrackThread& t, const Found& found, AccessKind 
     race.analysis = "FastTrack";
     race.address = item.address;
     race.size = item.size;
-    race.earlier = {item.kind, item.record.place, item.record.time.slot, item.record.time.clock, item.record.time.locks};
+    race.earlier = {item.kind, item.record.place, item.record.time.slot, item.record.time.clock,
+                    item.record.time.locks};
     race.later = {kind, place, t.clock.slot(), t.epoch, t.locks};
     sink_.race(race);
   }
@@ -629,8 +638,8 @@ bool FastTrack::wipe_cell(Cell* cell) {
   cell->set_reads(0);
   cell->set_writes(0);
   if (reads.spilled) {
-    // Threads that read the old block must not take the new one as read. Whoever gets to know the new block by
-    // synchronisation looks at the generation then (after_sync).
+    // Threads that read the old block must not take the new one as read. Whoever gets to know the new block
+    // by synchronisation looks at the generation then (after_sync).
     generation_.fetch_add(1, std::memory_order_relaxed);
     spills_.free_reads(reads.old);
   }

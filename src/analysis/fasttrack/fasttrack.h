@@ -47,7 +47,8 @@ struct FastTrackRules {
   }
   void add(const FastTrackRules& o) {
     read_same_epoch += o.read_same_epoch, read_exclusive += o.read_exclusive, read_share += o.read_share;
-    read_shared += o.read_shared, write_same_epoch += o.write_same_epoch, write_exclusive += o.write_exclusive;
+    read_shared += o.read_shared, write_same_epoch += o.write_same_epoch,
+        write_exclusive += o.write_exclusive;
     write_shared += o.write_shared;
   }
 };
@@ -60,13 +61,13 @@ struct FastTrackThread {
   ThreadClock& clock;
   DuressSelf* self;  // what inline code sees of the fields below
   LockSetId locks{};
-  u8 ignore = 0;       // > 0: accesses are not looked at (annotations)
+  u8 ignore = 0;  // > 0: accesses are not looked at (annotations)
   std::atomic<bool> busy{false};
 
-  AccessId low = 0;    // the current epoch's numbers are [low, next)
-  AccessId next = 0;   // the next number to hand out
-  AccessId end = 0;    // end of the chunk
-  Clock epoch = 0;     // the counter they belong to
+  AccessId low = 0;   // the current epoch's numbers are [low, next)
+  AccessId next = 0;  // the next number to hand out
+  AccessId end = 0;   // end of the chunk
+  Clock epoch = 0;    // the counter they belong to
 
   struct CachedPlace {
     Place place;
@@ -79,7 +80,8 @@ struct FastTrackThread {
   bool has_cache = false;
   u32 tag = 0;
   u32 seen_generation = 0;
-  const std::atomic<u32>* generation = nullptr;  // grows when memory that threads had read together is used anew
+  const std::atomic<u32>* generation =
+      nullptr;  // grows when memory that threads had read together is used anew
 
   FastTrackThread* next_thread = nullptr;
 
@@ -101,12 +103,13 @@ class FastTrack {
   bool access_simply(FastTrackThread& t, uptr address, u32 size, Place place);
   /// `count` plain accesses of `size` bytes (at most 8), `stride` bytes apart.
   bool strided(FastTrackThread& t, uptr address, u64 count, i64 stride, u32 size, bool write, Place place);
-  /// An atomic operation: begin, lock the object, perform it, acquire what it read, atomic_access, release, unlock,
-  /// end. Between begin and end no collection can run, so the object's lock may be waited for.
+  /// An atomic operation: begin, lock the object, perform it, acquire what it read, atomic_access, release,
+  /// unlock, end. Between begin and end no collection can run, so the object's lock may be waited for.
   void begin_atomic(FastTrackThread& t);
   bool atomic_access(FastTrackThread& t, SyncObject* object, AccessKind kind, Place place);
   void end_atomic(FastTrackThread& t) { leave(t); }
-  /// Remembers in the shadow that a synchronisation object lives at an address, so that it goes when the memory does.
+  /// Remembers in the shadow that a synchronisation object lives at an address, so that it goes when the
+  /// memory does.
   void mark_sync(FastTrackThread& t, uptr address);
 
   /// The thread's clock may have changed (any synchronisation): inline code must ask again.
@@ -120,8 +123,8 @@ class FastTrack {
 
   /// Memory is given back: a write to all of it, which later users must follow.
   bool freed(FastTrackThread& t, uptr address, u64 size, Place place);
-  /// Fresh memory (an allocation, a new stack, a new mapping): what was there before is another location. Its free
-  /// orders nothing else: docs/adr/0003-heap-reuse.md.
+  /// Fresh memory (an allocation, a new stack, a new mapping): what was there before is another location. Its
+  /// free orders nothing else: docs/adr/0003-heap-reuse.md.
   void forget(FastTrackThread& t, uptr begin, uptr end);
 
   SpillPool& spills() { return spills_; }

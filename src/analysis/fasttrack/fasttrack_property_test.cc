@@ -29,7 +29,8 @@ class Runner final : public RaceSink {
     fasttrack_.set_chunk_budget(budget);
     int threads = 0;
     for (const Event& e : trace) threads = std::max({threads, e.thread + 1, e.other + 1});
-    for (int i = 0; i < threads; ++i) threads_.push_back(std::make_unique<Thread>(arena_, static_cast<Slot>(i)));
+    for (int i = 0; i < threads; ++i)
+      threads_.push_back(std::make_unique<Thread>(arena_, static_cast<Slot>(i)));
     for (auto& t : threads_) fasttrack_.attach(t->ft);
   }
 
@@ -66,16 +67,39 @@ class Runner final : public RaceSink {
     uptr address = kBase + e.address;
     auto object = [&] { return syncs_.get(kBase + 0x1000 + static_cast<uptr>(e.object) * 64, 0); };
     switch (e.op) {
-      case Op::kRead: fasttrack_.access(t.ft, address, e.size, false, place); break;
-      case Op::kWrite: fasttrack_.access(t.ft, address, e.size, true, place); break;
-      case Op::kAtomicLoad: case Op::kAtomicStore: case Op::kAtomicRmw: atomic(t, e, place); break;
-      case Op::kFence: t.clock.fence(e.order); break;
-      case Op::kLock: t.clock.acquire(object()->released); t.clock.acquire(object()->readers); break;
-      case Op::kUnlock: t.clock.release_to(object()->released); break;
-      case Op::kReadLock: t.clock.acquire(object()->released); break;
-      case Op::kReadUnlock: t.clock.release_join(object()->readers); break;
-      case Op::kPost: t.clock.release_join(object()->released); break;
-      case Op::kWait: t.clock.acquire(object()->released); break;
+      case Op::kRead:
+        fasttrack_.access(t.ft, address, e.size, false, place);
+        break;
+      case Op::kWrite:
+        fasttrack_.access(t.ft, address, e.size, true, place);
+        break;
+      case Op::kAtomicLoad:
+      case Op::kAtomicStore:
+      case Op::kAtomicRmw:
+        atomic(t, e, place);
+        break;
+      case Op::kFence:
+        t.clock.fence(e.order);
+        break;
+      case Op::kLock:
+        t.clock.acquire(object()->released);
+        t.clock.acquire(object()->readers);
+        break;
+      case Op::kUnlock:
+        t.clock.release_to(object()->released);
+        break;
+      case Op::kReadLock:
+        t.clock.acquire(object()->released);
+        break;
+      case Op::kReadUnlock:
+        t.clock.release_join(object()->readers);
+        break;
+      case Op::kPost:
+        t.clock.release_join(object()->released);
+        break;
+      case Op::kWait:
+        t.clock.acquire(object()->released);
+        break;
       case Op::kFork: {
         ReleaseClock start;
         t.clock.release_to(start);
@@ -83,7 +107,9 @@ class Runner final : public RaceSink {
         start.clear(arena_);
         break;
       }
-      case Op::kJoin: t.clock.acquire(threads_[e.other]->clock.clock()); break;
+      case Op::kJoin:
+        t.clock.acquire(threads_[e.other]->clock.clock());
+        break;
     }
     FastTrack::after_sync(t.ft);
   }
@@ -124,9 +150,11 @@ size_t compare(u64 seed, int count, const TraceShape& shape, u32 budget = 4096) 
     Reference reference(trace);
     auto runner = std::make_unique<Runner>(trace, shadow, budget);
     runner->run();
-    EXPECT_EQ(runner->first_, reference.first_races()) << "seed " << seed + i << "\n" << testing::to_string(trace);
+    EXPECT_EQ(runner->first_, reference.first_races()) << "seed " << seed + i << "\n"
+                                                       << testing::to_string(trace);
     for (auto [a, b] : runner->pairs_) {
-      EXPECT_TRUE(reference.races(a, b)) << "seed " << seed + i << " pair " << a << "," << b << "\n" << testing::to_string(trace);
+      EXPECT_TRUE(reference.races(a, b)) << "seed " << seed + i << " pair " << a << "," << b << "\n"
+                                         << testing::to_string(trace);
     }
     findings += runner->first_.size();
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of FastTrack that runs millions of times a second: the first access of an epoch to a cell where nothing is
-// out of the ordinary. Inline, so that a hook is one function: about 15 ns, of which 7 are the line's lock.
+// The part of FastTrack that runs millions of times a second: the first access of an epoch to a cell where
+// nothing is out of the ordinary. Inline, so that a hook is one function: about 15 ns, of which 7 are the
+// line's lock.
 #ifndef DURESS_ANALYSIS_FASTTRACK_HOT_PATH_H_
 #define DURESS_ANALYSIS_FASTTRACK_HOT_PATH_H_
 
@@ -38,7 +39,8 @@ inline u64 FastTrack::pack(const FastTrackThread& t, Word w) {
 
 /// Are the last reads of all these bytes this thread's, of this epoch? REQUIRES: neither spilled nor both.
 inline bool FastTrack::own_reads(const FastTrackThread& t, const Word& r, u8 mask) const {
-  return (!(mask & static_cast<u8>(~r.rest)) || own_epoch(t, r.id)) && (!(mask & r.rest) || own_epoch(t, r.old));
+  return (!(mask & static_cast<u8>(~r.rest)) || own_epoch(t, r.id)) &&
+         (!(mask & r.rest) || own_epoch(t, r.old));
 }
 
 /// What becomes of a cell's two words; remembered, because the next cell often holds the same two.
@@ -55,14 +57,16 @@ struct FastTrack::Transition {
   }
 };
 
-/// The common case of an access: nothing spilled, everything before it ordered, the result fits. False: it is not that.
+/// The common case of an access: nothing spilled, everything before it ordered, the result fits. False: it is
+/// not that.
 template <bool kWrite>
-inline bool FastTrack::transition(const FastTrackThread& t, u64 w, u64 r, u8 mask, AccessId id, Transition& result) const {
+inline bool FastTrack::transition(const FastTrackThread& t, u64 w, u64 r, u8 mask, AccessId id,
+                                  Transition& result) const {
   constexpr u64 kOdd = Word::kSpillBit | Word::kSyncBit;
   if ((w & kOdd) || (r & (Word::kSpillBit | Word::kBothBit))) return false;
   Word writes = Word::decode(w), reads = Word::decode(r);
-  // Of bytes that were read since their last write only the read is looked at: it was judged to follow the write, so
-  // what follows it follows both. Each look is a cache miss in a large heap.
+  // Of bytes that were read since their last write only the read is looked at: it was judged to follow the
+  // write, so what follows it follows both. Each look is a cache miss in a large heap.
   u8 unread = mask;
   if (r) {
     u8 r_new = mask & static_cast<u8>(~reads.rest), r_old = mask & reads.rest;
@@ -123,7 +127,9 @@ inline bool FastTrack::access_simply(FastTrackThread& t, uptr address, u32 size,
   AccessId id = number(t, place);
   u8 mask = static_cast<u8>(((1u << size) - 1) << (address & 7));
   Cell* cell = shadow_.cell(address);
-  if (!kWrite && (cell->reads() & (Word::kSpillBit | Word::kBothBit)) && shared_read_seen(t, cell, address, mask)) return true;
+  if (!kWrite && (cell->reads() & (Word::kSpillBit | Word::kBothBit)) &&
+      shared_read_seen(t, cell, address, mask))
+    return true;
   enter(t);
   Line* line = Line::of(cell);
   line->lock();

@@ -14,7 +14,9 @@ SpillPool::SpillPool() {
   if (!units_) fatal("out of memory for read sets: 2 GiB of address space");
 }
 
-SpillPool::~SpillPool() { unmap_memory(units_, kPoolBytes); }
+SpillPool::~SpillPool() {
+  unmap_memory(units_, kPoolBytes);
+}
 
 u32 SpillPool::allocate(int log_units) {
   SpinGuard guard(lock_);
@@ -36,7 +38,9 @@ void SpillPool::free_block(u32 index, int log_units) {
   free_[log_units] = index;
 }
 
-u32 SpillPool::make_writes() { return allocate(0); }
+u32 SpillPool::make_writes() {
+  return allocate(0);
+}
 
 u32 SpillPool::make_reads() {
   u32 index = allocate(0);

@@ -3,10 +3,12 @@
 
 namespace duress {
 
-static const char* const kAccessNames[] = {"read", "write", "atomic-read", "atomic-write", "atomic-rmw", "free"};
-static const char* const kSyncNames[] = {
-    "lock", "unlock", "read-lock", "read-unlock", "release", "acquire", "barrier", "atomic-load", "atomic-store",
-    "atomic-rmw", "fence", "create", "start", "end", "join", "alloc", "free"};
+static const char* const kAccessNames[] = {"read",         "write",      "atomic-read",
+                                           "atomic-write", "atomic-rmw", "free"};
+static const char* const kSyncNames[] = {"lock",    "unlock",  "read-lock",   "read-unlock",  "release",
+                                         "acquire", "barrier", "atomic-load", "atomic-store", "atomic-rmw",
+                                         "fence",   "create",  "start",       "end",          "join",
+                                         "alloc",   "free"};
 
 Pass Print::access(AnalysisThread& thread, const Access& access) {
   Text text(arena_);
@@ -21,16 +23,27 @@ void Print::sync(AnalysisThread& thread, const Sync& sync) {
   text.put('T').number(raw(thread.tid)).put(' ').put(kSyncNames[static_cast<int>(sync.kind)]);
   switch (sync.kind) {
     case SyncKind::kThreadCreate:
-    case SyncKind::kThreadJoin: text.put(" T").number(sync.object); break;
+    case SyncKind::kThreadJoin:
+      text.put(" T").number(sync.object);
+      break;
     case SyncKind::kThreadStart:
-    case SyncKind::kThreadEnd: break;
-    case SyncKind::kFence: text.put(" order ").number(sync.detail); break;
+    case SyncKind::kThreadEnd:
+      break;
+    case SyncKind::kFence:
+      text.put(" order ").number(sync.detail);
+      break;
     case SyncKind::kAtomicLoad:
     case SyncKind::kAtomicStore:
-    case SyncKind::kAtomicRmw: text.put(' ').hex(sync.object).put(" order ").number(sync.detail); break;
+    case SyncKind::kAtomicRmw:
+      text.put(' ').hex(sync.object).put(" order ").number(sync.detail);
+      break;
     case SyncKind::kAlloc:
-    case SyncKind::kFree: text.put(' ').hex(sync.object).put(' ').number(sync.detail); break;
-    default: text.put(' ').hex(sync.object); break;
+    case SyncKind::kFree:
+      text.put(' ').hex(sync.object).put(' ').number(sync.detail);
+      break;
+    default:
+      text.put(' ').hex(sync.object);
+      break;
   }
   out_.line(text.data(), text.size());
 }

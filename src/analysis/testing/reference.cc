@@ -30,7 +30,8 @@ void Reference::locks_and_threads() {
       if (x.op == Op::kPost && same_object && y.op == Op::kWait) edge(a, b);
       if (x.op == Op::kFork && y.thread == x.other) edge(a, b);
       if (y.op == Op::kJoin && x.thread == y.other) edge(a, b);
-      if (x.op == Op::kFork && y.op == Op::kJoin && x.other == y.other) edge(a, b);  // it may have done nothing
+      if (x.op == Op::kFork && y.op == Op::kJoin && x.other == y.other)
+        edge(a, b);  // it may have done nothing
     }
   }
 }
@@ -44,18 +45,21 @@ void Reference::atomics() {
     std::vector<size_t> targets;
     if (acquires(trace_[load].order)) targets.push_back(load);
     for (size_t f = load + 1; f < trace_.size(); ++f) {
-      if (trace_[f].op == Op::kFence && trace_[f].thread == trace_[load].thread && acquires(trace_[f].order)) {
+      if (trace_[f].op == Op::kFence && trace_[f].thread == trace_[load].thread &&
+          acquires(trace_[f].order)) {
         targets.push_back(f);
       }
     }
     // All heads of release sequences, real or hypothetical, that it reads from.
     for (size_t at = load; at-- > 0;) {
       const Event& head = trace_[at];
-      if (!(head.op == Op::kAtomicStore || head.op == Op::kAtomicRmw) || head.address != trace_[load].address) continue;
+      if (!(head.op == Op::kAtomicStore || head.op == Op::kAtomicRmw) || head.address != trace_[load].address)
+        continue;
       std::vector<size_t> sources;
       if (releases(head.order)) sources.push_back(at);
       for (size_t f = 0; f < at; ++f) {
-        if (trace_[f].op == Op::kFence && trace_[f].thread == head.thread && releases(trace_[f].order)) sources.push_back(f);
+        if (trace_[f].op == Op::kFence && trace_[f].thread == head.thread && releases(trace_[f].order))
+          sources.push_back(f);
       }
       for (size_t from : sources) {
         for (size_t to : targets) edge(from, to);
@@ -80,8 +84,8 @@ void Reference::close() {
 bool Reference::races(size_t a, size_t b) const {
   const Event &x = trace_[a], &y = trace_[b];
   return is_access(x.op) && is_access(y.op) && (writes(x.op) || writes(y.op)) &&
-         !(is_atomic(x.op) && is_atomic(y.op)) && x.address < y.address + y.size && y.address < x.address + x.size &&
-         !before(a, b);
+         !(is_atomic(x.op) && is_atomic(y.op)) && x.address < y.address + y.size &&
+         y.address < x.address + x.size && !before(a, b);
 }
 
 std::map<u32, size_t> Reference::first_races() const {

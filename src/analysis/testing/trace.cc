@@ -34,13 +34,20 @@ class Generator {
     while (threads_[t].state != kRunning);
     Thread& self = threads_[t];
     switch (prng_.below(12)) {
-      case 0: return fork_or_join(t);
-      case 1: case 2: return mutex(t, self);
-      case 3: return semaphore(t);
-      case 4: case 5: case 6:
+      case 0:
+        return fork_or_join(t);
+      case 1:
+      case 2:
+        return mutex(t, self);
+      case 3:
+        return semaphore(t);
+      case 4:
+      case 5:
+      case 6:
         if (shape_.atomics) return atomic(t);
         [[fallthrough]];
-      default: return plain(t);
+      default:
+        return plain(t);
     }
   }
 
@@ -50,7 +57,8 @@ class Generator {
     if (o.state == kUnborn) {
       o.state = kRunning;
       emit({.op = Op::kFork, .thread = t, .other = other});
-    } else if (o.state == kRunning && other != t && other != 0 && o.lock < 0 && o.read_lock < 0 && prng_.chance(1, 4)) {
+    } else if (o.state == kRunning && other != t && other != 0 && o.lock < 0 && o.read_lock < 0 &&
+               prng_.chance(1, 4)) {
       o.state = kJoined;
       emit({.op = Op::kJoin, .thread = t, .other = other});
     }
@@ -80,23 +88,39 @@ class Generator {
     }
   }
 
-  void semaphore(int t) { emit({.op = prng_.chance(1, 2) ? Op::kPost : Op::kWait, .thread = t, .object = 100}); }
+  void semaphore(int t) {
+    emit({.op = prng_.chance(1, 2) ? Op::kPost : Op::kWait, .thread = t, .object = 100});
+  }
 
   void atomic(int t) {
-    static constexpr MemoryOrder kLoad[] = {MemoryOrder::kRelaxed, MemoryOrder::kConsume, MemoryOrder::kAcquire,
-                                            MemoryOrder::kSeqCst};
-    static constexpr MemoryOrder kStore[] = {MemoryOrder::kRelaxed, MemoryOrder::kRelease, MemoryOrder::kSeqCst};
-    static constexpr MemoryOrder kAny[] = {MemoryOrder::kRelaxed, MemoryOrder::kAcquire, MemoryOrder::kRelease,
-                                           MemoryOrder::kAcqRel, MemoryOrder::kSeqCst};
+    static constexpr MemoryOrder kLoad[] = {MemoryOrder::kRelaxed, MemoryOrder::kConsume,
+                                            MemoryOrder::kAcquire, MemoryOrder::kSeqCst};
+    static constexpr MemoryOrder kStore[] = {MemoryOrder::kRelaxed, MemoryOrder::kRelease,
+                                             MemoryOrder::kSeqCst};
+    static constexpr MemoryOrder kAny[] = {MemoryOrder::kRelaxed, MemoryOrder::kAcquire,
+                                           MemoryOrder::kRelease, MemoryOrder::kAcqRel, MemoryOrder::kSeqCst};
     // Three atomics that do not overlap each other but do overlap plain accesses.
     static constexpr u32 kAt[] = {0, 4, 8}, kSize[] = {4, 2, 8};
     u64 which = prng_.below(3);
     Event e{.op = Op::kAtomicLoad, .thread = t, .address = kAt[which], .size = kSize[which]};
     switch (prng_.below(5)) {
-      case 0: e.op = Op::kAtomicLoad; e.order = kLoad[prng_.below(4)]; break;
-      case 1: e.op = Op::kAtomicStore; e.order = kStore[prng_.below(3)]; break;
-      case 2: case 3: e.op = Op::kAtomicRmw; e.order = kAny[prng_.below(5)]; break;
-      default: e = {.op = Op::kFence, .thread = t}; e.order = kAny[1 + prng_.below(4)]; break;
+      case 0:
+        e.op = Op::kAtomicLoad;
+        e.order = kLoad[prng_.below(4)];
+        break;
+      case 1:
+        e.op = Op::kAtomicStore;
+        e.order = kStore[prng_.below(3)];
+        break;
+      case 2:
+      case 3:
+        e.op = Op::kAtomicRmw;
+        e.order = kAny[prng_.below(5)];
+        break;
+      default:
+        e = {.op = Op::kFence, .thread = t};
+        e.order = kAny[1 + prng_.below(4)];
+        break;
     }
     emit(e);
   }
@@ -119,11 +143,13 @@ class Generator {
 
 }  // namespace
 
-Trace random_trace(u64 seed, const TraceShape& shape) { return Generator(seed, shape).run(); }
+Trace random_trace(u64 seed, const TraceShape& shape) {
+  return Generator(seed, shape).run();
+}
 
 std::string to_string(const Trace& trace) {
-  static const char* kNames[] = {"read", "write", "aload", "astore", "armw", "fence", "lock", "unlock", "rlock",
-                                 "runlock", "post", "wait", "fork", "join"};
+  static const char* kNames[] = {"read",   "write", "aload",   "astore", "armw", "fence", "lock",
+                                 "unlock", "rlock", "runlock", "post",   "wait", "fork",  "join"};
   std::string text;
   for (size_t i = 0; i < trace.size(); ++i) {
     const Event& e = trace[i];

@@ -14,12 +14,20 @@
 namespace duress::testing {
 
 enum class Op {
-  kRead, kWrite,                             // address, size
-  kAtomicLoad, kAtomicStore, kAtomicRmw,     // address, size, order
-  kFence,                                    // order
-  kLock, kUnlock, kReadLock, kReadUnlock,    // object
-  kPost, kWait,                              // object: a semaphore; a wait sees all earlier posts
-  kFork, kJoin,                              // other
+  kRead,
+  kWrite,  // address, size
+  kAtomicLoad,
+  kAtomicStore,
+  kAtomicRmw,  // address, size, order
+  kFence,      // order
+  kLock,
+  kUnlock,
+  kReadLock,
+  kReadUnlock,  // object
+  kPost,
+  kWait,  // object: a semaphore; a wait sees all earlier posts
+  kFork,
+  kJoin,  // other
 };
 
 struct Event {
@@ -37,18 +45,26 @@ using Trace = std::vector<Event>;
 struct TraceShape {
   int threads = 4;
   int events = 40;
-  u32 plain_bytes = 24;      // plain accesses fall in [0, plain_bytes)
-  bool atomics = true;       // atomics fall in the first 16 bytes, so they overlap plain ones
+  u32 plain_bytes = 24;  // plain accesses fall in [0, plain_bytes)
+  bool atomics = true;   // atomics fall in the first 16 bytes, so they overlap plain ones
   bool mixed_sizes = true;
 };
 
 Trace random_trace(u64 seed, const TraceShape& shape);
 std::string to_string(const Trace& trace);
 
-inline bool is_access(Op op) { return op <= Op::kAtomicRmw; }
-inline bool is_atomic(Op op) { return op >= Op::kAtomicLoad && op <= Op::kAtomicRmw; }
-inline bool writes(Op op) { return op == Op::kWrite || op == Op::kAtomicStore || op == Op::kAtomicRmw; }
-inline bool reads_atomic(Op op) { return op == Op::kAtomicLoad || op == Op::kAtomicRmw; }
+inline bool is_access(Op op) {
+  return op <= Op::kAtomicRmw;
+}
+inline bool is_atomic(Op op) {
+  return op >= Op::kAtomicLoad && op <= Op::kAtomicRmw;
+}
+inline bool writes(Op op) {
+  return op == Op::kWrite || op == Op::kAtomicStore || op == Op::kAtomicRmw;
+}
+inline bool reads_atomic(Op op) {
+  return op == Op::kAtomicLoad || op == Op::kAtomicRmw;
+}
 
 }  // namespace duress::testing
 

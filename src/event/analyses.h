@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The table of analyses: one line for each, and it has its name in `-t`, in `duress list` and in help.
+// Included by the host too, which needs names and descriptions only.
+#ifndef DURESS_EVENT_ANALYSES_H_
+#define DURESS_EVENT_ANALYSES_H_
+
+// DURESS_ANALYSIS(name, description)
+#define DURESS_ANALYSES(DURESS_ANALYSIS)                                                        \
+  DURESS_ANALYSIS(Empty, "no work: what delivering events costs")                               \
+  DURESS_ANALYSIS(Count, "counts accesses per kind and synchronisation per kind; forwards all") \
+  DURESS_ANALYSIS(Print, "prints every event; forwards all")                                    \
+  DURESS_ANALYSIS(FastTrack, "precise happens-before race detection with epochs; the default")
+
+#endif  // DURESS_EVENT_ANALYSES_H_

@@ -32,9 +32,8 @@ static DURESS_INVISIBLE void invisible_barrier(int* counter, int threads) {
   invisible_wait(counter, threads);
 }
 
-/// Called by each of the program's threads before anything else: returns when `threads` of them have started.
-/// Without it the first thread may be over before the second is created, and what the allocator passes on
-/// from the one to the other (free happens before the allocation that reuses the memory) orders them.
+/// Called by each of the program's threads before anything else: returns when `threads` of them have started, so that
+/// they are alive at the same time in every run.
 static DURESS_INVISIBLE void invisible_start(int threads) {
   static int started = 0;
   invisible_barrier(&started, threads);

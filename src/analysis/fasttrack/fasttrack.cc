@@ -524,31 +524,41 @@ template <bool kWrite>
 bool FastTrack::stride(FastTrackThread& t, uptr address, u64 count, i64 step, u32 size, Place place) {
   AccessId id = number(t, place);
   bool raced = false;
-  Transition last;  // elements of one array mostly share their two words
+  Transition last;       // elements of one array mostly share their two words
+  Line* held = nullptr;  // neighbours share a line
+  auto let_go = [&] {
+    if (!held) return;
+    held->unlock();
+    leave(t);
+    held = nullptr;
+  };
   for (u64 i = 0; i < count; ++i, address += static_cast<uptr>(step)) {
     if (DURESS_UNLIKELY((address & 7) + size > 8 || !ShadowMap::covers(address))) {
+      let_go();
       raced |= access(t, address, size, kWrite, place);
       continue;
     }
     u8 mask = static_cast<u8>(((1u << size) - 1) << (address & 7));
     Cell* cell = shadow_.cell(address);
-    u64 word = kWrite ? cell->writes() : cell->reads();
-    if (same_epoch(t, word, mask)) continue;
+    if (same_epoch(t, kWrite ? cell->writes() : cell->reads(), mask)) continue;
     if (!kWrite && shared_read_seen(t, cell, address, mask)) continue;
-    enter(t);
-    Line* line = Line::of(cell);
-    line->lock();
+    if (Line::of(cell) != held) {
+      let_go();
+      enter(t);
+      held = Line::of(cell);
+      held->lock();
+    }
     u64 w = cell->writes(), r = cell->reads();
-    bool simple = last.is(w, r, mask) || transition<kWrite>(t, w, r, mask, id, last);
-    if (DURESS_LIKELY(simple)) {
+    if (DURESS_LIKELY(last.is(w, r, mask) || transition<kWrite>(t, w, r, mask, id, last))) {
       if (!(w | r)) shadow_.mark_touched(address);
       last.apply<kWrite>(cell);
+      ++(kWrite ? t.rules.write_exclusive : t.rules.read_exclusive);
+    } else {
+      let_go();
+      raced |= access(t, address, size, kWrite, place);
     }
-    line->unlock();
-    leave(t);
-    ++(kWrite ? t.rules.write_exclusive : t.rules.read_exclusive);
-    if (DURESS_UNLIKELY(!simple)) raced |= access(t, address, size, kWrite, place);
   }
+  let_go();
   return raced;
 }
 

@@ -68,10 +68,14 @@ class Runner final : public RaceSink {
     auto object = [&] { return syncs_.get(kBase + 0x1000 + static_cast<uptr>(e.object) * 64, 0); };
     switch (e.op) {
       case Op::kRead:
-        fasttrack_.access(t.ft, address, e.size, false, place);
-        break;
       case Op::kWrite:
-        fasttrack_.access(t.ft, address, e.size, true, place);
+        if (e.size > 8 && e.size % 8 == 0 && e.address % 8 == 0 && now_ % 2) {  // the same bytes, as a loop over words
+          bool down = now_ % 4 == 1;
+          fasttrack_.strided(t.ft, down ? address + e.size - 8 : address, e.size / 8, down ? -8 : 8, 8, e.op == Op::kWrite,
+                             place);
+        } else {
+          fasttrack_.access(t.ft, address, e.size, e.op == Op::kWrite, place);
+        }
         break;
       case Op::kAtomicLoad:
       case Op::kAtomicStore:
@@ -176,6 +180,13 @@ TEST(FastTrackProperty, ManyThreadsOnFewBytes) {
 }
 TEST(FastTrackProperty, LongTracesOfFewRaces) {
   EXPECT_GT(compare(4000000, 4000, {.threads = 3, .events = 120, .plain_bytes = 16}), 1000u);
+}
+TEST(FastTrackProperty, RangesAndStrides) {
+  EXPECT_GT(compare(6000000, 10000, {.threads = 4, .events = 50, .plain_bytes = 128, .atomics = false, .ranges = true}),
+            1000u);
+}
+TEST(FastTrackProperty, RangesOverAtomics) {
+  EXPECT_GT(compare(7000000, 5000, {.threads = 4, .events = 60, .plain_bytes = 64, .ranges = true}), 1000u);
 }
 TEST(FastTrackProperty, CollectingRecordsChangesNothing) {
   EXPECT_GT(compare(5000000, 1500, {.threads = 4, .events = 60}, 1), 1000u);

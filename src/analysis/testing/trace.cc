@@ -129,6 +129,13 @@ class Generator {
     static constexpr u32 kSizes[] = {1, 2, 4, 8, 16, 3};
     u32 size = shape_.mixed_sizes ? kSizes[prng_.below(6)] : 4;
     u32 address = static_cast<u32>(prng_.below(shape_.plain_bytes));
+    if (shape_.ranges) {
+      static constexpr u32 kRows[] = {4, 8, 16, 40, 64};
+      size = kRows[prng_.below(5)];
+      address -= address % (size < 8 ? size : 8);
+      emit({.op = prng_.chance(1, 3) ? Op::kWrite : Op::kRead, .thread = t, .address = address, .size = size});
+      return;
+    }
     address -= shape_.mixed_sizes && prng_.chance(1, 3) ? 0 : address % size;
     emit({.op = prng_.chance(1, 3) ? Op::kWrite : Op::kRead, .thread = t, .address = address, .size = size});
   }

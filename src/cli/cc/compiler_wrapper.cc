@@ -79,7 +79,9 @@ void add_link_arguments(const duress::cc::Request& request, Additions* add) {
     to_linker(&add->after, {need_file("libduress_stub.a")});
     return;
   }
-  to_linker(&add->before, {"--whole-archive", need_file("libduress_rt.a")});
+  // A sanitizer's runtime defines some of the functions we stand in for, weakly, and comes first.
+  to_linker(&add->before,
+            {"--whole-archive", need_file(request.sanitize_address ? "libduress_rt_strong.a" : "libduress_rt.a")});
   // AddressSanitizer has its own allocator; ours stands back.
   std::string allocator = find_file("libduress_rt_malloc.a");
   if (!request.sanitize_address && !allocator.empty()) to_linker(&add->before, {allocator});
@@ -101,6 +103,9 @@ Additions additions(const duress::cc::Request& request) {
   if (std::string plugin = find_file("duress_attributes.so"); !plugin.empty())
     add.before.push_back("-fplugin=" + plugin);
   if (!request.has_debug_option && !request.only_assembly) add.before.push_back("-g");
+  // <duress/annotate.h>, wherever this is installed; after the user's own folders.
+  add.after.push_back("-idirafter");
+  add.after.push_back(own_directory() + "/../include");
   if (request.links && !request.relocatable) add_link_arguments(request, &add);
   return add;
 }

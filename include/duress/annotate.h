@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a program can tell Duress about itself. All of it does nothing in a program that was not built with duress-cc or
+// duress-c++, or that runs by itself; the header needs no library. C and C++.
+//
+//   DURESS_HAPPENS_BEFORE(p) ... DURESS_HAPPENS_AFTER(p)
+//       an order that Duress cannot see (shared memory with another language, a device): what one thread did before the
+//       first happens before what another does after the second, for the same address p.
+//   DURESS_INTENDED_RACE_BEGIN() ... DURESS_INTENDED_RACE_END()
+//       this thread's accesses between the two are not looked at: a race that is meant, and known to be harmless.
+//   DURESS_ASSERT_EXCLUSIVE_WRITER(v), DURESS_ASSERT_EXCLUSIVE_ACCESS(v)
+//       no other thread writes (accesses) v at this time, not even atomically; reported as a race if one does.
+#ifndef DURESS_ANNOTATE_H_
+#define DURESS_ANNOTATE_H_
+
+#ifdef __cplusplus
+#include <cstddef>
+extern "C" {
+#else
+#include <stddef.h>
+#endif
+
+void __duress_annotate_release(const volatile void* p) __attribute__((weak));
+void __duress_annotate_acquire(const volatile void* p) __attribute__((weak));
+void __duress_annotate_ignore(int begin) __attribute__((weak));
+void __duress_annotate_access(const volatile void* p, size_t size, int write) __attribute__((weak));
+
+#ifdef __cplusplus
+}
+#endif
+
+#define DURESS_HAPPENS_BEFORE(p) (__duress_annotate_release ? __duress_annotate_release(p) : (void)0)
+#define DURESS_HAPPENS_AFTER(p) (__duress_annotate_acquire ? __duress_annotate_acquire(p) : (void)0)
+#define DURESS_INTENDED_RACE_BEGIN() (__duress_annotate_ignore ? __duress_annotate_ignore(1) : (void)0)
+#define DURESS_INTENDED_RACE_END() (__duress_annotate_ignore ? __duress_annotate_ignore(0) : (void)0)
+#define DURESS_ASSERT_EXCLUSIVE_WRITER(v) \
+  (__duress_annotate_access ? __duress_annotate_access(&(v), sizeof(v), 0) : (void)0)
+#define DURESS_ASSERT_EXCLUSIVE_ACCESS(v) \
+  (__duress_annotate_access ? __duress_annotate_access(&(v), sizeof(v), 1) : (void)0)
+
+#endif  // DURESS_ANNOTATE_H_

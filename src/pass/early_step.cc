@@ -74,14 +74,18 @@ void name_accesses(llvm::Function& function, Unit& unit) {
   }
 }
 
-void disguise_as_external(llvm::Function& function, FunctionRecord& record) {
-  if (!function.hasLocalLinkage()) return;
-  record.was_local = true;
+/// The optimiser must not conclude from the plain body what the faithful one does not keep: that an argument
+/// is not needed, that the result is always 3. For a definition that the linker may replace by an equal one
+/// it concludes nothing of that kind, but inlines it all the same.
+void disguise_as_replaceable(llvm::Function& function, FunctionRecord& record) {
+  if (!function.hasLocalLinkage() && !function.hasExternalLinkage()) return;
+  record.disguised = true;
   record.linkage = function.getLinkage();
   record.visibility = function.getVisibility();
-  function.setLinkage(llvm::GlobalValue::ExternalLinkage);
-  function.setVisibility(llvm::GlobalValue::HiddenVisibility);
-  function.setDSOLocal(true);
+  bool local = function.hasLocalLinkage();
+  function.setLinkage(local ? llvm::GlobalValue::LinkOnceODRLinkage : llvm::GlobalValue::WeakODRLinkage);
+  if (local) function.setVisibility(llvm::GlobalValue::HiddenVisibility);
+  function.setDSOLocal(local || function.isDSOLocal());
 }
 
 llvm::Function* clone_faithful(llvm::Function& function, Unit& unit) {
@@ -159,7 +163,7 @@ llvm::PreservedAnalyses EarlyStep::run(llvm::Module& module, llvm::ModuleAnalysi
     llvm::Function* clone = clone_faithful(*function, unit);
     instrument_faithful(*clone, unit, record.index);
     record.has_faithful = true;
-    disguise_as_external(*function, record);
+    disguise_as_replaceable(*function, record);
     clones.push_back(clone);
   }
   llvm::appendToCompilerUsed(module, clones);

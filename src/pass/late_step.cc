@@ -42,10 +42,6 @@ void become_second_body(llvm::Function& clone, llvm::Function& original, llvm::S
 llvm::Function* faithful_body(llvm::Module& module, llvm::Function& original) {
   llvm::Function* clone = module.getFunction((original.getName() + kFaithfulSuffix).str());
   if (clone == nullptr || clone->getFunctionType() != original.getFunctionType()) return nullptr;
-  // Where the plain body does not need an argument, callers in this unit may have stopped passing it.
-  for (unsigned i = 0; i < original.arg_size(); ++i) {
-    if (original.getArg(i)->use_empty() && !clone->getArg(i)->use_empty()) return nullptr;
-  }
   for (llvm::Instruction& inst : llvm::instructions(*clone)) {
     // A call that exists to fail compilation if it is not optimised away.
     auto* call = llvm::dyn_cast<llvm::CallBase>(&inst);
@@ -149,9 +145,10 @@ std::vector<llvm::Function*> restore(Unit& unit) {
   std::vector<llvm::Function*> result;
   for (llvm::Function& function : unit.module) {
     auto it = unit.functions.find(function.getName());
-    if (it != unit.functions.end() && it->second.was_local && !function.hasLocalLinkage()) {
-      function.setVisibility(llvm::GlobalValue::DefaultVisibility);
+    if (it != unit.functions.end() && it->second.disguised && !function.hasLocalLinkage()) {
+      function.setVisibility(llvm::GlobalValue::DefaultVisibility);  // what a local one must have
       function.setLinkage(it->second.linkage);
+      if (!function.hasLocalLinkage()) function.setVisibility(it->second.visibility);
     }
     if (function.isDeclaration() || !function.hasFnAttribute(llvm::Attribute::SanitizeThread)) continue;
     function.removeFnAttr(llvm::Attribute::SanitizeThread);

@@ -25,7 +25,7 @@ struct FunctionRecord {
   uint32_t index;
   bool has_faithful = false;
   /// Set while the function is disguised as external (see early_step.cc).
-  bool was_local = false;
+  bool disguised = false;
   llvm::GlobalValue::LinkageTypes linkage{};
   llvm::GlobalValue::VisibilityTypes visibility{};
 };

@@ -26,11 +26,12 @@ int main() {
     invisible_start(3);
     invisible_wait(&step, 1);
     flag.store(2, std::memory_order_relaxed);
+    invisible_signal(&step);
   });
   std::thread reader([&seen] {
     invisible_start(3);
-    while (flag.load(std::memory_order_acquire) != 2) std::this_thread::yield();
-    seen = data;
+    invisible_wait(&step, 2);  // a load that reads 1 would be ordered after the head
+    if (flag.load(std::memory_order_acquire) == 2) seen = data;
   });
   head.join();
   breaker.join();

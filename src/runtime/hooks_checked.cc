@@ -49,14 +49,14 @@ void check_strided(const void* p, u64 count, u64 stride, u64 size, bool write, c
 }  // namespace duress
 
 #define DURESS_EXPORT extern "C" __attribute__((visibility("default")))
-#define DURESS_CHECK_HOOKS(N)                                                                           \
-  DURESS_EXPORT                                                                                         \
-      __attribute__((preserve_most)) void __duress_check_read##N(const void* p, const DuressSite* s) {  \
-    duress::check_one<N, false>(p, s);                                                                  \
-  }                                                                                                     \
-  DURESS_EXPORT                                                                                         \
-      __attribute__((preserve_most)) void __duress_check_write##N(const void* p, const DuressSite* s) { \
-    duress::check_one<N, true>(p, s);                                                                   \
+#define DURESS_CHECK_HOOKS(N)                                                                       \
+  DURESS_EXPORT                                                                                     \
+  __attribute__((preserve_most)) void __duress_check_read##N(const void* p, const DuressSite* s) {  \
+    duress::check_one<N, false>(p, s);                                                              \
+  }                                                                                                 \
+  DURESS_EXPORT                                                                                     \
+  __attribute__((preserve_most)) void __duress_check_write##N(const void* p, const DuressSite* s) { \
+    duress::check_one<N, true>(p, s);                                                               \
   }
 DURESS_CHECK_HOOKS(1)
 DURESS_CHECK_HOOKS(2)

@@ -69,10 +69,11 @@ class Runner final : public RaceSink {
     switch (e.op) {
       case Op::kRead:
       case Op::kWrite:
-        if (e.size > 8 && e.size % 8 == 0 && e.address % 8 == 0 && now_ % 2) {  // the same bytes, as a loop over words
+        if (e.size > 8 && e.size % 8 == 0 && e.address % 8 == 0 &&
+            now_ % 2) {  // the same bytes, as a loop over words
           bool down = now_ % 4 == 1;
-          fasttrack_.strided(t.ft, down ? address + e.size - 8 : address, e.size / 8, down ? -8 : 8, 8, e.op == Op::kWrite,
-                             place);
+          fasttrack_.strided(t.ft, down ? address + e.size - 8 : address, e.size / 8, down ? -8 : 8, 8,
+                             e.op == Op::kWrite, place);
         } else {
           fasttrack_.access(t.ft, address, e.size, e.op == Op::kWrite, place);
         }
@@ -182,7 +183,8 @@ TEST(FastTrackProperty, LongTracesOfFewRaces) {
   EXPECT_GT(compare(4000000, 4000, {.threads = 3, .events = 120, .plain_bytes = 16}), 1000u);
 }
 TEST(FastTrackProperty, RangesAndStrides) {
-  EXPECT_GT(compare(6000000, 10000, {.threads = 4, .events = 50, .plain_bytes = 128, .atomics = false, .ranges = true}),
+  EXPECT_GT(compare(6000000, 10000,
+                    {.threads = 4, .events = 50, .plain_bytes = 128, .atomics = false, .ranges = true}),
             1000u);
 }
 TEST(FastTrackProperty, RangesOverAtomics) {

@@ -133,7 +133,8 @@ class Generator {
       static constexpr u32 kRows[] = {4, 8, 16, 40, 64};
       size = kRows[prng_.below(5)];
       address -= address % (size < 8 ? size : 8);
-      emit({.op = prng_.chance(1, 3) ? Op::kWrite : Op::kRead, .thread = t, .address = address, .size = size});
+      emit(
+          {.op = prng_.chance(1, 3) ? Op::kWrite : Op::kRead, .thread = t, .address = address, .size = size});
       return;
     }
     address -= shape_.mixed_sizes && prng_.chance(1, 3) ? 0 : address % size;

@@ -80,8 +80,8 @@ void add_link_arguments(const duress::cc::Request& request, Additions* add) {
     return;
   }
   // A sanitizer's runtime defines some of the functions we stand in for, weakly, and comes first.
-  to_linker(&add->before,
-            {"--whole-archive", need_file(request.sanitize_address ? "libduress_rt_strong.a" : "libduress_rt.a")});
+  to_linker(&add->before, {"--whole-archive",
+                           need_file(request.sanitize_address ? "libduress_rt_strong.a" : "libduress_rt.a")});
   // AddressSanitizer has its own allocator; ours stands back.
   std::string allocator = find_file("libduress_rt_malloc.a");
   if (!request.sanitize_address && !allocator.empty()) to_linker(&add->before, {allocator});

@@ -43,7 +43,11 @@ void locked(Runtime& rt, Thread& t, uptr lock, bool shared) {
     t.clock.acquire(object->released);
     if (!shared) t.clock.acquire(object->readers);
   }
-  t.fasttrack.locks = rt.lock_sets.add(t.fasttrack.locks, {lock, shared});
+  Thread::LockAdded& known = t.added[(lock >> 4 ^ lock >> 9) % 32];
+  if (!(known.lock == HeldLock{lock, shared}) || known.before != t.fasttrack.locks) {
+    known = {t.fasttrack.locks, rt.lock_sets.add(t.fasttrack.locks, {lock, shared}), {lock, shared}};
+  }
+  t.fasttrack.locks = known.after;
   rt.chain.sync(t.view, {shared ? SyncKind::kReadLock : SyncKind::kMutexLock, lock, 0});
 }
 

@@ -25,6 +25,13 @@ struct Thread {
   AnalysisThread view;  // what analyses see of this thread
   SyncTable::Cache syncs;
 
+  /// The locks that this thread took last: "this set and that lock" without the table and its lock.
+  struct LockAdded {
+    LockSetId before, after;
+    HeldLock lock;
+  };
+  LockAdded added[32] = {};
+
   /// Set while the thread runs inside the runtime. A signal handler that comes meanwhile finds it set,
   /// and its accesses are not looked at.
   bool in_runtime = false;

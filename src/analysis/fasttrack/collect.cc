@@ -8,15 +8,15 @@
 //
 // Inline code may read cells meanwhile. It only compares numbers with its own current epoch, whose
 // chunk is never moved and never reused here, so it can not mistake a moved number for its own.
+#include <string.h>
+
 #include "analysis/fasttrack/fasttrack.h"
 #include "base/check.h"
 
 namespace duress {
 
-namespace {
-
-/// Copies records that are still mentioned, each once.
-class Mover {
+/// Copies records that are still mentioned, each once. Made at the first collection.
+class FastTrack::Mover {
  public:
   explicit Mover(AccessRecords& records) : records_(records) {
     moved_ = static_cast<AccessId*>(map_memory(kBytes));
@@ -24,7 +24,15 @@ class Mover {
     fresh_ = static_cast<bool*>(map_memory(AccessRecords::kChunks));
     if (!moved_ || !kept_ || !fresh_) fatal("out of memory while collecting access records");
   }
-  ~Mover() {
+  /// Ready for the next collection. Cleared, not unmapped: giving pages back interrupts every processor.
+  void reset() {
+    u32 chunks = records_.chunk_limit();
+    memset(moved_, 0, size_t{chunks} * AccessRecords::kChunk * sizeof(AccessId));
+    memset(kept_, 0, chunks);
+    memset(fresh_, 0, chunks);
+    next_ = end_ = 0;
+  }
+  void release() {
     unmap_memory(moved_, kBytes);
     unmap_memory(kept_, AccessRecords::kChunks);
     unmap_memory(fresh_, AccessRecords::kChunks);
@@ -32,7 +40,14 @@ class Mover {
 
   void keep_chunk_of(AccessId id) { kept_[id / AccessRecords::kChunk] = true; }
 
-  bool kept(AccessId id) const { return kept_[id / AccessRecords::kChunk]; }
+  /// A spilled word's `id` serves inline code only; if it is not of a current epoch it serves no one.
+  u64 without_hint(Word w) const {
+    if (!kept_[w.id / AccessRecords::kChunk]) {
+      w.id = 0;
+      w.rest = 0xff;
+    }
+    return w.encode();
+  }
 
   AccessId operator()(AccessId id) {
     if (id == 0 || kept_[id / AccessRecords::kChunk]) return id;
@@ -63,16 +78,9 @@ class Mover {
   AccessId next_ = 0, end_ = 0;
 };
 
-/// A spilled word's `id` serves inline code only; if it is not of a current epoch it serves no one.
-u64 without_hint(Word w, const Mover& mover) {
-  if (!mover.kept(w.id)) {
-    w.id = 0;
-    w.rest = 0xff;
-  }
-  return w.encode();
+FastTrack::~FastTrack() {
+  if (mover_) mover_->release();
 }
-
-}  // namespace
 
 /// REQUIRES: collecting_ is set by the caller and threads_lock_ is held.
 void FastTrack::wait_until_idle(const FastTrackThread* except) {
@@ -100,7 +108,9 @@ void FastTrack::collect(FastTrackThread& t) {
   }
   SpinGuard guard(threads_lock_);
   wait_until_idle(&t);
-  Mover mover(records_);
+  if (!mover_) mover_ = new (arena_.allocate(sizeof(Mover))) Mover(records_);
+  Mover& mover = *mover_;
+  mover.reset();
   for (FastTrackThread* other = threads_; other; other = other->next_thread) {
     if (other->end) mover.keep_chunk_of(other->end - 1);
   }
@@ -115,7 +125,7 @@ void FastTrack::collect(FastTrackThread& t) {
         cell->set_writes(writes.encode());
       } else {
         for (AccessId& id : spills_.writes(writes.old).ids) id = mover(id);
-        cell->set_writes(without_hint(writes, mover));
+        cell->set_writes(mover.without_hint(writes));
       }
       if (!reads.spilled) {  // one or two numbers, whatever they mean
         reads.id = mover(reads.id);
@@ -124,7 +134,7 @@ void FastTrack::collect(FastTrackThread& t) {
       } else {
         ReadSet& set = spills_.reads(reads.old);
         for (u32 i = 0; i < set.count; ++i) set.ids()[i] = mover(set.ids()[i]);
-        cell->set_reads(without_hint(reads, mover));
+        cell->set_reads(mover.without_hint(reads));
       }
     }
   });

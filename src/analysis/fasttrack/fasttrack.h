@@ -92,6 +92,7 @@ class FastTrack {
  public:
   FastTrack(Arena& arena, ShadowMap& shadow, SyncTable& syncs, RaceSink& sink)
       : arena_(arena), shadow_(shadow), syncs_(syncs), sink_(sink) {}
+  ~FastTrack();
 
   void attach(FastTrackThread& t);
   void detach(FastTrackThread& t);
@@ -155,6 +156,7 @@ class FastTrack {
   }
   bool harmless(const FastTrackThread& t, AccessId id) const { return !id || ordered(t, id); }
   struct Transition;
+  class Mover;
   template <bool kWrite>
   bool transition(const FastTrackThread& t, u64 w, u64 r, u8 mask, AccessId id, Transition& result) const;
   template <bool kWrite>
@@ -202,6 +204,7 @@ class FastTrack {
   u32 chunk_budget_ = 3072;  // 12 MiB of records at least; see budget()
   u32 live_chunks_ = 0;      // after the last collection
   u64 collections_ = 0;
+  Mover* mover_ = nullptr;  // collect.cc
 };
 
 }  // namespace duress

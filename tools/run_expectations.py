@@ -279,6 +279,8 @@ def main():
         else:
             jobs += [(program, opt) for opt in program.opts if not options.opt or opt.lstrip("-") in options.opt]
     failed = 0
+    if not jobs:
+        sys.exit("run_expectations.py: nothing to check: no program of these paths is in this suite at this level")
     with concurrent.futures.ThreadPoolExecutor(options.j) as pool:
         for program, opt, problem in pool.map(lambda job: check(*job, tool), jobs):
             if problem:

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <ucontext.h>
 
+#include "runtime/control.h"
 #include "runtime/runtime.h"
 
 namespace duress {
@@ -15,6 +16,7 @@ static void on_crash(int signal, siginfo_t* info, void* context) {
   Thread* t = current_thread();
   Runtime* rt = g_runtime;
   if (rt) {
+    control_crashed();
     // A crash inside the runtime must not wait for a lock that this thread holds.
     bool inside = t && t->in_runtime;
     auto pc = static_cast<uptr>(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);

@@ -157,6 +157,12 @@ T exchange_if(T* at, T expected, T desired) {
 
 template <typename T>
 T atomic_rmw(void* p, T v, u32 op, MemoryOrder order, const DuressSite* site) {
+  if (DURESS_UNLIKELY(controlled() != nullptr)) {
+    control_atomic(p, sizeof(T), OpKind::kAtomicRmw, site);
+    T before = *static_cast<T*>(p), after = apply<T>(before, v, op);
+    control_done(before != after);
+    control_trace_value(static_cast<u64>(after), sizeof after);
+  }
   AtomicOperation operation(p, sizeof(T), true, site);
   auto* at = static_cast<T*>(p);
   T old;
@@ -175,6 +181,12 @@ T atomic_rmw(void* p, T v, u32 op, MemoryOrder order, const DuressSite* site) {
 template <typename T>
 T atomic_cas(void* p, T expected, T desired, MemoryOrder success, MemoryOrder failure,
              const DuressSite* site) {
+  if (DURESS_UNLIKELY(controlled() != nullptr)) {
+    control_atomic(p, sizeof(T), OpKind::kAtomicRmw, site);
+    T before = *static_cast<T*>(p), after = before == expected ? desired : before;
+    control_done(before != after);
+    control_trace_value(static_cast<u64>(after), sizeof after);
+  }
   AtomicOperation operation(p, sizeof(T), true, site);
   T old = exchange_if<T>(static_cast<T*>(p), expected, desired);
   if (old == expected) {

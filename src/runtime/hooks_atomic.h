@@ -5,6 +5,7 @@
 #ifndef DURESS_RUNTIME_HOOKS_ATOMIC_H_
 #define DURESS_RUNTIME_HOOKS_ATOMIC_H_
 
+#include "runtime/control.h"
 #include "runtime/runtime.h"
 
 namespace duress {
@@ -52,9 +53,14 @@ inline bool load_again(const void* p, MemoryOrder order, T* value) {
 
 template <typename T>
 T atomic_load(const void* p, MemoryOrder order, const DuressSite* site) {
+  bool point = controlled() != nullptr;
+  if (DURESS_UNLIKELY(point)) control_atomic(p, sizeof(T), OpKind::kAtomicRead, site);
   if constexpr (sizeof(T) <= 8) {
     T again;
-    if (load_again<T>(p, order, &again)) return again;
+    if (load_again<T>(p, order, &again)) {
+      if (DURESS_UNLIKELY(point)) control_trace_value(static_cast<u64>(again), sizeof again);
+      return again;
+    }
   }
   AtomicOperation op(p, sizeof(T), false, site);
   T value;
@@ -64,11 +70,17 @@ T atomic_load(const void* p, MemoryOrder order, const DuressSite* site) {
     value = __atomic_load_n(static_cast<const T*>(p), __ATOMIC_SEQ_CST);
   }
   op.loaded(order);
+  if (DURESS_UNLIKELY(point)) control_trace_value(static_cast<u64>(value), sizeof value);
   return value;
 }
 
 template <typename T>
 void atomic_store(void* p, T value, MemoryOrder order, const DuressSite* site) {
+  if (DURESS_UNLIKELY(controlled() != nullptr)) {
+    control_atomic(p, sizeof(T), OpKind::kAtomicWrite, site);
+    control_done(*static_cast<T*>(p) != value);
+    control_trace_value(static_cast<u64>(value), sizeof value);
+  }
   AtomicOperation op(p, sizeof(T), true, site);
   auto* at = static_cast<T*>(p);
   if constexpr (sizeof(T) == 16) {

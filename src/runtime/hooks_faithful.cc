@@ -4,15 +4,18 @@
 // what a load returns. Today that is always what memory holds; the events go to the analysis chain.
 #include <string.h>
 
+#include "runtime/control.h"
 #include "runtime/hooks_atomic.h"
 #include "runtime/runtime.h"
 
 namespace duress {
 namespace {
 
-void event(const void* p, u64 size, AccessKind kind, const DuressSite* site) {
+/// Returns whether the access was a schedule point.
+bool event(const void* p, u64 size, AccessKind kind, const DuressSite* site) {
+  bool point = controlled() && control_access(p, size, is_write(kind), site);
   Thread* t = current_thread_or_adopt();
-  if (!t || t->in_runtime || t->fasttrack.ignore) return;
+  if (!t || t->in_runtime || t->fasttrack.ignore) return point;
   t->in_runtime = true;
   Runtime& rt = *g_runtime;
   Place place{rt.modules.site_id(site), rt.context(*t)};
@@ -22,6 +25,7 @@ void event(const void* p, u64 size, AccessKind kind, const DuressSite* site) {
     rt.chain.access(t->view, {reinterpret_cast<uptr>(p), static_cast<u32>(size), kind, place});
   }
   t->in_runtime = false;
+  return point;
 }
 
 /// `volatile` read as an atomic, when the user says the program leans on it.
@@ -37,9 +41,10 @@ T load(const void* p, const DuressSite* site) {
   MemoryOrder order;
   if (DURESS_UNLIKELY(atomic_volatile(site, MemoryOrder::kAcquire, &order)))
     return atomic_load<T>(p, order, site);
-  event(p, sizeof(T), AccessKind::kRead, site);
+  bool point = event(p, sizeof(T), AccessKind::kRead, site);
   T value;
   memcpy(&value, p, sizeof value);
+  if (DURESS_UNLIKELY(point)) control_trace_value(static_cast<u64>(value), sizeof value);
   return value;
 }
 
@@ -48,8 +53,19 @@ void store(void* p, T value, const DuressSite* site) {
   MemoryOrder order;
   if (DURESS_UNLIKELY(atomic_volatile(site, MemoryOrder::kRelease, &order)))
     return atomic_store<T>(p, value, order, site);
-  event(p, sizeof(T), AccessKind::kWrite, site);
+  bool point = event(p, sizeof(T), AccessKind::kWrite, site);
+  if (DURESS_UNLIKELY(point)) {
+    control_done(memcmp(p, &value, sizeof value) != 0);
+    control_trace_value(static_cast<u64>(value), sizeof value);
+  }
   memcpy(p, &value, sizeof value);
+}
+
+/// Reads or writes whole ranges: what was written before is not compared.
+void range(const void* p, u64 size, AccessKind kind, const DuressSite* site) {
+  if (!event(p, size, kind, site)) return;
+  control_done(is_write(kind));
+  control_trace_value(0, 16);
 }
 
 }  // namespace
@@ -72,22 +88,22 @@ DURESS_ACCESS_HOOKS(8, u64)
 DURESS_ACCESS_HOOKS(16, u128)
 
 DURESS_EXPORT void __duress_loadn(void* out, const void* p, u64 n, const DuressSite* s) {
-  event(p, n, AccessKind::kRead, s);
+  range(p, n, AccessKind::kRead, s);
   memcpy(out, p, n);
 }
 DURESS_EXPORT void __duress_storen(void* p, const void* in, u64 n, const DuressSite* s) {
-  event(p, n, AccessKind::kWrite, s);
+  range(p, n, AccessKind::kWrite, s);
   memcpy(p, in, n);
 }
 DURESS_EXPORT void __duress_memcpy(void* d, const void* from, u64 n, const DuressSite* s) {
-  if (n) event(from, n, AccessKind::kRead, s), event(d, n, AccessKind::kWrite, s);
+  if (n) range(from, n, AccessKind::kRead, s), range(d, n, AccessKind::kWrite, s);
   memcpy(d, from, n);
 }
 DURESS_EXPORT void __duress_memmove(void* d, const void* from, u64 n, const DuressSite* s) {
-  if (n) event(from, n, AccessKind::kRead, s), event(d, n, AccessKind::kWrite, s);
+  if (n) range(from, n, AccessKind::kRead, s), range(d, n, AccessKind::kWrite, s);
   memmove(d, from, n);
 }
 DURESS_EXPORT void __duress_memset(void* d, u32 byte, u64 n, const DuressSite* s) {
-  if (n) event(d, n, AccessKind::kWrite, s);
+  if (n) range(d, n, AccessKind::kWrite, s);
   memset(d, static_cast<int>(byte), n);
 }

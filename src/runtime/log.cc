@@ -10,7 +10,7 @@ namespace duress {
 
 static constexpr int kHighDescriptor = 900;  // out of the way of programs that count on low numbers
 
-bool Log::open(const char* dir) {
+bool Log::set_path(const char* dir) {
   size_t n = strlen(dir);
   if (n + 32 > sizeof path_) return false;
   memcpy(path_, dir, n);
@@ -21,7 +21,18 @@ bool Log::open(const char* dir) {
   while (count) path_[n++] = digits[--count];
   memcpy(path_ + n, ".jsonl", 7);
   fd_ = -1;
-  return reopen();
+  first_ = nullptr;
+  return true;
+}
+
+bool Log::open(const char* dir) {
+  return set_path(dir) && reopen();
+}
+
+bool Log::open_later(const char* dir, void (*first)()) {
+  if (!set_path(dir)) return false;
+  first_ = first;
+  return true;
 }
 
 bool Log::reopen() {
@@ -42,6 +53,11 @@ bool Log::reopen() {
 }
 
 void Log::write(Text& line) {
+  if (DURESS_UNLIKELY(first_ != nullptr)) {
+    auto* first = first_;
+    first_ = nullptr;
+    first();
+  }
   line.put('\n');
   SpinGuard guard(lock_);
   struct stat s = {};

@@ -14,6 +14,10 @@ class Log {
  public:
   /// Opens <dir>/<pid>.jsonl. False if that fails.
   bool open(const char* dir);
+  /// The same, but the file is made when the first line is written; `first` writes a line before it.
+  bool open_later(const char* dir, void (*first)());
+  /// False while nothing was written to a log that is opened later.
+  bool begun() const { return !first_; }
   /// Writes a line; the newline is added.
   void write(Text& line);
 
@@ -22,8 +26,10 @@ class Log {
 
  private:
   bool reopen();
+  bool set_path(const char* dir);
 
   SpinLock lock_;
+  void (*first_)() = nullptr;
   int fd_ = -1;
   u64 device_ = 0, inode_ = 0;  // to notice that the descriptor is somebody else's now
   char path_[4096] = {};

@@ -5,6 +5,7 @@
 
 #include "analysis/analysis.h"
 #include "base/prng.h"
+#include "runtime/control.h"
 
 namespace duress {
 
@@ -115,6 +116,7 @@ void Reporter::race(const Race& race) {
   // Two pairs that share a counter must not silence each other: the first of a pair is always written.
   bool first = is_new(pair);
   if (!is_worth_writing(pair, race.address) && !first) return;
+  Uncontrolled here;
   parts_.modules.log_new();
   Tid earlier = parts_.threads.owner(race.earlier.slot, race.earlier.clock);
   Tid later = parts_.threads.owner(race.later.slot, race.later.clock);
@@ -130,7 +132,25 @@ void Reporter::race(const Race& race) {
   put_block(text, race.address);
   text.put('}');
   parts_.log.write(text);
+  if (points_) put_points(race.earlier.place.site, race.later.place.site);
   if (halt_) exit_process(66);
+}
+
+/// Names the two sites by keys that a request for another execution may carry.
+void Reporter::put_points(SiteId earlier, SiteId later) {
+  Text text(parts_.arena);
+  text.put('{').key("t").quoted("points").key("sites").put('[');
+  bool first = true;
+  for (SiteId id : {earlier, later}) {
+    const DuressSite* site = parts_.modules.site(id);
+    if (!first) text.put(',');
+    first = false;
+    text.put('{').key("site");
+    parts_.modules.put_site(text, id);
+    text.key("key").number(site ? points_->key(site) : 0).put('}');
+  }
+  text.put("]}");
+  parts_.log.write(text);
 }
 
 void Reporter::line(const char* data, size_t size) {
@@ -161,6 +181,7 @@ static const char* signal_name(int signal) {
 }
 
 void Reporter::crash(int signal, uptr address, Tid thread, StackId stack, uptr pc) {
+  Uncontrolled here;
   parts_.modules.log_new();
   log_thread(thread);
   Text text(parts_.arena);

@@ -11,6 +11,7 @@
 #include "finding/race.h"
 #include "runtime/heap_table.h"
 #include "runtime/modules.h"
+#include "runtime/site_points.h"
 #include "runtime/stack_depot.h"
 #include "runtime/thread_table.h"
 
@@ -36,6 +37,9 @@ class Reporter final : public RaceSink, public LineSink {
   void stat(const char* name, u64 value);
   void incomplete(const char* what);
 
+  /// In controlled mode: each race also says the keys of its sites.
+  void tell_points(const SitePoints* points) { points_ = points; }
+
   u64 races() const { return races_; }
   void lock() { lock_.lock(); }
   void unlock() { lock_.unlock(); }
@@ -44,6 +48,7 @@ class Reporter final : public RaceSink, public LineSink {
   static constexpr u32 kPairs = 1u << 16;
   static constexpr u8 kLocationsPerPair = 16;
 
+  void put_points(SiteId earlier, SiteId later);
   bool is_new(u64 key);
   bool is_worth_writing(u64 pair, uptr address);
   void put_side(Text& text, const RaceSide& side, Tid thread, uptr address, u32 size);
@@ -53,6 +58,7 @@ class Reporter final : public RaceSink, public LineSink {
 
   Parts parts_;
   bool halt_;
+  const SitePoints* points_ = nullptr;
   SpinLock lock_;
   u64 races_ = 0;
   u64 reported_[kPairs] = {};  // hashes of what was written

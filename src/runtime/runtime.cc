@@ -10,14 +10,15 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <unwind.h>
 
 #include "analysis/count/count.h"
 #include "analysis/empty/empty.h"
 #include "analysis/fasttrack/fasttrack_analysis.h"
 #include "analysis/print/print.h"
 #include "base/check.h"
+#include "runtime/control.h"
 #include "runtime/crash.h"
+#include "runtime/unwinding.h"
 
 extern "C" {
 // Threads that the runtime does not know push their frames here; nobody reads them. 65,536 frames.
@@ -109,11 +110,16 @@ void start(char** environment) {
   options.parse(text, option_arena);
   if (options.help_) Options::print_help();
   if (!*options.log_dir_) return;
+  if (*options.record_ && control_taken(options.record_)) return;
   void* memory = map_memory(sizeof(Runtime));
   if (!memory) fatal("out of memory for the runtime");
   auto* rt = new (memory) Runtime(options);
-  if (!rt->log.open(options.log_dir_))
+  rt->controlled = strcmp(options.mode_, "controlled") == 0;
+  if (!rt->controlled && strcmp(options.mode_, "free") != 0) fatal("option mode must be free or controlled");
+  if (!(rt->controlled ? rt->log.open_later(options.log_dir_, [] { g_runtime->log_start(); })
+                       : rt->log.open(options.log_dir_))) {
     fatal("cannot write to the log folder", "check log_dir in DURESS_OPTIONS");
+  }
   if (!rt->shadow.open(DURESS_SHADOW_TABLE)) {
     fatal("cannot map the shadow table at 0x7fe00000", "something else is there, or 'ulimit -v' is too low");
   }
@@ -126,14 +132,16 @@ void start(char** environment) {
   rt->direct = strcmp(options.chain_, "FastTrack") == 0;
   if (strcmp(options.volatile_, "relaxed") == 0) rt->volatile_mode = VolatileMode::kRelaxed;
   if (strcmp(options.volatile_, "acqrel") == 0) rt->volatile_mode = VolatileMode::kAcqRel;
-  rt->log_start();
-  VectorClock nobody(rt->arena);
-  Thread* main_thread = rt->make_thread(Tid{0}, StackId{0}, nobody);
-  find_main_stack(*main_thread);
   g_runtime = rt;
-  rt->enter_thread(main_thread);
+  if (rt->controlled) {
+    rt->detecting = false;
+  } else {
+    rt->log_start();
+    rt->enter_main_thread();
+  }
   interceptors_ready();
   install_crash_handlers();
+  if (rt->controlled) control_prepare();
   on_exit(at_exit, nullptr);
 }
 
@@ -166,13 +174,14 @@ void Runtime::log_start() {
       .key("chain")
       .quoted(options.chain_)
       .key("mode")
-      .quoted("free")
+      .quoted(options.mode_)
       .put('}');
   log.write(text);
 }
 
 void Runtime::wake(const DuressModule* module) {
   modules.add_instrumented(module);
+  if (controlled) return points.add(*module);
   bool faithful = !direct || options.faithful_ || volatile_mode != VolatileMode::kPlain;
   memset(module->flags_begin, faithful ? DURESS_BODY_FAITHFUL : DURESS_BODY_CHECKED,
          static_cast<size_t>(module->flags_end - module->flags_begin));
@@ -183,6 +192,14 @@ Thread* Runtime::make_thread(Tid parent, StackId created_at, const VectorClock& 
   Slots::Taken taken = slots.take(creator);
   Tid tid = threads.add(parent, created_at, taken.slot, taken.first);
   return new (arena.allocate(sizeof(Thread))) Thread(arena, tid, taken.slot, taken.first);
+}
+
+void Runtime::enter_main_thread() {
+  detecting = true;
+  VectorClock nobody(arena);
+  Thread* t = make_thread(Tid{0}, StackId{0}, nobody);
+  find_main_stack(*t);
+  enter_thread(t);
 }
 
 void Runtime::enter_thread(Thread* t) {
@@ -207,6 +224,10 @@ void Runtime::enter_thread(Thread* t) {
 
 void Runtime::finish(int code) {
   if (finished.exchange(true)) return;
+  if (controlled) {
+    control_ended();
+    if (!log.begun() && !detecting) return;
+  }
   chain.finish(reporter);
   if (slots.inexact()) reporter.incomplete("more than 4096 threads ended without being joined");
   if (options.stats_) {
@@ -229,12 +250,17 @@ void Runtime::after_fork_in_child() {
   finished.store(false);
   modules.forget_logged();
   for (u32 i = 0; i < threads.count(); ++i) threads[static_cast<Tid>(i)].logged = false;
+  if (controlled) {
+    log.open_later(options.log_dir_, [] { g_runtime->log_start(); });
+    control_after_fork_in_child();
+    return;
+  }
   if (!log.open(options.log_dir_)) fatal("cannot write to the log folder after fork");
   log_start();
 }
 
 Thread* adopt_thread() {
-  if (!g_runtime || t_ended) return nullptr;
+  if (!g_runtime || t_ended || !g_runtime->detecting) return nullptr;
   // Who created this thread is unknown, so nothing it does could be ordered rightly: it is left alone.
   g_runtime->reporter.incomplete("a thread that was not created through pthread_create or thrd_create");
   t_ended = true;
@@ -245,31 +271,13 @@ Thread* adopt_thread() {
 
 namespace {
 
-/// The call stack by unwinding, for the few events whose caller may be a library that pushes no frames
-/// (std::thread calls pthread_create from libstdc++). Slow: microseconds.
-struct Unwinding {
-  static constexpr int kMost = 128;
-  uptr from;  // the return address of the intercepted call: frames inside the runtime come before it
-  bool reached = false;
-  int count = 0;
-  uptr addresses[kMost];
-
-  static _Unwind_Reason_Code step(_Unwind_Context* context, void* self) {
-    auto& u = *static_cast<Unwinding*>(self);
-    uptr pc = _Unwind_GetIP(context);
-    u.reached |= pc == u.from;
-    if (u.reached && pc) u.addresses[u.count++] = pc;
-    return u.count == kMost ? _URC_END_OF_STACK : _URC_NO_REASON;
-  }
-};
-
 StackId unwound_stack(Runtime& rt, Thread& t, uptr pc) {
-  Unwinding u;
-  u.from = pc;
-  _Unwind_Backtrace(&Unwinding::step, &u);
-  if (!u.count) return rt.context(t, pc);
+  constexpr int kMost = 128;
+  uptr frames[kMost];
+  int count = unwind_stack(frames, kMost, pc);
+  if (!count) return rt.context(t, pc);
   StackId stack{0};
-  while (u.count > 0) stack = rt.stacks.push(stack, u.addresses[--u.count]);
+  while (count > 0) stack = rt.stacks.push(stack, frames[--count]);
   return stack;
 }
 

@@ -10,6 +10,7 @@
 #include "clock/slots.h"
 #include "runtime/options.h"
 #include "runtime/reporter.h"
+#include "runtime/site_points.h"
 #include "runtime/sync.h"
 #include "runtime/thread.h"
 
@@ -37,6 +38,10 @@ struct Runtime {
   SyncTable syncs{arena};
   FastTrack fasttrack{arena, shadow, syncs, reporter};
   Chain chain{arena};
+  SitePoints points;
+  bool controlled = false;
+  /// Accesses and synchronisation are looked at. Not in controlled executions that only schedule.
+  bool detecting = true;
   /// The chain is FastTrack alone: checked bodies call it directly, without events.
   bool direct = true;
   VolatileMode volatile_mode = VolatileMode::kPlain;
@@ -59,6 +64,8 @@ struct Runtime {
   /// A module's functions are to run their checked or faithful bodies.
   void wake(const DuressModule* module);
   Thread* make_thread(Tid parent, StackId created_at, const VectorClock& creator);
+  /// The calling thread becomes the first one.
+  void enter_main_thread();
   /// The calling thread becomes `t`: its call stack, its inline state.
   void enter_thread(Thread* t);
   void finish(int code);

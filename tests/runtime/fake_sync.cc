@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/spin_lock.h"
+#include "runtime/control.h"
 #include "runtime/sync.h"
 
 namespace duress {
@@ -238,3 +239,22 @@ extern "C" const void* fake_object(int index) {
 extern "C" const void* fake_self() {
   return self;
 }
+
+// Controlled mode is never on here: what is left of it is that nobody is a strand.
+namespace duress {
+
+thread_local sched::Strand* t_strand __attribute__((tls_model("initial-exec"))) = nullptr;
+sched::Scheduler* g_scheduler = nullptr;
+void control_fork_point() {}
+void control_crashed() {}
+u64 control_deadline(clockid_t, const timespec*) {
+  return sched::kNever;
+}
+u64 control_timeout(const timespec*) {
+  return sched::kNever;
+}
+u64 control_clock_start(clockid_t) {
+  return 0;
+}
+
+}  // namespace duress

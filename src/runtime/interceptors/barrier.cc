@@ -8,6 +8,7 @@
 #include <pthread.h>
 
 #include "base/arena.h"
+#include "runtime/control.h"
 #include "runtime/interceptors/real.h"
 
 namespace duress {
@@ -103,16 +104,35 @@ DURESS_INTERCEPTOR(int, pthread_barrier_destroy, (pthread_barrier_t * barrier)) 
   return DURESS_REAL(pthread_barrier_destroy)(barrier);
 }
 
+/// The last one to come is the one that POSIX singles out.
+static int wait_strand(const pthread_barrier_t* barrier, const Round* round, u32 count, uptr pc) {
+  if (round->arrived == count) {
+    scheduler().wake(address_of(round));
+    scheduler().changed();
+    return PTHREAD_BARRIER_SERIAL_THREAD;
+  }
+  Operation operation = {OpKind::kBarrier, 0, address_of(barrier), 0, pc};
+  while (scheduler().block(operation, address_of(round)) != sched::Wake::kWoken) {
+  }
+  return 0;
+}
+
 DURESS_INTERCEPTOR(int, pthread_barrier_wait, (pthread_barrier_t * barrier)) {
   if (!awake()) return DURESS_REAL(pthread_barrier_wait)(barrier);
   uptr pc = DURESS_CALLER_PC;
+  if (controlled()) control_point(OpKind::kBarrier, barrier, pc);
   u32 count = 0;
   Round* round = arrive(barrier, &count, pc);
   if (!round) {
     incomplete("a barrier that was made outside this process");
     sync_release_join(barrier, pc);
   }
-  int result = DURESS_REAL(pthread_barrier_wait)(barrier);
+  int result;
+  if (round && controlled()) {
+    result = wait_strand(barrier, round, count, pc);
+  } else {
+    result = DURESS_REAL(pthread_barrier_wait)(barrier);
+  }
   if (round) {
     leave(round, count, pc);
   } else {

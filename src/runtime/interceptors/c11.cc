@@ -26,23 +26,57 @@ DURESS_INTERCEPTOR(void, mtx_destroy, (mtx_t * mutex)) {
   if (awake()) sync_forget(mutex);
 }
 
+/// A C11 mutex is a POSIX one inside, and is treated as one in controlled mode.
+static pthread_mutex_t* posix(mtx_t* mutex) {
+  return reinterpret_cast<pthread_mutex_t*>(mutex);
+}
+
+static int c11_result(int posix_result) {
+  switch (posix_result) {
+    case 0:
+      return thrd_success;
+    case EBUSY:
+      return thrd_busy;
+    case ETIMEDOUT:
+      return thrd_timedout;
+    default:
+      return thrd_error;
+  }
+}
+
+static int lock_strand(mtx_t* mutex, uptr pc, u64 deadline = sched::kNever) {
+  int result = lock_controlled(posix(mutex), pc, deadline, [=] { return real_mutex_trylock(posix(mutex)); });
+  return locked(c11_result(result), mutex, pc);
+}
+
 DURESS_INTERCEPTOR(int, mtx_lock, (mtx_t * mutex)) {
+  if (controlled()) return lock_strand(mutex, DURESS_CALLER_PC);
   return locked(DURESS_REAL(mtx_lock)(mutex), mutex, DURESS_CALLER_PC);
 }
 
 DURESS_INTERCEPTOR(int, mtx_trylock, (mtx_t * mutex)) {
+  if (controlled()) {
+    int result =
+        try_controlled(posix(mutex), DURESS_CALLER_PC, [=] { return real_mutex_trylock(posix(mutex)); });
+    return locked(c11_result(result), mutex, DURESS_CALLER_PC);
+  }
   return locked(DURESS_REAL(mtx_trylock)(mutex), mutex, DURESS_CALLER_PC);
 }
 
 DURESS_INTERCEPTOR(int, mtx_timedlock, (mtx_t * mutex, const timespec* until)) {
+  if (controlled() && valid_time(until)) {
+    return lock_strand(mutex, DURESS_CALLER_PC, control_deadline(CLOCK_REALTIME, until));
+  }
   return locked(DURESS_REAL(mtx_timedlock)(mutex, until), mutex, DURESS_CALLER_PC);
 }
 
 DURESS_INTERCEPTOR(int, mtx_unlock, (mtx_t * mutex)) {
-  if (awake() && !refuses_unlock(reinterpret_cast<pthread_mutex_t*>(mutex))) {
-    sync_unlocking(mutex, /*shared=*/false, DURESS_CALLER_PC);
-  }
-  return DURESS_REAL(mtx_unlock)(mutex);
+  if (controlled()) control_point(OpKind::kUnlock, mutex, DURESS_CALLER_PC);
+  bool refused = awake() && refuses_unlock(posix(mutex));
+  if (awake() && !refused) sync_unlocking(mutex, /*shared=*/false, DURESS_CALLER_PC);
+  int result = DURESS_REAL(mtx_unlock)(mutex);
+  if (controlled() && !refused) unlocked_controlled(mutex);
+  return result;
 }
 
 DURESS_INTERCEPTOR(int, cnd_init, (cnd_t * condition)) {
@@ -55,22 +89,44 @@ DURESS_INTERCEPTOR(void, cnd_destroy, (cnd_t * condition)) {
   if (awake()) sync_forget(condition);
 }
 
+static int wait_strand(cnd_t* condition, mtx_t* mutex, uptr pc, u64 deadline) {
+  return c11_result(wait_on_condition(condition, mutex, pc, [=] {
+    return wait_controlled(
+        condition, posix(mutex), pc, deadline, [=] { return real_mutex_unlock(posix(mutex)); },
+        [=] { return real_mutex_trylock(posix(mutex)); });
+  }));
+}
+
 DURESS_INTERCEPTOR(int, cnd_wait, (cnd_t * condition, mtx_t* mutex)) {
+  if (controlled()) return wait_strand(condition, mutex, DURESS_CALLER_PC, sched::kNever);
   return wait_on_condition(condition, mutex, DURESS_CALLER_PC,
                            [=] { return DURESS_REAL(cnd_wait)(condition, mutex); });
 }
 
 DURESS_INTERCEPTOR(int, cnd_timedwait, (cnd_t * condition, mtx_t* mutex, const timespec* until)) {
+  if (controlled() && valid_time(until)) {
+    return wait_strand(condition, mutex, DURESS_CALLER_PC, control_deadline(CLOCK_REALTIME, until));
+  }
   return wait_on_condition(condition, mutex, DURESS_CALLER_PC,
                            [=] { return DURESS_REAL(cnd_timedwait)(condition, mutex, until); });
 }
 
 DURESS_INTERCEPTOR(int, cnd_signal, (cnd_t * condition)) {
+  if (controlled()) control_point(OpKind::kSignal, condition, DURESS_CALLER_PC);
   if (awake()) sync_release_join(condition, DURESS_CALLER_PC);
+  if (controlled()) {
+    signal_controlled(condition, 1);
+    return thrd_success;
+  }
   return DURESS_REAL(cnd_signal)(condition);
 }
 
 DURESS_INTERCEPTOR(int, cnd_broadcast, (cnd_t * condition)) {
+  if (controlled()) control_point(OpKind::kBroadcast, condition, DURESS_CALLER_PC);
   if (awake()) sync_release_join(condition, DURESS_CALLER_PC);
+  if (controlled()) {
+    signal_controlled(condition, ~0u);
+    return thrd_success;
+  }
   return DURESS_REAL(cnd_broadcast)(condition);
 }

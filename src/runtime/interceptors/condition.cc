@@ -21,14 +21,27 @@ DURESS_INTERCEPTOR_OF(int, pthread_cond_destroy, DURESS_CONDITION_VERSION, (pthr
   return result;
 }
 
+/// The mutex's functions, called past their interceptors: what they mean for the detector is said here.
+static int wait_strand(pthread_cond_t* condition, pthread_mutex_t* mutex, uptr pc, u64 deadline) {
+  return wait_on_condition(condition, mutex, pc, [=] {
+    return wait_controlled(
+        condition, mutex, pc, deadline, [=] { return real_mutex_unlock(mutex); },
+        [=] { return real_mutex_trylock(mutex); });
+  });
+}
+
 DURESS_INTERCEPTOR_OF(int, pthread_cond_wait, DURESS_CONDITION_VERSION,
                       (pthread_cond_t * condition, pthread_mutex_t* mutex)) {
+  if (controlled()) return wait_strand(condition, mutex, DURESS_CALLER_PC, sched::kNever);
   return wait_on_condition(condition, mutex, DURESS_CALLER_PC,
                            [=] { return DURESS_REAL(pthread_cond_wait)(condition, mutex); });
 }
 
 DURESS_INTERCEPTOR_OF(int, pthread_cond_timedwait, DURESS_CONDITION_VERSION,
                       (pthread_cond_t * condition, pthread_mutex_t* mutex, const timespec* until)) {
+  if (controlled() && valid_time(until)) {
+    return wait_strand(condition, mutex, DURESS_CALLER_PC, control_deadline(clock_of(condition), until));
+  }
   return wait_on_condition(condition, mutex, DURESS_CALLER_PC,
                            [=] { return DURESS_REAL(pthread_cond_timedwait)(condition, mutex, until); });
 }
@@ -36,17 +49,30 @@ DURESS_INTERCEPTOR_OF(int, pthread_cond_timedwait, DURESS_CONDITION_VERSION,
 DURESS_INTERCEPTOR(int, pthread_cond_clockwait,
                    (pthread_cond_t * condition, pthread_mutex_t* mutex, clockid_t clock,
                     const timespec* until)) {
+  if (controlled() && valid_time(until)) {
+    return wait_strand(condition, mutex, DURESS_CALLER_PC, control_deadline(clock, until));
+  }
   return wait_on_condition(condition, mutex, DURESS_CALLER_PC, [=] {
     return DURESS_REAL(pthread_cond_clockwait)(condition, mutex, clock, until);
   });
 }
 
 DURESS_INTERCEPTOR_OF(int, pthread_cond_signal, DURESS_CONDITION_VERSION, (pthread_cond_t * condition)) {
+  if (controlled()) control_point(OpKind::kSignal, condition, DURESS_CALLER_PC);
   if (awake()) sync_release_join(condition, DURESS_CALLER_PC);
+  if (controlled()) {
+    signal_controlled(condition, 1);
+    return 0;
+  }
   return DURESS_REAL(pthread_cond_signal)(condition);
 }
 
 DURESS_INTERCEPTOR_OF(int, pthread_cond_broadcast, DURESS_CONDITION_VERSION, (pthread_cond_t * condition)) {
+  if (controlled()) control_point(OpKind::kBroadcast, condition, DURESS_CALLER_PC);
   if (awake()) sync_release_join(condition, DURESS_CALLER_PC);
+  if (controlled()) {
+    signal_controlled(condition, ~0u);
+    return 0;
+  }
   return DURESS_REAL(pthread_cond_broadcast)(condition);
 }

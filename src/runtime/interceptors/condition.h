@@ -32,6 +32,35 @@ int wait_on_condition(const void* condition, const void* mutex, uptr pc, Wait wa
   return result;
 }
 
+/// The wait of a strand, between sync_wait_begin and sync_wait_end. `unlock` and `attempt` are the real
+/// calls.
+template <typename Unlock, typename Attempt>
+int wait_controlled(const void* condition, pthread_mutex_t* mutex, uptr pc, u64 deadline, Unlock unlock,
+                    Attempt attempt) {
+  sched::Strand* self = controlled();
+  Operation operation = {OpKind::kWait, 0, address_of(condition), 0, pc};
+  control_cancellation_point();
+  scheduler().point(operation);
+  bool spurious = scheduler().choose(sched::ValueKind::kSpurious, 2) != 0;
+  unlock();
+  unlocked_controlled(mutex);
+  self->relock = address_of(mutex);
+  auto wake = spurious ? sched::Wake::kWoken : scheduler().block(operation, operation.object, deadline);
+  self->relock = 0;
+  int result = control_lock(mutex, /*reentrant=*/false, pc, sched::kNever, attempt);
+  if (wake == sched::Wake::kInterrupted) control_cancellation_point();
+  return result == 0 && wake == sched::Wake::kTimeout ? ETIMEDOUT : result;
+}
+
+inline void signal_controlled(const void* condition, u32 most) {
+  scheduler().wake(address_of(condition), most);
+}
+
+/// Which clock a condition's deadlines are of: a bit that pthread_condattr_setclock leaves in it.
+inline clockid_t clock_of(const pthread_cond_t* condition) {
+  return condition->__data.__wrefs & 2 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+}
+
 }  // namespace duress
 
 #endif  // DURESS_RUNTIME_INTERCEPTORS_CONDITION_H_

@@ -6,6 +6,7 @@
 // hides races between threads that talk over different connections, and never gives a false alarm.
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -13,6 +14,7 @@
 
 #include <cstdarg>
 
+#include "runtime/control.h"
 #include "runtime/interceptors/real.h"
 
 using namespace duress;
@@ -83,10 +85,12 @@ DURESS_INTERCEPTOR(int, socket, (int domain, int type, int protocol)) {
 }
 
 DURESS_INTERCEPTOR(int, accept, (int fd, sockaddr* address, socklen_t* size)) {
+  control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC);
   return accepted(fd, DURESS_REAL(accept)(fd, address, size), DURESS_CALLER_PC);
 }
 
 DURESS_INTERCEPTOR(int, accept4, (int fd, sockaddr* address, socklen_t* size, int flags)) {
+  control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC);
   return accepted(fd, DURESS_REAL(accept4)(fd, address, size, flags), DURESS_CALLER_PC);
 }
 
@@ -152,21 +156,35 @@ DURESS_INTERCEPTOR(int, epoll_ctl, (int set, int operation, int fd, epoll_event*
   return DURESS_REAL(epoll_ctl)(set, operation, fd, event);
 }
 
+/// An epoll set is a descriptor itself, ready when one of its members is.
+static int wait_timeout(int set, int milliseconds, uptr pc) {
+  return controlled() ? (control_await_epoll(set, milliseconds, pc), 0) : milliseconds;
+}
+
 static int polled(int set, int result, uptr pc) {
   if (awake() && result > 0) sync_acquire_fd(set, pc);
   return result;
 }
 
 DURESS_INTERCEPTOR(int, epoll_wait, (int set, epoll_event* events, int most, int timeout)) {
-  return polled(set, DURESS_REAL(epoll_wait)(set, events, most, timeout), DURESS_CALLER_PC);
+  return polled(set, DURESS_REAL(epoll_wait)(set, events, most, wait_timeout(set, timeout, DURESS_CALLER_PC)),
+                DURESS_CALLER_PC);
 }
 
 DURESS_INTERCEPTOR(int, epoll_pwait,
                    (int set, epoll_event* events, int most, int timeout, const sigset_t* mask)) {
-  return polled(set, DURESS_REAL(epoll_pwait)(set, events, most, timeout, mask), DURESS_CALLER_PC);
+  return polled(
+      set, DURESS_REAL(epoll_pwait)(set, events, most, wait_timeout(set, timeout, DURESS_CALLER_PC), mask),
+      DURESS_CALLER_PC);
 }
 
 DURESS_INTERCEPTOR(int, epoll_pwait2,
                    (int set, epoll_event* events, int most, const timespec* timeout, const sigset_t* mask)) {
+  timespec none = {0, 0};
+  if (controlled() && valid_time(timeout)) {
+    i64 milliseconds = timeout ? timeout->tv_sec * 1000 + timeout->tv_nsec / 1000000 : -1;
+    control_await_epoll(set, milliseconds, DURESS_CALLER_PC);
+    timeout = &none;
+  }
   return polled(set, DURESS_REAL(epoll_pwait2)(set, events, most, timeout, mask), DURESS_CALLER_PC);
 }

@@ -15,6 +15,7 @@
 #include <climits>
 
 #include "base/raw.h"
+#include "runtime/control.h"
 #include "runtime/interceptors/real.h"
 
 namespace duress {
@@ -28,18 +29,28 @@ std::atomic_ref<u32> state_of(u64* guard) {
 
 void finish(u64* guard, u32 value) {
   u32 old = state_of(guard).exchange(value, std::memory_order_acq_rel);
+  if (controlled()) {
+    scheduler().lock_given(address_of(guard));
+    scheduler().changed();
+    return;
+  }
   if (old & kWaiting) raw_syscall(SYS_futex, reinterpret_cast<long>(guard), FUTEX_WAKE, INT_MAX);
 }
 
 /// True: the caller initialises. False: it is done.
-bool begin(u64* guard) {
+bool begin(u64* guard, uptr pc) {
   auto state = state_of(guard);
   for (;;) {
     u32 seen = 0;
     if (state.compare_exchange_strong(seen, kBusy, std::memory_order_acq_rel, std::memory_order_acquire)) {
+      if (controlled()) scheduler().lock_taken(address_of(guard));
       return true;
     }
     if (seen & kDone) return false;
+    if (controlled()) {
+      scheduler().block({OpKind::kOnce, 0, address_of(guard), 0, pc}, address_of(guard));
+      continue;
+    }
     u32 waiting = seen | kWaiting;
     if (seen == waiting || state.compare_exchange_strong(seen, waiting, std::memory_order_relaxed)) {
       raw_syscall(SYS_futex, reinterpret_cast<long>(guard), FUTEX_WAIT, static_cast<long>(waiting), 0);
@@ -59,7 +70,8 @@ void duress_in_guard_abort(u64* guard) __asm__("__cxa_guard_abort") DURESS_INTER
 }
 
 int duress_in_guard_acquire(u64* guard) {
-  bool ours = begin(guard);
+  if (controlled()) control_point(OpKind::kOnce, guard, DURESS_CALLER_PC);
+  bool ours = begin(guard, DURESS_CALLER_PC);
   if (awake()) {
     if (ours) {
       sync_acquire(guard, DURESS_CALLER_PC);  // from an attempt that was aborted

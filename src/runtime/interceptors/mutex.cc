@@ -24,30 +24,57 @@ DURESS_INTERCEPTOR(int, pthread_mutex_destroy, (pthread_mutex_t * mutex)) {
   return result;
 }
 
+DURESS_INTERCEPTOR(int, pthread_mutex_trylock, (pthread_mutex_t * mutex)) {
+  int result = controlled() ? try_controlled(mutex, DURESS_CALLER_PC,
+                                             [=] { return DURESS_REAL(pthread_mutex_trylock)(mutex); })
+                            : DURESS_REAL(pthread_mutex_trylock)(mutex);
+  return DURESS_UNLIKELY(!awake()) ? result : locked(result, mutex, DURESS_CALLER_PC);
+}
+
+/// The lock of a strand. The obvious real call could wait, and with it everybody.
+static int lock_strand(pthread_mutex_t* mutex, uptr pc, u64 deadline = sched::kNever) {
+  return locked(
+      lock_controlled(mutex, pc, deadline, [=] { return DURESS_REAL(pthread_mutex_trylock)(mutex); }), mutex,
+      pc);
+}
+
 DURESS_INTERCEPTOR(int, pthread_mutex_lock, (pthread_mutex_t * mutex)) {
+  if (controlled()) return lock_strand(mutex, DURESS_CALLER_PC);
   int result = DURESS_REAL(pthread_mutex_lock)(mutex);
   return DURESS_UNLIKELY(!awake()) ? result : locked(result, mutex, DURESS_CALLER_PC);
 }
 
-DURESS_INTERCEPTOR(int, pthread_mutex_trylock, (pthread_mutex_t * mutex)) {
-  int result = DURESS_REAL(pthread_mutex_trylock)(mutex);
-  return DURESS_UNLIKELY(!awake()) ? result : locked(result, mutex, DURESS_CALLER_PC);
-}
-
 DURESS_INTERCEPTOR(int, pthread_mutex_timedlock, (pthread_mutex_t * mutex, const timespec* until)) {
+  if (controlled() && valid_time(until)) {
+    return lock_strand(mutex, DURESS_CALLER_PC, control_deadline(CLOCK_REALTIME, until));
+  }
   int result = DURESS_REAL(pthread_mutex_timedlock)(mutex, until);
   return DURESS_UNLIKELY(!awake()) ? result : locked(result, mutex, DURESS_CALLER_PC);
 }
 
 DURESS_INTERCEPTOR(int, pthread_mutex_clocklock,
                    (pthread_mutex_t * mutex, clockid_t clock, const timespec* until)) {
+  if (controlled() && valid_time(until)) {
+    return lock_strand(mutex, DURESS_CALLER_PC, control_deadline(clock, until));
+  }
   int result = DURESS_REAL(pthread_mutex_clocklock)(mutex, clock, until);
   return DURESS_UNLIKELY(!awake()) ? result : locked(result, mutex, DURESS_CALLER_PC);
 }
 
 DURESS_INTERCEPTOR(int, pthread_mutex_unlock, (pthread_mutex_t * mutex)) {
-  if (DURESS_LIKELY(awake()) && !refuses_unlock(mutex)) {
-    sync_unlocking(mutex, /*shared=*/false, DURESS_CALLER_PC);
-  }
+  if (controlled()) control_point(OpKind::kUnlock, mutex, DURESS_CALLER_PC);
+  bool refused = DURESS_LIKELY(awake()) && refuses_unlock(mutex);
+  if (DURESS_LIKELY(awake()) && !refused) sync_unlocking(mutex, /*shared=*/false, DURESS_CALLER_PC);
+  int result = DURESS_REAL(pthread_mutex_unlock)(mutex);
+  if (controlled() && !refused) unlocked_controlled(mutex);
+  return result;
+}
+
+namespace duress {
+int real_mutex_trylock(pthread_mutex_t* mutex) {
+  return DURESS_REAL(pthread_mutex_trylock)(mutex);
+}
+int real_mutex_unlock(pthread_mutex_t* mutex) {
   return DURESS_REAL(pthread_mutex_unlock)(mutex);
 }
+}  // namespace duress

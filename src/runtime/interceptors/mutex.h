@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <pthread.h>
 
+#include "runtime/control.h"
 #include "runtime/interceptors/real.h"
 
 namespace duress {
@@ -27,6 +28,32 @@ inline bool refuses_unlock(const pthread_mutex_t* mutex) {
   int type = kind & kTypeMask;
   bool checks = type == PTHREAD_MUTEX_RECURSIVE || type == PTHREAD_MUTEX_ERRORCHECK || (kind & kProtect);
   return checks && data.__owner != own_thread_number();
+}
+
+inline bool is_recursive(const pthread_mutex_t* mutex) {
+  return (mutex->__data.__kind & 3) == PTHREAD_MUTEX_RECURSIVE;
+}
+
+/// A lock in controlled mode; `attempt` is the real try. The caller of an error-checking mutex may own it.
+template <typename Attempt>
+int lock_controlled(pthread_mutex_t* mutex, uptr pc, u64 deadline, Attempt attempt) {
+  bool checks = (mutex->__data.__kind & 3) == PTHREAD_MUTEX_ERRORCHECK;
+  if (checks && mutex->__data.__owner == own_thread_number()) return EDEADLK;
+  return control_lock(mutex, is_recursive(mutex), pc, deadline, attempt);
+}
+
+/// A try, and an unlock.
+template <typename Attempt>
+int try_controlled(pthread_mutex_t* mutex, uptr pc, Attempt attempt) {
+  control_point(OpKind::kTryLock, mutex, pc);
+  int result = attempt();
+  if (is_locked(result)) scheduler().lock_taken(address_of(mutex));
+  return result;
+}
+
+inline void unlocked_controlled(const volatile void* mutex) {
+  scheduler().lock_given(address_of(mutex));
+  scheduler().changed();
 }
 
 }  // namespace duress

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <threads.h>
 
+#include "runtime/control.h"
 #include "runtime/interceptors/real.h"
 
 namespace duress {
@@ -31,19 +32,33 @@ void run_routine() {
       [](void* data) {
         auto* c = static_cast<OnceCall*>(data);
         sync_release(c->control, c->pc);
+        if (controlled()) scheduler().lock_given(address_of(c->control));
       },
       call);
   sync_release(call->control, call->pc);
 }
 
+/// As the C library marks it, in both kinds of once.
+bool is_done(const void* control) {
+  constexpr int kDone = 2;
+  return __atomic_load_n(static_cast<const int*>(control), __ATOMIC_ACQUIRE) & kDone;
+}
+
 /// `once` makes the real call with the routine it is given.
 template <typename Once>
 auto call_once_with(void* control, void (*routine)(), uptr pc, Once once) {
+  // Two strands must not meet in the real function: the second one would wait there for ever.
+  bool first = controlled() && !is_done(control);
+  if (first) control_lock(control, /*reentrant=*/false, pc, sched::kNever, [] { return 0; });
   OnceCall call = {control, routine, pc};
   OnceCall* outer = wanted;  // a routine may call once for something else
   wanted = &call;
   auto result = once(run_routine);
   wanted = outer;
+  if (first) {
+    scheduler().lock_given(address_of(control));
+    scheduler().changed();
+  }
   sync_acquire(control, pc);
   return result;
 }

@@ -15,6 +15,8 @@
 #ifndef DURESS_RUNTIME_INTERCEPTORS_REAL_H_
 #define DURESS_RUNTIME_INTERCEPTORS_REAL_H_
 
+#include <pthread.h>
+
 #include <atomic>
 
 #include "runtime/sync.h"
@@ -52,6 +54,13 @@ void lock_barriers();
 void unlock_barriers();
 void lock_interceptor_tables();
 void unlock_interceptor_tables();
+
+/// The mutex's real functions, for what waits on a condition.
+int real_mutex_trylock(pthread_mutex_t* mutex);
+int real_mutex_unlock(pthread_mutex_t* mutex);
+/// pthread_create itself.
+int make_real_thread(pthread_t* id, const pthread_attr_t* attributes, void* (*function)(void*),
+                     void* argument);
 
 /// The key whose destructor ends a thread, the handlers for fork: made once, by interceptors_ready().
 void prepare_threads();

@@ -4,6 +4,7 @@
 // lock nobody else does, and the C library keeps the writer's number in the lock, zero when there is none.
 #include <pthread.h>
 
+#include "runtime/control.h"
 #include "runtime/interceptors/real.h"
 
 using namespace duress;
@@ -30,44 +31,91 @@ DURESS_INTERCEPTOR(int, pthread_rwlock_destroy, (pthread_rwlock_t * lock)) {
   return result;
 }
 
-DURESS_INTERCEPTOR(int, pthread_rwlock_rdlock, (pthread_rwlock_t * lock)) {
-  return read_locked(DURESS_REAL(pthread_rwlock_rdlock)(lock), lock, DURESS_CALLER_PC);
-}
-
 DURESS_INTERCEPTOR(int, pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock)) {
+  if (controlled()) control_point(OpKind::kTryReadLock, lock, DURESS_CALLER_PC);
   return read_locked(DURESS_REAL(pthread_rwlock_tryrdlock)(lock), lock, DURESS_CALLER_PC);
 }
 
+DURESS_INTERCEPTOR(int, pthread_rwlock_trywrlock, (pthread_rwlock_t * lock)) {
+  if (controlled()) control_point(OpKind::kTryLock, lock, DURESS_CALLER_PC);
+  int result = DURESS_REAL(pthread_rwlock_trywrlock)(lock);
+  if (controlled() && result == 0) scheduler().lock_taken(address_of(lock));
+  return write_locked(result, lock, DURESS_CALLER_PC);
+}
+
+// In controlled mode the try is made again whenever somebody unlocks. Its answers are those of the lock, but
+// for a writer that asks again, which a try calls busy and the lock a deadlock.
+
+static bool is_own_writer(const pthread_rwlock_t* lock) {
+  return __atomic_load_n(&lock->__data.__cur_writer, __ATOMIC_RELAXED) == own_thread_number();
+}
+
+static int read_strand(pthread_rwlock_t* lock, uptr pc, u64 deadline = sched::kNever) {
+  if (is_own_writer(lock)) return EDEADLK;
+  int result = control_acquire(OpKind::kReadLock, lock, pc, deadline,
+                               [=] { return DURESS_REAL(pthread_rwlock_tryrdlock)(lock); });
+  return read_locked(result, lock, pc);
+}
+
+static int write_strand(pthread_rwlock_t* lock, uptr pc, u64 deadline = sched::kNever) {
+  if (is_own_writer(lock)) return EDEADLK;
+  int result = control_acquire(OpKind::kLock, lock, pc, deadline,
+                               [=] { return DURESS_REAL(pthread_rwlock_trywrlock)(lock); });
+  if (result == 0) scheduler().lock_taken(address_of(lock));
+  return write_locked(result, lock, pc);
+}
+
+DURESS_INTERCEPTOR(int, pthread_rwlock_rdlock, (pthread_rwlock_t * lock)) {
+  if (controlled()) return read_strand(lock, DURESS_CALLER_PC);
+  return read_locked(DURESS_REAL(pthread_rwlock_rdlock)(lock), lock, DURESS_CALLER_PC);
+}
+
 DURESS_INTERCEPTOR(int, pthread_rwlock_timedrdlock, (pthread_rwlock_t * lock, const timespec* until)) {
+  if (controlled() && valid_time(until)) {
+    return read_strand(lock, DURESS_CALLER_PC, control_deadline(CLOCK_REALTIME, until));
+  }
   return read_locked(DURESS_REAL(pthread_rwlock_timedrdlock)(lock, until), lock, DURESS_CALLER_PC);
 }
 
 DURESS_INTERCEPTOR(int, pthread_rwlock_clockrdlock,
                    (pthread_rwlock_t * lock, clockid_t clock, const timespec* until)) {
+  if (controlled() && valid_time(until)) {
+    return read_strand(lock, DURESS_CALLER_PC, control_deadline(clock, until));
+  }
   return read_locked(DURESS_REAL(pthread_rwlock_clockrdlock)(lock, clock, until), lock, DURESS_CALLER_PC);
 }
 
 DURESS_INTERCEPTOR(int, pthread_rwlock_wrlock, (pthread_rwlock_t * lock)) {
+  if (controlled()) return write_strand(lock, DURESS_CALLER_PC);
   return write_locked(DURESS_REAL(pthread_rwlock_wrlock)(lock), lock, DURESS_CALLER_PC);
 }
 
-DURESS_INTERCEPTOR(int, pthread_rwlock_trywrlock, (pthread_rwlock_t * lock)) {
-  return write_locked(DURESS_REAL(pthread_rwlock_trywrlock)(lock), lock, DURESS_CALLER_PC);
-}
-
 DURESS_INTERCEPTOR(int, pthread_rwlock_timedwrlock, (pthread_rwlock_t * lock, const timespec* until)) {
+  if (controlled() && valid_time(until)) {
+    return write_strand(lock, DURESS_CALLER_PC, control_deadline(CLOCK_REALTIME, until));
+  }
   return write_locked(DURESS_REAL(pthread_rwlock_timedwrlock)(lock, until), lock, DURESS_CALLER_PC);
 }
 
 DURESS_INTERCEPTOR(int, pthread_rwlock_clockwrlock,
                    (pthread_rwlock_t * lock, clockid_t clock, const timespec* until)) {
+  if (controlled() && valid_time(until)) {
+    return write_strand(lock, DURESS_CALLER_PC, control_deadline(clock, until));
+  }
   return write_locked(DURESS_REAL(pthread_rwlock_clockwrlock)(lock, clock, until), lock, DURESS_CALLER_PC);
 }
 
 DURESS_INTERCEPTOR(int, pthread_rwlock_unlock, (pthread_rwlock_t * lock)) {
+  if (controlled()) control_point(OpKind::kUnlock, lock, DURESS_CALLER_PC);
   if (awake()) {
     bool shared = __atomic_load_n(&lock->__data.__cur_writer, __ATOMIC_RELAXED) == 0;
     sync_unlocking(lock, shared, DURESS_CALLER_PC);
   }
-  return DURESS_REAL(pthread_rwlock_unlock)(lock);
+  int result = DURESS_REAL(pthread_rwlock_unlock)(lock);
+  if (controlled()) {
+    scheduler().lock_given(address_of(lock));
+    scheduler().wake(address_of(lock));
+    scheduler().changed();
+  }
+  return result;
 }

@@ -3,8 +3,10 @@
 // Semaphores: post → the wait it releases. The count is one atomic number that posts and waits change in
 // turn, so a wait is ordered after every post before it: a post adds to what is released. sem_getvalue orders
 // nothing: POSIX does not list it, and it is a relaxed load. sem_post is used in signal handlers.
+#include <errno.h>
 #include <semaphore.h>
 
+#include "runtime/control.h"
 #include "runtime/interceptors/real.h"
 
 using namespace duress;
@@ -25,23 +27,46 @@ DURESS_INTERCEPTOR(int, sem_destroy, (sem_t * semaphore)) {
   return result;
 }
 
-DURESS_INTERCEPTOR(int, sem_wait, (sem_t * semaphore)) {
-  return waited(DURESS_REAL(sem_wait)(semaphore), semaphore, DURESS_CALLER_PC);
-}
-
 DURESS_INTERCEPTOR(int, sem_trywait, (sem_t * semaphore)) {
+  if (controlled()) control_point(OpKind::kTryAcquire, semaphore, DURESS_CALLER_PC);
   return waited(DURESS_REAL(sem_trywait)(semaphore), semaphore, DURESS_CALLER_PC);
 }
 
+static int wait_strand(sem_t* semaphore, uptr pc, u64 deadline = sched::kNever) {
+  control_cancellation_point();
+  int saved = errno;
+  int error = control_acquire(OpKind::kAcquire, semaphore, pc, deadline,
+                              [=] { return DURESS_REAL(sem_trywait)(semaphore) == 0 ? 0 : errno; });
+  errno = error ? error : saved;
+  return waited(error ? -1 : 0, semaphore, pc);
+}
+
+DURESS_INTERCEPTOR(int, sem_wait, (sem_t * semaphore)) {
+  if (controlled()) return wait_strand(semaphore, DURESS_CALLER_PC);
+  return waited(DURESS_REAL(sem_wait)(semaphore), semaphore, DURESS_CALLER_PC);
+}
+
 DURESS_INTERCEPTOR(int, sem_timedwait, (sem_t * semaphore, const timespec* until)) {
+  if (controlled() && valid_time(until)) {
+    return wait_strand(semaphore, DURESS_CALLER_PC, control_deadline(CLOCK_REALTIME, until));
+  }
   return waited(DURESS_REAL(sem_timedwait)(semaphore, until), semaphore, DURESS_CALLER_PC);
 }
 
 DURESS_INTERCEPTOR(int, sem_clockwait, (sem_t * semaphore, clockid_t clock, const timespec* until)) {
+  if (controlled() && valid_time(until)) {
+    return wait_strand(semaphore, DURESS_CALLER_PC, control_deadline(clock, until));
+  }
   return waited(DURESS_REAL(sem_clockwait)(semaphore, clock, until), semaphore, DURESS_CALLER_PC);
 }
 
 DURESS_INTERCEPTOR(int, sem_post, (sem_t * semaphore)) {
+  if (controlled()) control_point(OpKind::kPost, semaphore, DURESS_CALLER_PC);
   if (awake()) sync_release_join(semaphore, DURESS_CALLER_PC);
-  return DURESS_REAL(sem_post)(semaphore);
+  int result = DURESS_REAL(sem_post)(semaphore);
+  if (controlled() && result == 0) {
+    scheduler().wake(address_of(semaphore), 1);
+    scheduler().changed();
+  }
+  return result;
 }

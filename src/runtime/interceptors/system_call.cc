@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Raw system calls and clone. A futex needs nothing: the atomics on its word carry the order, and those are
-// instrumented. What does matter is a thread or a process that comes into being, or ends, past the functions
-// that we stand in for. A thread made by a raw clone has no thread-local storage we could use: it is named
-// once and the run counts as incomplete.
+// Raw system calls and clone. A futex orders nothing: the atomics on its word carry the order, and those are
+// instrumented; but in controlled mode it must not wait in the kernel. What does matter is a thread or a
+// process that comes into being, or ends, past the functions that we stand in for. A thread made by a raw
+// clone has no thread-local storage we could use: it is named once and the run counts as incomplete.
 #include <errno.h>
+#include <linux/futex.h>
 #include <linux/sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdarg>
 
+#include "runtime/control.h"
 #include "runtime/interceptors/fork.h"
 
 namespace duress {
@@ -34,6 +36,41 @@ void leave_fork_keeping_errno(bool child) {
   int saved = errno;
   leave_fork(child);
   errno = saved;
+}
+
+/// A futex of a strand. False: a kind that only the kernel can do.
+bool futex_strand(long address, long operation, long value, long timeout, long other, long mask, uptr pc,
+                  long* result) {
+  auto* word = reinterpret_cast<std::atomic<u32>*>(address);
+  const auto* time = reinterpret_cast<const timespec*>(timeout);
+  long command = operation & FUTEX_CMD_MASK;
+  switch (command) {
+    case FUTEX_WAIT:
+    case FUTEX_WAIT_BITSET: {
+      if (!valid_time(time) ||
+          (command == FUTEX_WAIT_BITSET && static_cast<u32>(mask) != FUTEX_BITSET_MATCH_ANY)) {
+        return false;
+      }
+      Operation op = {OpKind::kFutexWait, 0, address_of(word), 0, pc};
+      scheduler().point(op);
+      if (word->load() != static_cast<u32>(value)) {
+        *result = -EAGAIN;
+        return true;
+      }
+      clockid_t clock = operation & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC;
+      u64 deadline = command == FUTEX_WAIT ? control_timeout(time) : control_deadline(clock, time);
+      *result = scheduler().block(op, op.object, deadline) == sched::Wake::kTimeout ? -ETIMEDOUT : 0;
+      return true;
+    }
+    case FUTEX_WAKE:
+    case FUTEX_WAKE_BITSET:
+      control_point(OpKind::kFutexWake, word, pc);
+      *result = static_cast<long>(scheduler().wake(address_of(word), static_cast<u32>(value)));
+      return true;
+    default:
+      (void)other;
+      return false;
+  }
 }
 
 }  // namespace
@@ -65,6 +102,22 @@ DURESS_INTERCEPTOR(long, syscall, (long number, ...)) {
   bool forks = false;
   if (awake()) {
     switch (number) {
+      case SYS_futex:
+        if (long result; controlled()) {
+          if (futex_strand(a, b, c, d, e, f, DURESS_CALLER_PC, &result)) {
+            if (result >= 0) return result;
+            errno = static_cast<int>(-result);
+            return -1;
+          }
+          incomplete("a futex operation that only the kernel can do");
+        }
+        break;
+      case SYS_gettid:
+        if (controlled()) return own_thread_number();
+        break;
+      case SYS_sched_yield:
+        if (controlled()) return scheduler().yield(DURESS_CALLER_PC), 0;
+        break;
       case SYS_fork:
         forks = true;
         break;
@@ -102,4 +155,9 @@ DURESS_INTERCEPTOR(long, syscall, (long number, ...)) {
   long result = DURESS_REAL(syscall)(number, a, b, c, d, e, f);
   leave_fork_keeping_errno(result == 0);
   return result;
+}
+
+/// The carrier's number is not the strand's.
+DURESS_INTERCEPTOR(pid_t, gettid, ()) {
+  return controlled() ? own_thread_number() : DURESS_REAL(gettid)();
 }

@@ -11,6 +11,7 @@
 // A thread that leaves through pthread_exit, thrd_exit or cancellation passes through the same destructors,
 // so these functions need no interceptor. Signals wait until thread_started: a handler must not run in a
 // thread that the runtime does not know yet.
+#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -20,6 +21,7 @@
 #include <cstdarg>
 
 #include "base/raw.h"
+#include "runtime/control.h"
 #include "runtime/interceptors/real.h"
 #include "runtime/interceptors/thread_handles.h"
 
@@ -35,6 +37,9 @@ void on_thread_end(void* value) {
   handle_ended(handle);
   thread_ended();
   drop_handle(handle);
+  if (!controlled()) return;
+  t_strand = nullptr;
+  scheduler().end();
 }
 
 u64 change_mask(int how, u64 mask) {
@@ -47,21 +52,36 @@ u64 change_mask(int how, u64 mask) {
 /// The new thread's first steps; the handle keeps what the thread will need.
 void begin_thread(ThreadHandle* handle) {
   enroll_handle(handle, pthread_self());
+  if (handle->strand) {
+    own_thread_number();  // asked for on its own kernel thread
+    t_strand = handle->strand;
+    scheduler().arrive(handle->strand);
+  }
   thread_started(handle->thread);
   pthread_setspecific(end_key, handle);
-  if (handle->restore_mask) change_mask(SIG_SETMASK, handle->signal_mask);
+  // A strand's own kernel thread takes no signals: the carrier does.
+  if (handle->restore_mask && !handle->strand) change_mask(SIG_SETMASK, handle->signal_mask);
+}
+
+/// The destructors of the thread's storage and the C library's end of a thread need its own kernel thread.
+void finish_thread() {
+  if (controlled()) scheduler().go_home();
 }
 
 void* run_posix(void* data) {
   auto* handle = static_cast<ThreadHandle*>(data);
   begin_thread(handle);
-  return handle->posix_function(handle->argument);
+  void* result = handle->posix_function(handle->argument);
+  finish_thread();
+  return result;
 }
 
 int run_c11(void* data) {
   auto* handle = static_cast<ThreadHandle*>(data);
   begin_thread(handle);
-  return handle->c11_function(handle->argument);
+  int result = handle->c11_function(handle->argument);
+  finish_thread();
+  return result;
 }
 
 /// `create` makes the real call and returns 0 if there is a new thread: the handle is then the thread's
@@ -69,6 +89,7 @@ int run_c11(void* data) {
 template <typename Create>
 int create_thread(ThreadHandle* handle, bool block_signals, Create create) {
   Thread* thread = handle->thread;
+  sched::Strand* strand = handle->strand;
   bool unreferenced = handle->detached;
   u64 mask = 0;
   if (block_signals) {
@@ -80,11 +101,50 @@ int create_thread(ThreadHandle* handle, bool block_signals, Create create) {
   if (result != 0) {
     abandon_handle(handle);
     thread_not_created(thread);
+    if (strand) scheduler().forget_strand(strand);
   } else if (unreferenced) {
     thread_unreferenced(thread);
   }
   if (block_signals) change_mask(SIG_SETMASK, mask);
+  if (strand && result == 0) scheduler().launch(strand);
   return result;
+}
+
+/// The runtime's part before the real create. Null: the thread is none of its business.
+ThreadHandle* announce_thread(bool detached, uptr pc) {
+  if (!awake()) return nullptr;
+  control_fork_point();
+  if (controlled()) control_point(OpKind::kCreate, nullptr, pc);
+  Thread* thread = thread_created(pc);
+  if (!thread && !controlled()) return nullptr;
+  ThreadHandle* handle = make_handle(thread, detached);
+  if (controlled()) handle->strand = scheduler().make_strand(pc);
+  return handle;
+}
+
+/// Waits in the scheduler until the thread has ended; the real join then returns at once. False: out of time.
+bool await_end(ThreadHandle* handle, uptr pc, u64 deadline = sched::kNever) {
+  if (!controlled() || !handle || !handle->strand || handle->strand == controlled()) return true;
+  control_cancellation_point();
+  Operation operation = {OpKind::kJoin, 0, address_of(handle->strand), 0, pc};
+  if (handle->strand->state == sched::Strand::State::kEnded) scheduler().point(operation);
+  while (handle->strand->state != sched::Strand::State::kEnded) {
+    auto wake = scheduler().block(operation, operation.object, deadline);
+    if (wake == sched::Wake::kTimeout) return false;
+    if (wake == sched::Wake::kInterrupted) control_cancellation_point();
+  }
+  return true;
+}
+
+bool has_ended(ThreadHandle* handle) {
+  return !handle || !handle->strand || handle->strand->state == sched::Strand::State::kEnded;
+}
+
+void name_strand(sched::Strand* strand, const char* name) {
+  if (!strand) return;
+  size_t n = 0;
+  for (; name[n] && n + 1 < sizeof strand->name; ++n) strand->name[n] = name[n];
+  strand->name[n] = 0;
 }
 
 void joined(ThreadHandle* handle, bool success, uptr pc) {
@@ -123,11 +183,10 @@ using namespace duress;
 DURESS_INTERCEPTOR(int, pthread_create,
                    (pthread_t * id, const pthread_attr_t* attributes, void* (*function)(void*),
                     void* argument)) {
-  Thread* thread = awake() ? thread_created(DURESS_CALLER_PC) : nullptr;
-  if (!thread) return DURESS_REAL(pthread_create)(id, attributes, function, argument);
   int state = PTHREAD_CREATE_JOINABLE;
-  if (attributes) pthread_attr_getdetachstate(attributes, &state);
-  ThreadHandle* handle = make_handle(thread, state == PTHREAD_CREATE_DETACHED);
+  if (awake() && attributes) pthread_attr_getdetachstate(attributes, &state);
+  ThreadHandle* handle = announce_thread(state == PTHREAD_CREATE_DETACHED, DURESS_CALLER_PC);
+  if (!handle) return DURESS_REAL(pthread_create)(id, attributes, function, argument);
   handle->posix_function = function;
   handle->argument = argument;
   // If the attributes name a signal mask, the thread starts with that one, and we leave it alone.
@@ -138,9 +197,8 @@ DURESS_INTERCEPTOR(int, pthread_create,
 }
 
 DURESS_INTERCEPTOR(int, thrd_create, (thrd_t * id, thrd_start_t function, void* argument)) {
-  Thread* thread = awake() ? thread_created(DURESS_CALLER_PC) : nullptr;
-  if (!thread) return DURESS_REAL(thrd_create)(id, function, argument);
-  ThreadHandle* handle = make_handle(thread, /*detached=*/false);
+  ThreadHandle* handle = announce_thread(/*detached=*/false, DURESS_CALLER_PC);
+  if (!handle) return DURESS_REAL(thrd_create)(id, function, argument);
   handle->c11_function = function;
   handle->argument = argument;
   static_assert(thrd_success == 0);
@@ -153,6 +211,7 @@ DURESS_INTERCEPTOR(int, thrd_create, (thrd_t * id, thrd_start_t function, void* 
 DURESS_INTERCEPTOR(int, pthread_join, (pthread_t id, void** value)) {
   if (!awake()) return DURESS_REAL(pthread_join)(id, value);
   ThreadHandle* handle = find_handle(id);
+  await_end(handle, DURESS_CALLER_PC);
   int result = DURESS_REAL(pthread_join)(id, value);
   joined(handle, result == 0, DURESS_CALLER_PC);
   return result;
@@ -161,15 +220,21 @@ DURESS_INTERCEPTOR(int, pthread_join, (pthread_t id, void** value)) {
 DURESS_INTERCEPTOR(int, pthread_tryjoin_np, (pthread_t id, void** value)) {
   if (!awake()) return DURESS_REAL(pthread_tryjoin_np)(id, value);
   ThreadHandle* handle = find_handle(id);
-  int result = DURESS_REAL(pthread_tryjoin_np)(id, value);
+  if (controlled()) control_point(OpKind::kJoin, handle ? handle->strand : nullptr, DURESS_CALLER_PC);
+  int result = has_ended(handle) ? DURESS_REAL(pthread_tryjoin_np)(id, value) : EBUSY;
   joined(handle, result == 0, DURESS_CALLER_PC);
   return result;
 }
 
+static int real_timed_join(ThreadHandle* handle, pthread_t id, void** value, clockid_t clock,
+                           const timespec* until);
+
 DURESS_INTERCEPTOR(int, pthread_timedjoin_np, (pthread_t id, void** value, const timespec* until)) {
   if (!awake()) return DURESS_REAL(pthread_timedjoin_np)(id, value, until);
   ThreadHandle* handle = find_handle(id);
-  int result = DURESS_REAL(pthread_timedjoin_np)(id, value, until);
+  bool late = controlled() && valid_time(until) &&
+              !await_end(handle, DURESS_CALLER_PC, control_deadline(CLOCK_REALTIME, until));
+  int result = late ? ETIMEDOUT : real_timed_join(handle, id, value, CLOCK_REALTIME, until);
   joined(handle, result == 0, DURESS_CALLER_PC);
   return result;
 }
@@ -178,14 +243,24 @@ DURESS_INTERCEPTOR(int, pthread_clockjoin_np,
                    (pthread_t id, void** value, clockid_t clock, const timespec* until)) {
   if (!awake()) return DURESS_REAL(pthread_clockjoin_np)(id, value, clock, until);
   ThreadHandle* handle = find_handle(id);
-  int result = DURESS_REAL(pthread_clockjoin_np)(id, value, clock, until);
+  bool late = controlled() && valid_time(until) &&
+              !await_end(handle, DURESS_CALLER_PC, control_deadline(clock, until));
+  int result = late ? ETIMEDOUT : real_timed_join(handle, id, value, clock, until);
   joined(handle, result == 0, DURESS_CALLER_PC);
   return result;
+}
+
+/// A deadline of virtual time means nothing to the C library.
+static int real_timed_join(ThreadHandle* handle, pthread_t id, void** value, clockid_t clock,
+                           const timespec* until) {
+  if (handle && handle->strand) return DURESS_REAL(pthread_join)(id, value);
+  return DURESS_REAL(pthread_clockjoin_np)(id, value, clock, until);
 }
 
 DURESS_INTERCEPTOR(int, thrd_join, (thrd_t id, int* value)) {
   if (!awake()) return DURESS_REAL(thrd_join)(id, value);
   ThreadHandle* handle = find_handle(id);
+  await_end(handle, DURESS_CALLER_PC);
   int result = DURESS_REAL(thrd_join)(id, value);
   joined(handle, result == thrd_success, DURESS_CALLER_PC);
   return result;
@@ -212,8 +287,10 @@ DURESS_INTERCEPTOR(int, pthread_setname_np, (pthread_t id, const char* name)) {
   if (!awake() || result != 0) return result;
   if (pthread_equal(id, pthread_self())) {
     thread_named(nullptr, name);
+    name_strand(controlled(), name);
   } else if (ThreadHandle* handle = find_handle(id)) {
-    thread_named(handle->thread, name);
+    if (handle->thread) thread_named(handle->thread, name);
+    name_strand(handle->strand, name);
     drop_handle(handle);
   }
   return result;
@@ -226,7 +303,86 @@ DURESS_INTERCEPTOR(int, prctl, (int option, ...)) {
   unsigned long c = va_arg(list, unsigned long), d = va_arg(list, unsigned long);
   va_end(list);
   int result = DURESS_REAL(prctl)(option, a, b, c, d);
-  if (awake() && result == 0 && option == PR_SET_NAME)
+  if (awake() && result == 0 && option == PR_SET_NAME) {
     thread_named(nullptr, reinterpret_cast<const char*>(a));
+    name_strand(controlled(), reinterpret_cast<const char*>(a));
+  }
   return result;
 }
+
+// ---- the end of a thread from within, and from outside
+// --------------------------------------------------------------
+
+/// The main thread has no handle: nobody created it. It gets one when it ends before the process does.
+static void prepare_exit() {
+  if (!controlled()) return;
+  if (!pthread_getspecific(end_key)) {
+    ThreadHandle* handle = make_handle(nullptr, /*detached=*/true);
+    enroll_handle(handle, pthread_self());
+    pthread_setspecific(end_key, handle);
+  }
+  finish_thread();
+}
+
+DURESS_INTERCEPTOR(void, pthread_exit, (void* value)) {
+  prepare_exit();
+  DURESS_REAL(pthread_exit)(value);
+}
+
+DURESS_INTERCEPTOR(void, thrd_exit, (int value)) {
+  prepare_exit();
+  DURESS_REAL(thrd_exit)(value);
+}
+
+/// In controlled mode a cancellation is a note that the strand finds at its next cancellation point.
+DURESS_INTERCEPTOR(int, pthread_cancel, (pthread_t id)) {
+  ThreadHandle* handle = controlled() ? find_handle(id) : nullptr;
+  if (!handle) return DURESS_REAL(pthread_cancel)(id);
+  sched::Strand* strand = handle->strand;
+  if (strand) {
+    control_point(OpKind::kSignal, strand, DURESS_CALLER_PC);
+    if (strand->state != sched::Strand::State::kEnded) {
+      strand->cancelled = true;
+      switch (strand->next.kind) {
+        case OpKind::kWait:
+        case OpKind::kSleep:
+        case OpKind::kJoin:
+        case OpKind::kAcquire:
+        case OpKind::kSystem:
+          scheduler().interrupt(strand);
+          scheduler().changed();
+          break;
+        default:
+          break;
+      }
+    }
+  }
+  drop_handle(handle);
+  return strand ? 0 : DURESS_REAL(pthread_cancel)(id);
+}
+
+DURESS_INTERCEPTOR(void, pthread_testcancel, ()) {
+  if (controlled()) control_cancellation_point();
+  DURESS_REAL(pthread_testcancel)();
+}
+
+namespace duress {
+
+int make_real_thread(pthread_t* id, const pthread_attr_t* attributes, void* (*function)(void*),
+                     void* argument) {
+  return DURESS_REAL(pthread_create)(id, attributes, function, argument);
+}
+
+void control_cancellation_point() {
+  sched::Strand* strand = controlled();
+  if (!strand || !strand->cancelled) return;
+  int state;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+  pthread_setcancelstate(state, nullptr);
+  if (state == PTHREAD_CANCEL_DISABLE) return;
+  strand->cancelled = false;
+  prepare_exit();
+  DURESS_REAL(pthread_exit)(PTHREAD_CANCELED);
+}
+
+}  // namespace duress

@@ -15,9 +15,14 @@
 
 namespace duress {
 
+namespace sched {
+struct Strand;
+}
+
 /// A thread that the runtime saw being created. Fields after `next` are guarded by the table's lock.
 struct ThreadHandle {
-  Thread* thread = nullptr;
+  Thread* thread = nullptr;         // null if nothing is detected
+  sched::Strand* strand = nullptr;  // null if nothing is controlled
 
   // What the new thread needs; written by the creator before it starts.
   void* (*posix_function)(void*) = nullptr;

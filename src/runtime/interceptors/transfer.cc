@@ -6,11 +6,13 @@
 // whole buffer counts as read, even if the kernel then takes less of it. A read of 0 bytes is the end of the
 // channel and ordered after the close of its other side.
 #include <errno.h>
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "runtime/control.h"
 #include "runtime/interceptors/real.h"
 
 namespace duress {
@@ -60,6 +62,7 @@ size_t count_of(int parts) {
 using namespace duress;
 
 DURESS_INTERCEPTOR(ssize_t, read, (int fd, void* buffer, size_t size)) {
+  control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC);
   return received(fd, buffer, DURESS_REAL(read)(fd, buffer, size), DURESS_CALLER_PC);
 }
 
@@ -72,6 +75,7 @@ DURESS_INTERCEPTOR(ssize_t, pread64, (int fd, void* buffer, size_t size, off64_t
 }
 
 DURESS_INTERCEPTOR(ssize_t, recv, (int fd, void* buffer, size_t size, int flags)) {
+  control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC);
   ssize_t n = DURESS_REAL(recv)(fd, buffer, size, flags);
   // With MSG_TRUNC the answer is the size of the datagram, not of what was written.
   received(fd, buffer, n > static_cast<ssize_t>(size) ? static_cast<ssize_t>(size) : n, DURESS_CALLER_PC);
@@ -80,6 +84,7 @@ DURESS_INTERCEPTOR(ssize_t, recv, (int fd, void* buffer, size_t size, int flags)
 
 DURESS_INTERCEPTOR(ssize_t, recvfrom,
                    (int fd, void* buffer, size_t size, int flags, sockaddr* from, socklen_t* from_size)) {
+  control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC);
   ssize_t n = DURESS_REAL(recvfrom)(fd, buffer, size, flags, from, from_size);
   received(fd, buffer, n > static_cast<ssize_t>(size) ? static_cast<ssize_t>(size) : n, DURESS_CALLER_PC);
   return n;
@@ -88,6 +93,7 @@ DURESS_INTERCEPTOR(ssize_t, recvfrom,
 // What _FORTIFY_SOURCE makes of them: the size of the buffer comes along and is checked.
 
 DURESS_INTERCEPTOR(ssize_t, __read_chk, (int fd, void* buffer, size_t size, size_t most)) {
+  control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC);
   return received(fd, buffer, DURESS_REAL(__read_chk)(fd, buffer, size, most), DURESS_CALLER_PC);
 }
 
@@ -100,6 +106,7 @@ DURESS_INTERCEPTOR(ssize_t, __pread64_chk, (int fd, void* buffer, size_t size, o
 }
 
 DURESS_INTERCEPTOR(ssize_t, __recv_chk, (int fd, void* buffer, size_t size, size_t most, int flags)) {
+  control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC);
   ssize_t n = DURESS_REAL(__recv_chk)(fd, buffer, size, most, flags);
   received(fd, buffer, n > static_cast<ssize_t>(size) ? static_cast<ssize_t>(size) : n, DURESS_CALLER_PC);
   return n;
@@ -108,12 +115,14 @@ DURESS_INTERCEPTOR(ssize_t, __recv_chk, (int fd, void* buffer, size_t size, size
 DURESS_INTERCEPTOR(ssize_t, __recvfrom_chk,
                    (int fd, void* buffer, size_t size, size_t most, int flags, sockaddr* from,
                     socklen_t* from_size)) {
+  control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC);
   ssize_t n = DURESS_REAL(__recvfrom_chk)(fd, buffer, size, most, flags, from, from_size);
   received(fd, buffer, n > static_cast<ssize_t>(size) ? static_cast<ssize_t>(size) : n, DURESS_CALLER_PC);
   return n;
 }
 
 DURESS_INTERCEPTOR(ssize_t, readv, (int fd, const iovec* parts, int count)) {
+  control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC);
   return received_parts(fd, parts, count_of(count), DURESS_REAL(readv)(fd, parts, count), DURESS_CALLER_PC);
 }
 
@@ -128,11 +137,13 @@ DURESS_INTERCEPTOR(ssize_t, preadv64, (int fd, const iovec* parts, int count, of
 }
 
 DURESS_INTERCEPTOR(ssize_t, recvmsg, (int fd, msghdr* message, int flags)) {
+  control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC);
   ssize_t n = DURESS_REAL(recvmsg)(fd, message, flags);
   return n < 0 ? n : received_parts(fd, message->msg_iov, message->msg_iovlen, n, DURESS_CALLER_PC);
 }
 
 DURESS_INTERCEPTOR(int, recvmmsg, (int fd, mmsghdr* messages, unsigned count, int flags, timespec* timeout)) {
+  control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC);
   int n = DURESS_REAL(recvmmsg)(fd, messages, count, flags, timeout);
   for (int i = 0; i < n; ++i) {
     const msghdr& m = messages[i].msg_hdr;
@@ -142,6 +153,7 @@ DURESS_INTERCEPTOR(int, recvmmsg, (int fd, mmsghdr* messages, unsigned count, in
 }
 
 DURESS_INTERCEPTOR(ssize_t, write, (int fd, const void* buffer, size_t size)) {
+  control_await_descriptor(fd, POLLOUT, DURESS_CALLER_PC);
   sending(fd, buffer, size, DURESS_CALLER_PC);
   return DURESS_REAL(write)(fd, buffer, size);
 }
@@ -157,6 +169,7 @@ DURESS_INTERCEPTOR(ssize_t, pwrite64, (int fd, const void* buffer, size_t size, 
 }
 
 DURESS_INTERCEPTOR(ssize_t, send, (int fd, const void* buffer, size_t size, int flags)) {
+  control_await_descriptor(fd, POLLOUT, DURESS_CALLER_PC);
   sending(fd, buffer, size, DURESS_CALLER_PC);
   return DURESS_REAL(send)(fd, buffer, size, flags);
 }
@@ -164,11 +177,13 @@ DURESS_INTERCEPTOR(ssize_t, send, (int fd, const void* buffer, size_t size, int 
 DURESS_INTERCEPTOR(ssize_t, sendto,
                    (int fd, const void* buffer, size_t size, int flags, const sockaddr* to,
                     socklen_t to_size)) {
+  control_await_descriptor(fd, POLLOUT, DURESS_CALLER_PC);
   sending(fd, buffer, size, DURESS_CALLER_PC);
   return DURESS_REAL(sendto)(fd, buffer, size, flags, to, to_size);
 }
 
 DURESS_INTERCEPTOR(ssize_t, writev, (int fd, const iovec* parts, int count)) {
+  control_await_descriptor(fd, POLLOUT, DURESS_CALLER_PC);
   sending_parts(fd, parts, count_of(count), DURESS_CALLER_PC);
   return DURESS_REAL(writev)(fd, parts, count);
 }
@@ -184,11 +199,13 @@ DURESS_INTERCEPTOR(ssize_t, pwritev64, (int fd, const iovec* parts, int count, o
 }
 
 DURESS_INTERCEPTOR(ssize_t, sendmsg, (int fd, const msghdr* message, int flags)) {
+  control_await_descriptor(fd, POLLOUT, DURESS_CALLER_PC);
   if (message) sending_parts(fd, message->msg_iov, message->msg_iovlen, DURESS_CALLER_PC);
   return DURESS_REAL(sendmsg)(fd, message, flags);
 }
 
 DURESS_INTERCEPTOR(int, sendmmsg, (int fd, mmsghdr* messages, unsigned count, int flags)) {
+  control_await_descriptor(fd, POLLOUT, DURESS_CALLER_PC);
   for (unsigned i = 0; i < count; ++i) {
     const msghdr& m = messages[i].msg_hdr;
     sending_parts(fd, m.msg_iov, m.msg_iovlen, DURESS_CALLER_PC);
@@ -197,11 +214,13 @@ DURESS_INTERCEPTOR(int, sendmmsg, (int fd, mmsghdr* messages, unsigned count, in
 }
 
 DURESS_INTERCEPTOR(int, eventfd_write, (int fd, eventfd_t value)) {
+  control_await_descriptor(fd, POLLOUT, DURESS_CALLER_PC);
   if (awake()) sync_release_fd(fd, DURESS_CALLER_PC);
   return DURESS_REAL(eventfd_write)(fd, value);
 }
 
 DURESS_INTERCEPTOR(int, eventfd_read, (int fd, eventfd_t* value)) {
+  control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC);
   int result = DURESS_REAL(eventfd_read)(fd, value);
   if (result == 0) received(fd, value, sizeof *value, DURESS_CALLER_PC);
   return result;

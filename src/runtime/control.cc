@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One controlled execution: begins, waits, ends; and what is written of it.
+#include "runtime/control.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "runtime/interceptors/real.h"
+#include "runtime/runtime.h"
+#include "runtime/unwinding.h"
+
+namespace duress {
+
+thread_local sched::Strand* t_strand __attribute__((tls_model("initial-exec"))) = nullptr;
+sched::Scheduler* g_scheduler = nullptr;
+
+namespace {
+
+using sched::Strand;
+
+const trail::Request* g_request = nullptr;
+trail::Record* g_record = nullptr;
+int server_in = -1, server_out = -1;
+constinit Strand* traced = nullptr;  // its operation's value is not known yet
+
+void* map_file(const char* path, size_t bytes, bool write) {
+  long fd = raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path),
+                        (write ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+  if (fd < 0) fatal("cannot open the file of a controlled execution", path);
+  long at = raw_syscall(SYS_mmap, 0, static_cast<long>(bytes), write ? PROT_READ | PROT_WRITE : PROT_READ,
+                        MAP_SHARED, fd, 0);
+  raw_syscall(SYS_close, fd);
+  if (at < 0 && at > -4096) fatal("cannot map the file of a controlled execution", path);
+  return reinterpret_cast<void*>(at);
+}
+
+// ---- what is written
+// -----------------------------------------------------------------------------------------
+
+constexpr int kMostFrames = 64;
+
+struct Dump {
+  uptr frames[kMostFrames];
+  int count;
+};
+constexpr u32 kMostDumps = 4096;
+Dump* dumps = nullptr;  // by strand; made when needed
+
+void dump_strand(Strand& strand) {
+  Uncontrolled here;
+  if (!dumps) dumps = static_cast<Dump*>(map_memory(kMostDumps * sizeof(Dump)));
+  if (!dumps || strand.number >= kMostDumps) return;
+  Dump& dump = dumps[strand.number];
+  dump.count = unwind_stack(dump.frames, kMostFrames, strand.next.place);
+}
+
+const char* state_word(const Strand& s) {
+  if (s.state == Strand::State::kEnded) return "ended";
+  return s.state == Strand::State::kBlocked ? "blocked" : "runnable";
+}
+
+void put_strand(Text& text, Strand& s) {
+  text.put('{').key("strand").number(s.number).key("name").quoted(s.name).key("state").quoted(state_word(s));
+  text.key("op").quoted(word_of(s.next.kind)).key("object").address(s.next.object);
+  text.key("place").address(s.next.place).key("held_by").put('[');
+  if (s.next.kind == OpKind::kLock || s.next.kind == OpKind::kReadLock || s.next.kind == OpKind::kOnce) {
+    if (Strand* holder = scheduler().holder_of(s.next.object)) text.number(holder->number);
+  } else if (s.next.kind == OpKind::kJoin) {
+    text.number(reinterpret_cast<Strand*>(s.next.object)->number);
+  }
+  text.put(']').key("stack").put('[');
+  for (int i = 0; dumps && s.number < kMostDumps && i < dumps[s.number].count; ++i) {
+    if (i) text.put(',');
+    text.address(dumps[s.number].frames[i]);
+  }
+  text.put("]}");
+}
+
+const char* outcome_word(trail::Outcome outcome) {
+  switch (outcome) {
+    case trail::Outcome::kDeadlock:
+      return "deadlock";
+    case trail::Outcome::kLivelock:
+      return "livelock";
+    case trail::Outcome::kStepLimit:
+      return "step-limit";
+    default:
+      return "stuck";
+  }
+}
+
+[[noreturn]] void stuck(trail::Outcome outcome) {
+  Uncontrolled here;
+  Runtime& rt = *g_runtime;
+  rt.modules.log_new();
+  Text text(rt.arena);
+  text.put('{').key("t").quoted("stuck").key("outcome").quoted(outcome_word(outcome)).key("strands").put('[');
+  bool first = true;
+  for (Strand* s = scheduler().strands(); s; s = s->next_strand) {
+    if (s->state == Strand::State::kEnded) continue;
+    if (!first) text.put(',');
+    first = false;
+    put_strand(text, *s);
+  }
+  text.put("]}");
+  rt.log.write(text);
+  rt.finish(66);
+  exit_process(66);
+}
+
+void put_step(const Strand& s, bool has_value, u64 value) {
+  Uncontrolled here;
+  Runtime& rt = *g_runtime;
+  rt.modules.log_new();
+  Text text(rt.arena);
+  text.put('{').key("t").quoted("step").key("n").number(g_record->steps).key("strand").number(s.number);
+  text.key("name").quoted(s.name).key("op").quoted(word_of(s.next.kind)).key("object").address(s.next.object);
+  text.key("size").number(s.next.size);
+  if (has_value) text.key("value").address(value);
+  text.key("site");
+  if (is_access(s.next.kind)) {
+    rt.modules.put_site(text, rt.modules.site_id(reinterpret_cast<const DuressSite*>(s.next.place)));
+  } else {
+    text.put("null").key("place").address(s.next.place);
+  }
+  text.put('}');
+  rt.log.write(text);
+}
+
+void trace(const Strand& strand) {
+  if (is_access(strand.next.kind)) {
+    traced = const_cast<Strand*>(&strand);
+  } else {
+    put_step(strand, false, 0);
+  }
+}
+
+bool start_carrier(void* (*function)(void*), void* argument);
+
+void nobody_left() {
+  exit(0);
+}
+
+}  // namespace
+
+// ---- the execution
+// ---------------------------------------------------------------------------------------------
+
+bool control_taken(const char* record) {
+  auto* mapped = static_cast<trail::Record*>(map_file(record, sizeof(trail::Record), false));
+  bool taken = mapped->magic != 0;
+  raw_syscall(SYS_munmap, reinterpret_cast<long>(mapped), sizeof(trail::Record));
+  return taken;
+}
+
+void control_prepare() {
+  const Options& options = g_runtime->options;
+  g_request = static_cast<const trail::Request*>(map_file(options.request_, trail::kRequestBytes, false));
+  g_record = static_cast<trail::Record*>(map_file(options.record_, trail::kRecordBytes, true));
+  if (*options.server_) {
+    char* rest = nullptr;
+    server_in = static_cast<int>(strtol(options.server_, &rest, 10));
+    server_out = *rest == ',' ? static_cast<int>(strtol(rest + 1, nullptr, 10)) : -1;
+    if (server_out < 0) fatal("option server must be IN,OUT", "two descriptors");
+    return;
+  }
+  control_begin();
+}
+
+void control_begin() {
+  if (g_request->magic != trail::kMagic || g_request->version != trail::kVersion) {
+    fatal("the request is of another version of duress");
+  }
+  Runtime& rt = *g_runtime;
+  static sched::Scheduler::Surroundings surroundings = {stuck, dump_strand, start_carrier, nobody_left,
+                                                        trace};
+  g_scheduler = new (map_memory(sizeof(sched::Scheduler))) sched::Scheduler(rt.arena, surroundings);
+  rt.points.apply(*g_request);
+  if (g_request->detect) {
+    rt.reporter.tell_points(&rt.points);
+    rt.enter_main_thread();
+  }
+  own_thread_number();
+  t_strand = scheduler().begin(*g_request, g_record);
+  memcpy(t_strand->name, "main", 5);
+  control_signals_begin();
+}
+
+void control_fork_point() {
+  if (server_in < 0) return;
+  int in = server_in, out = server_out;
+  server_in = -1;
+  for (;;) {
+    char command = 0;
+    long n = raw_syscall(SYS_read, in, reinterpret_cast<long>(&command), 1);
+    if (n == -EINTR) continue;
+    if (n <= 0) exit_process(0);
+    if (command != trail::kRun) continue;
+    pid_t pid = fork();
+    if (pid == 0) {
+      raw_syscall(SYS_close, in);
+      raw_syscall(SYS_close, out);
+      raw_syscall(SYS_lseek, 0, 0, SEEK_SET);
+      control_begin();
+      return;
+    }
+    trail::Reply reply = {pid, -1};
+    write_all(out, reinterpret_cast<const char*>(&reply), sizeof reply);
+    int status = 125 << 8;
+    while (pid > 0 && raw_syscall(SYS_wait4, pid, reinterpret_cast<long>(&status), 0, 0) == -EINTR) {
+    }
+    reply = {pid, status};
+    write_all(out, reinterpret_cast<const char*>(&reply), sizeof reply);
+  }
+}
+
+void control_ended() {
+  if (!g_scheduler || g_record->outcome != trail::Outcome::kRunning) return;
+  scheduler().finish();
+  g_record->outcome = trail::Outcome::kEnded;
+}
+
+void control_crashed() {
+  if (g_scheduler) scheduler().finish();
+}
+
+/// The child of a fork by the program itself: what it does is controlled too, but is no part of the record.
+void control_after_fork_in_child() {
+  if (!g_scheduler || !t_strand) return;
+  static trail::Record* own = nullptr;
+  own = static_cast<trail::Record*>(map_memory(trail::kRecordBytes));
+  if (!own) fatal("out of memory for the record of a forked child");
+  memcpy(own, g_record, sizeof *own);
+  own->deviations = 0;
+  g_record = own;
+  scheduler().alone(own);
+}
+
+// ---- accesses
+// --------------------------------------------------------------------------------------------------
+
+bool control_access(const void* p, u64 size, bool write, const DuressSite* site) {
+  u32 key = g_runtime->points.point(site);
+  if (!key && g_request->points != trail::Points::kAll) return false;
+  scheduler().point({write ? OpKind::kWrite : OpKind::kRead, static_cast<u32>(size), address_of(p), key,
+                     reinterpret_cast<uptr>(site)});
+  return true;
+}
+
+void control_atomic(const void* p, u64 size, OpKind kind, const DuressSite* site) {
+  scheduler().point({kind, static_cast<u32>(size), address_of(p), g_runtime->points.point(site),
+                     reinterpret_cast<uptr>(site)});
+}
+
+void control_done(bool changed) {
+  if (changed) scheduler().changed();
+}
+
+void control_trace_value(u64 value, u32 size) {
+  if (DURESS_LIKELY(!traced)) return;
+  Strand* s = traced;
+  traced = nullptr;
+  if (size < 8) value &= (u64{1} << size * 8) - 1;
+  put_step(*s, size <= 8, value);
+}
+
+// ---- time
+// ------------------------------------------------------------------------------------------------------
+
+u64 control_timeout(const timespec* duration) {
+  if (!duration) return sched::kNever;
+  if (duration->tv_sec > 1'000'000'000) return sched::kNever - 1;
+  return scheduler().now() + static_cast<u64>(duration->tv_sec) * 1'000'000'000 +
+         static_cast<u64>(duration->tv_nsec);
+}
+
+u64 control_deadline(clockid_t clock, const timespec* until) {
+  if (!until) return sched::kNever;
+  u64 start = control_clock_start(clock);
+  if (until->tv_sec < 0) return 0;
+  if (static_cast<u64>(until->tv_sec) > 9'000'000'000) return sched::kNever - 1;
+  u64 at = static_cast<u64>(until->tv_sec) * 1'000'000'000 + static_cast<u64>(until->tv_nsec);
+  return at > start ? at - start : 0;
+}
+
+u64 control_clock_start(clockid_t clock) {
+  constexpr u64 kSecond = 1'000'000'000;
+  switch (clock) {
+    case CLOCK_REALTIME:
+    case CLOCK_REALTIME_COARSE:
+    case CLOCK_TAI:
+      return 1'600'000'000 * kSecond;  // a day in September 2020
+    case CLOCK_PROCESS_CPUTIME_ID:
+    case CLOCK_THREAD_CPUTIME_ID:
+      return 0;
+    default:
+      return 1000 * kSecond;
+  }
+}
+
+namespace {
+
+bool start_carrier(void* (*function)(void*), void* argument) {
+  Uncontrolled here;
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, 65536);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_t id;
+  bool started = make_real_thread(&id, &attributes, function, argument) == 0;
+  pthread_attr_destroy(&attributes);
+  return started;
+}
+
+}  // namespace
+
+}  // namespace duress

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Controlled mode as interceptors and hooks see it. `controlled()` is null in free-running mode, in threads
+// that the scheduler does not know, and while the asked thread is inside the scheduler; then an interceptor
+// makes its real call as always. Otherwise it comes to a schedule point and waits, if it must, in the
+// scheduler.
+#ifndef DURESS_RUNTIME_CONTROL_H_
+#define DURESS_RUNTIME_CONTROL_H_
+
+#include <errno.h>
+#include <time.h>
+
+#include "sched/scheduler.h"
+
+struct DuressSite;
+
+namespace duress {
+
+extern thread_local sched::Strand* t_strand __attribute__((tls_model("initial-exec")));
+extern sched::Scheduler* g_scheduler;
+
+inline sched::Strand* controlled() {
+  return t_strand;
+}
+/// The runtime itself calls libraries that lock (the unwinder, the loader): no strand may wait there.
+class Uncontrolled {
+ public:
+  Uncontrolled() : strand_(t_strand) { t_strand = nullptr; }
+  ~Uncontrolled() { t_strand = strand_; }
+  Uncontrolled(const Uncontrolled&) = delete;
+  Uncontrolled& operator=(const Uncontrolled&) = delete;
+
+ private:
+  sched::Strand* strand_;
+};
+
+inline sched::Scheduler& scheduler() {
+  return *g_scheduler;
+}
+inline uptr address_of(const volatile void* object) {
+  return reinterpret_cast<uptr>(object);
+}
+
+// ---- the execution (control.cc)
+// ------------------------------------------------------------------------------
+/// Whether another process performs the execution of that record already: a program that the target started
+/// runs by itself.
+bool control_taken(const char* record);
+/// Maps request and record as the options say. Called once when the runtime starts.
+void control_prepare();
+/// The calling thread becomes strand 0. Called before main, or in a fork server's child.
+void control_begin();
+/// Where a fork server waits for requests: before main, or at the first thread. Returns in each child.
+void control_fork_point();
+/// The process ends by itself.
+void control_ended();
+/// It is about to die of a signal.
+void control_crashed();
+void control_after_fork_in_child();
+/// In signals.cc.
+void control_signals_begin();
+
+// ---- accesses (hooks)
+// ------------------------------------------------------------------------------------------
+/// A schedule point before a plain access, if its site is one.
+bool control_access(const void* p, u64 size, bool write, const DuressSite* site);
+/// A schedule point before an atomic operation.
+void control_atomic(const void* p, u64 size, OpKind kind, const DuressSite* site);
+/// After an operation at a point: it changed memory, or it did not; for the trace.
+void control_done(bool changed);
+void control_trace_value(u64 value, u32 size);
+
+// ---- blocking
+// --------------------------------------------------------------------------------------------------
+/// The virtual time at which a deadline passes. kNever for null.
+u64 control_deadline(clockid_t clock, const timespec* until);
+u64 control_timeout(const timespec* duration);
+/// What a clock showed at virtual time 0.
+u64 control_clock_start(clockid_t clock);
+/// Whether a timespec is one that the C library accepts.
+inline bool valid_time(const timespec* t) {
+  return !t || (t->tv_nsec >= 0 && t->tv_nsec < 1'000'000'000);
+}
+
+/// A point; then `attempt` until it does not say EBUSY or EAGAIN, waiting in the object's queue in between.
+template <typename Attempt>
+int control_acquire(OpKind kind, const volatile void* object, uptr pc, u64 deadline, Attempt attempt) {
+  Operation operation = {kind, 0, address_of(object), 0, pc};
+  scheduler().point(operation);
+  for (;;) {
+    int result = attempt();
+    if (result != EBUSY && result != EAGAIN) return result;
+    if (scheduler().block(operation, operation.object, deadline) == sched::Wake::kTimeout) return ETIMEDOUT;
+  }
+}
+
+/// The same for an exclusive lock, whose holder the scheduler knows.
+template <typename Attempt>
+int control_lock(const volatile void* lock, bool reentrant, uptr pc, u64 deadline, Attempt attempt) {
+  Operation operation = {OpKind::kLock, 0, address_of(lock), 0, pc};
+  for (bool first = true;; first = false) {
+    // Somebody holds it whom the scheduler did not see: wait for the unlock, which it will see.
+    bool in_time = first || scheduler().holder_of(operation.object)
+                       ? scheduler().approach_lock(operation, reentrant, deadline)
+                       : scheduler().block(operation, operation.object, deadline) != sched::Wake::kTimeout;
+    if (!in_time) return ETIMEDOUT;
+    int result = attempt();
+    if (result == EBUSY) continue;
+    if (result == 0 || result == EOWNERDEAD) scheduler().lock_taken(operation.object);
+    return result;
+  }
+}
+
+inline void control_point(OpKind kind, const volatile void* object, uptr pc) {
+  scheduler().point({kind, 0, address_of(object), 0, pc});
+}
+
+/// If a cancellation is due, the thread ends here.
+void control_cancellation_point();
+
+/// Before a call that could wait for a descriptor: waits until it would not. Nothing if it does not block.
+void control_await_descriptor(int fd, short events, uptr pc);
+void control_await_epoll(int set, i64 milliseconds, uptr pc);
+
+}  // namespace duress
+
+#endif  // DURESS_RUNTIME_CONTROL_H_

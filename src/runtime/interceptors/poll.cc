@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Waiting for descriptors. In controlled mode nothing waits in the kernel: the scheduler asks, whenever it
+// picks the next strand, which descriptors are ready. So what one strand writes wakes the reader at once, and
+// the same schedule gives the same wake-ups.
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/select.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/raw.h"
+#include "runtime/control.h"
+#include "runtime/interceptors/real.h"
+
+namespace duress {
+
+/// Waits until one of the descriptors is ready. False: out of time.
+static bool await_any(pollfd* descriptors, u32 count, uptr pc, u64 deadline) {
+  control_cancellation_point();
+  Operation operation = {OpKind::kSystem, 0, 0, 0, pc};
+  scheduler().point(operation);
+  if (raw_syscall(SYS_poll, reinterpret_cast<long>(descriptors), count, 0) > 0) return true;
+  auto wake = scheduler().block_on_descriptors(operation, descriptors, count, deadline);
+  if (wake == sched::Wake::kInterrupted) control_cancellation_point();
+  return wake != sched::Wake::kTimeout;
+}
+
+void control_await_descriptor(int fd, short events, uptr pc) {
+  if (!controlled()) return;
+  int saved = errno;
+  long flags = raw_syscall(SYS_fcntl, fd, F_GETFL);
+  if (flags >= 0 && !(flags & O_NONBLOCK)) {
+    pollfd one = {fd, events, 0};
+    await_any(&one, 1, pc, sched::kNever);
+  }
+  errno = saved;
+}
+
+static u64 deadline_in(i64 milliseconds) {
+  return milliseconds < 0 ? sched::kNever : scheduler().now() + static_cast<u64>(milliseconds) * 1'000'000;
+}
+
+void control_await_epoll(int set, i64 milliseconds, uptr pc) {
+  pollfd one = {set, POLLIN, 0};
+  await_any(&one, 1, pc, deadline_in(milliseconds));
+}
+
+}  // namespace duress
+
+using namespace duress;
+
+DURESS_INTERCEPTOR(int, poll, (pollfd * descriptors, nfds_t count, int timeout)) {
+  if (controlled()) {
+    await_any(descriptors, static_cast<u32>(count), DURESS_CALLER_PC, deadline_in(timeout));
+    timeout = 0;
+  }
+  return DURESS_REAL(poll)(descriptors, count, timeout);
+}
+
+DURESS_INTERCEPTOR(int, ppoll,
+                   (pollfd * descriptors, nfds_t count, const timespec* timeout, const sigset_t* mask)) {
+  timespec none = {0, 0};
+  if (controlled() && valid_time(timeout)) {
+    await_any(descriptors, static_cast<u32>(count), DURESS_CALLER_PC, control_timeout(timeout));
+    timeout = &none;
+  }
+  return DURESS_REAL(ppoll)(descriptors, count, timeout, mask);
+}
+
+/// The sets of select as an array for poll; null if there are too many.
+static u32 listed(int count, const fd_set* in, const fd_set* out, const fd_set* other, pollfd* list,
+                  u32 most) {
+  u32 n = 0;
+  for (int fd = 0; fd < count && n < most; ++fd) {
+    short events = 0;
+    if (in && FD_ISSET(fd, in)) events |= POLLIN;
+    if (out && FD_ISSET(fd, out)) events |= POLLOUT;
+    if (other && FD_ISSET(fd, other)) events |= POLLPRI;
+    if (events) list[n++] = {fd, events, 0};
+  }
+  return n;
+}
+
+DURESS_INTERCEPTOR(int, select, (int count, fd_set* in, fd_set* out, fd_set* other, timeval* timeout)) {
+  timeval none = {0, 0};
+  if (controlled()) {
+    pollfd list[FD_SETSIZE];
+    u32 n = listed(count, in, out, other, list, FD_SETSIZE);
+    u64 deadline = timeout ? scheduler().now() + static_cast<u64>(timeout->tv_sec) * 1'000'000'000 +
+                                 static_cast<u64>(timeout->tv_usec) * 1000
+                           : sched::kNever;
+    await_any(list, n, DURESS_CALLER_PC, deadline);
+    timeout = &none;
+  }
+  return DURESS_REAL(select)(count, in, out, other, timeout);
+}
+
+DURESS_INTERCEPTOR(int, pselect,
+                   (int count, fd_set* in, fd_set* out, fd_set* other, const timespec* timeout,
+                    const sigset_t* mask)) {
+  timespec none = {0, 0};
+  if (controlled() && valid_time(timeout)) {
+    pollfd list[FD_SETSIZE];
+    u32 n = listed(count, in, out, other, list, FD_SETSIZE);
+    await_any(list, n, DURESS_CALLER_PC, control_timeout(timeout));
+    timeout = &none;
+  }
+  return DURESS_REAL(pselect)(count, in, out, other, timeout, mask);
+}
+
+/// Before a wait for a child: waits for it by a descriptor, if it can be named by one.
+static void await_child(pid_t pid, int options, uptr pc) {
+  if (!controlled() || pid <= 0 || (options & WNOHANG)) return;
+  int saved = errno;
+  long fd = raw_syscall(SYS_pidfd_open, pid, 0);
+  if (fd >= 0) {
+    pollfd one = {static_cast<int>(fd), POLLIN, 0};
+    await_any(&one, 1, pc, sched::kNever);
+    raw_syscall(SYS_close, fd);
+  }
+  errno = saved;
+}
+
+DURESS_INTERCEPTOR(pid_t, waitpid, (pid_t pid, int* status, int options)) {
+  await_child(pid, options, DURESS_CALLER_PC);
+  return DURESS_REAL(waitpid)(pid, status, options);
+}
+
+DURESS_INTERCEPTOR(pid_t, wait4, (pid_t pid, int* status, int options, rusage* usage)) {
+  await_child(pid, options, DURESS_CALLER_PC);
+  return DURESS_REAL(wait4)(pid, status, options, usage);
+}

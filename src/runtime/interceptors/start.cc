@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The start of main. Everything before it (loading, constructors) is the same in every run, so a fork server
+// waits here.
+#include "runtime/control.h"
+#include "runtime/interceptors/real.h"
+
+namespace duress {
+namespace {
+
+using Main = int(int, char**, char**);
+constinit Main* program_main = nullptr;
+
+int run_main(int count, char** arguments, char** environment) {
+  control_fork_point();
+  return program_main(count, arguments, environment);
+}
+
+}  // namespace
+}  // namespace duress
+
+using namespace duress;
+
+DURESS_INTERCEPTOR(int, __libc_start_main,
+                   (Main * main, int count, char** arguments, void (*initialise)(), void (*finish)(),
+                    void (*finish_loader)(), void* stack_end)) {
+  program_main = main;
+  return DURESS_REAL(__libc_start_main)(awake() ? run_main : main, count, arguments, initialise, finish,
+                                        finish_loader, stack_end);
+}

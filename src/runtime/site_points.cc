@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/site_points.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "base/prng.h"
+#include "base/raw.h"
+#include "trail/site_key.h"
+
+namespace duress {
+
+namespace {
+
+/// Calls body(header, sites, strings, flags) for each translation unit's part of a module's sites.
+template <typename Body>
+void each_unit(const DuressModule& module, Body body) {
+  const auto* at = reinterpret_cast<const char*>(module.sites_begin);
+  const auto* end = reinterpret_cast<const char*>(module.sites_end);
+  while (at + sizeof(DuressSiteHeader) <= end) {
+    const auto* header = reinterpret_cast<const DuressSiteHeader*>(at);
+    if (memcmp(header->magic, "DURS", 4) != 0) {  // padding between two units
+      at += sizeof(DuressSite);
+      continue;
+    }
+    const auto* sites = reinterpret_cast<const DuressSite*>(header + 1);
+    const char* strings = reinterpret_cast<const char*>(&header->rel_strings) + header->rel_strings;
+    u8* flags = const_cast<u8*>(reinterpret_cast<const u8*>(&header->rel_flags)) + header->rel_flags;
+    body(*header, sites, strings, flags);
+    at = reinterpret_cast<const char*>(sites + header->sites);
+  }
+}
+
+bool is_atomic_site(const DuressSite& site) {
+  return site.access >= kDuressAtomicRead && site.access <= kDuressFence;
+}
+
+bool has_key(const DuressSite& site) {
+  return site.access != kDuressFrame && (is_atomic_site(site) || (site.flags & DURESS_SITE_FAITHFUL));
+}
+
+/// Counts how often a key was asked for: the ordinal of a site among its equals.
+class Ordinals {
+ public:
+  explicit Ordinals(u32 sites) : mask_(1) {
+    while (mask_ < sites * 2) mask_ *= 2;
+    slots_ = static_cast<Slot*>(map_memory(mask_ * sizeof(Slot)));
+    if (!slots_) fatal("out of memory for the keys of sites");
+    --mask_;
+  }
+  ~Ordinals() { unmap_memory(slots_, (mask_ + u64{1}) * sizeof(Slot)); }
+  Ordinals(const Ordinals&) = delete;
+  Ordinals& operator=(const Ordinals&) = delete;
+
+  u32 next(u64 name) {
+    if (!name) name = 1;
+    for (u64 i = mix(name) & mask_;; i = (i + 1) & mask_) {
+      if (slots_[i].name == 0) slots_[i].name = name;
+      if (slots_[i].name == name) return slots_[i].count++;
+    }
+  }
+
+ private:
+  struct Slot {
+    u64 name;
+    u32 count;
+  };
+  u64 mask_;
+  Slot* slots_;
+};
+
+}  // namespace
+
+const SitePoints::Unit* SitePoints::find(const DuressSite* site) const {
+  for (u32 i = 0; i < count_; ++i) {
+    if (site >= units_[i].first && site < units_[i].first + units_[i].count) return &units_[i];
+  }
+  return nullptr;
+}
+
+u32 SitePoints::key(const DuressSite* site) const {
+  const Unit* u = find(site);
+  return u ? u->keys[site - u->first] : 0;
+}
+
+void SitePoints::add(const DuressModule& module) {
+  if (count_ == kMost) return;
+  Unit& unit = units_[count_++];
+  unit.module = module;
+  unit.first = module.sites_begin;
+  unit.count = static_cast<u32>(module.sites_end - module.sites_begin);
+  unit.keys = static_cast<u32*>(map_memory(unit.count * sizeof(u32) + 1));
+  unit.points = static_cast<u8*>(map_memory(unit.count + 1));
+  if (!unit.keys || !unit.points) fatal("out of memory for the keys of sites");
+  make_keys(unit);
+  if (request_) {
+    mark(unit);
+    set_bodies(module);
+  }
+}
+
+void SitePoints::make_keys(Unit& unit) {
+  Ordinals ordinals(unit.count + 1);
+  each_unit(unit.module, [&](const DuressSiteHeader& header, const DuressSite* sites, const char* strings,
+                             u8*) {
+    for (u32 i = 0; i < header.sites; ++i) {
+      const DuressSite& site = sites[i];
+      if (!has_key(site)) continue;
+      const char* function = strings + site.function;
+      const char* variable = strings + site.variable;
+      u64 name = u64{trail::hash_text(function)} << 32 | trail::hash_text(variable);
+      name = mix(name ^ site.access);
+      unit.keys[&site - unit.first] = trail::site_key(function, variable, site.access, ordinals.next(name));
+    }
+  });
+}
+
+void SitePoints::mark(Unit& unit) {
+  memset(unit.points, 0, unit.count);
+  const u32* keys = request_->site_keys();
+  if (!request_->sites) return;
+  for (u32 i = 0; i < unit.count; ++i) {
+    if (!unit.keys[i]) continue;
+    for (u32 k = 0; k < request_->sites; ++k) {
+      if (unit.keys[i] == keys[k]) unit.points[i] = 1;
+    }
+  }
+}
+
+void SitePoints::apply(const trail::Request& request) {
+  request_ = &request;
+  for (u32 i = 0; i < count_; ++i) {
+    mark(units_[i]);
+    set_bodies(units_[i].module);
+  }
+}
+
+/// Plain bodies know nothing of atomics: a function that has one, or a site that is a point, runs faithfully.
+void SitePoints::set_bodies(const DuressModule& module) const {
+  bool all = request_->points == trail::Points::kAll || request_->detect;
+  memset(module.flags_begin, all ? DURESS_BODY_FAITHFUL : DURESS_BODY_PLAIN,
+         static_cast<size_t>(module.flags_end - module.flags_begin));
+  if (all) return;
+  const Unit* unit = find(module.sites_begin);
+  each_unit(module, [&](const DuressSiteHeader& header, const DuressSite* sites, const char*, u8* flags) {
+    for (u32 i = 0; i < header.sites; ++i) {
+      bool wanted = is_atomic_site(sites[i]) || (unit && unit->points[&sites[i] - unit->first]);
+      if (wanted && sites[i].function_index < header.functions) {
+        flags[sites[i].function_index] = DURESS_BODY_FAITHFUL;
+      }
+    }
+  });
+}
+
+}  // namespace duress

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The calling thread's stack by unwinding, for the few events whose caller may be a library that pushes no
+// frames (std::thread calls pthread_create from libstdc++). Slow: microseconds.
+#ifndef DURESS_RUNTIME_UNWINDING_H_
+#define DURESS_RUNTIME_UNWINDING_H_
+
+#include "base/types.h"
+
+namespace duress {
+
+/// Fills `frames`, innermost first, from the frame that returns to `from` on (frames inside the runtime come
+/// before it); all frames if there is none such. Returns how many.
+int unwind_stack(uptr* frames, int most, uptr from);
+
+}  // namespace duress
+
+#endif  // DURESS_RUNTIME_UNWINDING_H_

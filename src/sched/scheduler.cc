@@ -1,0 +1,514 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who can run, and who does. Handing the turn over is in turns.cc.
+#include "sched/scheduler.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "base/check.h"
+
+namespace duress::sched {
+
+namespace {
+
+constexpr u64 kLongTimer = 10'000'000'000;  // ten seconds
+/// A strand that comes to the same operation this often while nothing changes only waits for others.
+constexpr u32 kPatience = 3;
+/// Polling under a lock changes the lock each time. After so many equal operations in one turn others go
+/// first.
+constexpr u32 kLongTurn = 1000;
+/// All strands spin and nothing changes: after so many points for each, nothing ever will. Large, because a
+/// loop that asks a flag while it computes looks the same from here.
+constexpr u64 kLivelock = 1'000'000;
+
+}  // namespace
+
+Strand* Scheduler::begin(const trail::Request& request, trail::Record* record) {
+  request_ = &request;
+  record_ = record;
+  record->magic = trail::kMagic;
+  record->version = trail::kVersion;
+  strategy_ = strategy_of(static_cast<StrategyId>(request.strategy));
+  if (!strategy_) fatal("the request names a strategy that this runtime does not have");
+  strategy_->start(request);
+  most_steps_ = request.most_steps ? request.most_steps : kDefaultMostSteps;
+  now_ = 0;
+  Strand* main = make_strand(0);
+  main->state = Strand::State::kReady;
+  main->home = request.backend == trail::Backend::kThread;
+  add_ready(main);
+  running_ = main;
+  return main;
+}
+
+// ---- objects
+// ---------------------------------------------------------------------------------------------------
+
+Scheduler::Object* Scheduler::find_object(uptr address) {
+  Object* o = buckets_[mix(address) % kBuckets];
+  while (o && o->address != address) o = o->next;
+  return o;
+}
+
+Scheduler::Object& Scheduler::object(uptr address) {
+  if (Object* known = find_object(address)) return *known;
+  Object*& bucket = buckets_[mix(address) % kBuckets];
+  auto* made =
+      new (arena_.allocate(sizeof(Object))) Object{address, bucket, nullptr, nullptr, 0, 0, nullptr, 0};
+  bucket = made;
+  return *made;
+}
+
+void Scheduler::drop_if_unused(uptr address) {
+  for (Object** link = &buckets_[mix(address) % kBuckets]; *link; link = &(*link)->next) {
+    Object* o = *link;
+    if (o->address != address) continue;
+    if (o->waiting || o->contenders || o->holder) return;
+    *link = o->next;
+    arena_.free(o, sizeof(Object));
+    return;
+  }
+}
+
+void Scheduler::enqueue(Strand* s, uptr queue) {
+  Object& o = object(queue);
+  s->queue = queue;
+  s->queued = true;
+  s->next_in_queue = nullptr;
+  (o.last ? o.last->next_in_queue : o.first) = s;
+  o.last = s;
+  ++o.waiting;
+}
+
+void Scheduler::dequeue(Strand* s) {
+  if (!s->queued) return;
+  Object& o = object(s->queue);
+  Strand* before = nullptr;
+  for (Strand* w = o.first; w != s; w = w->next_in_queue) before = w;
+  (before ? before->next_in_queue : o.first) = s->next_in_queue;
+  if (o.last == s) o.last = before;
+  --o.waiting;
+  s->queued = false;
+  drop_if_unused(s->queue);
+}
+
+Strand* Scheduler::holder_of(uptr lock) {
+  Object* o = find_object(lock);
+  return o ? o->holder : nullptr;
+}
+
+// ---- who can run
+// -----------------------------------------------------------------------------------------------
+
+void Scheduler::add_ready(Strand* s) {
+  s->place_in_list = ready_count_;
+  ready_[ready_count_++] = s;
+}
+
+void Scheduler::remove_ready(Strand* s) {
+  Strand* last = ready_[--ready_count_];
+  ready_[s->place_in_list] = last;
+  last->place_in_list = s->place_in_list;
+}
+
+void Scheduler::add_spinning(Strand* s) {
+  s->stepping_back = true;
+  s->place_in_list = spinning_count_;
+  spinning_[spinning_count_++] = s;
+}
+
+void Scheduler::remove_spinning(Strand* s) {
+  // In order: those who spin take turns.
+  for (u32 i = s->place_in_list + 1; i < spinning_count_; ++i) {
+    spinning_[i - 1] = spinning_[i];
+    spinning_[i - 1]->place_in_list = i - 1;
+  }
+  --spinning_count_;
+  s->stepping_back = false;
+}
+
+void Scheduler::release_spinners() {
+  for (u32 i = 0; i < spinning_count_; ++i) {
+    spinning_[i]->stepping_back = false;
+    add_ready(spinning_[i]);
+  }
+  spinning_count_ = 0;
+}
+
+/// A blocked strand can run.
+void Scheduler::make_ready(Strand* s, Wake wake) {
+  dequeue(s);
+  if (s->descriptors) {
+    s->descriptors = nullptr;
+    --descriptor_waiters_;
+  }
+  bool listed = s->state == Strand::State::kReady;  // its timer could fire at any time
+  if (s->deadline != kNever) {
+    s->deadline = kNever;
+    --timed_;
+  }
+  s->wake = wake;
+  s->state = Strand::State::kReady;
+  if (!listed) add_ready(s);
+}
+
+/// Whether the strand comes to this operation again and again while nothing changes.
+bool Scheduler::repeats(Strand* s, const Operation& operation) {
+  u64 key = mix(operation.object ^ mix(operation.place + raw(operation.kind)));
+  Strand::Repeat& r = s->repeats[key % Strand::kRepeats];
+  if (r.key != key) {
+    r = {key, changes_, turns_, 0, 0};
+    return false;
+  }
+  r.unchanged = r.changes == changes_ ? r.unchanged + 1 : 0;
+  r.in_turn = r.turn == turns_ ? r.in_turn + 1 : 0;
+  r.changes = changes_;
+  r.turn = turns_;
+  if (r.unchanged >= kPatience) return true;
+  if (r.in_turn < kLongTurn) return false;
+  r.in_turn = 0;
+  return true;
+}
+
+// ---- points
+// ----------------------------------------------------------------------------------------------------
+
+void Scheduler::step() {
+  ++running_->operations;
+  now_ += 100;
+  if (DURESS_UNLIKELY(++record_->steps > most_steps_)) stop(trail::Outcome::kStepLimit);
+}
+
+void Scheduler::point(const Operation& operation) {
+  Strand* s = running_;
+  s->next = operation;
+  step();
+  if (DURESS_UNLIKELY(repeats(s, operation)) && alive_ > 1) {
+    remove_ready(s);
+    add_spinning(s);
+  }
+  if (ready_count_ != 1 || ready_[0] != s || timed_ || descriptor_waiters_) switch_to(pick());
+  if (DURESS_UNLIKELY(s->stepping_back)) {  // nobody else could run: goes on, still of no use to others
+    remove_spinning(s);
+    add_ready(s);
+  }
+  passed(*s);
+}
+
+void Scheduler::yield(uptr place) {
+  Strand* s = running_;
+  s->next = {OpKind::kYield, 0, 0, 0, place};
+  step();
+  if (alive_ == 1) return;
+  remove_ready(s);
+  add_spinning(s);
+  Strand* next = pick();
+  // One turn of another is enough, unless the strand comes here again with nothing changed.
+  if (s->stepping_back && !repeats(s, s->next)) {
+    remove_spinning(s);
+    add_ready(s);
+  }
+  switch_to(next);
+  if (s->stepping_back) {
+    remove_spinning(s);
+    add_ready(s);
+  }
+  passed(*s);
+}
+
+/// What is pending for other strands keeps the flag; each looks when it passes a point.
+void Scheduler::give_attention(Strand& s) {
+  attention_.store(false, std::memory_order_relaxed);
+  for (Strand* other = all_; other; other = other->next_strand) {
+    if (other != &s && other->pending_signals & ~other->blocked_signals) attend();
+  }
+  if (attend_) attend_(s);
+}
+
+Wake Scheduler::wait_here(Strand* s, u64 deadline) {
+  s->wake = Wake::kNone;
+  s->state = Strand::State::kBlocked;
+  remove_ready(s);
+  if (deadline != kNever) arm(s, deadline);
+  switch_to(pick());
+  if (s->wake == Wake::kNone) fire(s);  // chosen while its timer was running
+  Wake wake = s->wake;
+  passed(*s);
+  return wake;
+}
+
+Wake Scheduler::block(const Operation& operation, uptr queue, u64 deadline) {
+  Strand* s = running_;
+  s->next = operation;
+  step();
+  if (deadline != kNever && deadline <= now_) {
+    point(operation);
+    return Wake::kTimeout;
+  }
+  enqueue(s, queue);
+  return wait_here(s, deadline);
+}
+
+Wake Scheduler::block_on_descriptors(const Operation& operation, pollfd* descriptors, u32 count,
+                                     u64 deadline) {
+  Strand* s = running_;
+  s->next = operation;
+  step();
+  s->descriptors = descriptors;
+  s->descriptor_count = count;
+  ++descriptor_waiters_;
+  return wait_here(s, deadline);
+}
+
+// ---- locks
+// -----------------------------------------------------------------------------------------------------
+
+bool Scheduler::approach_lock(const Operation& operation, bool reentrant, u64 deadline) {
+  Object& o = object(operation.object);
+  ++o.contenders;
+  bool held = o.holder && !(o.holder == running_ && reentrant);
+  bool in_time = true;
+  if (held) {
+    in_time = block(operation, operation.object, deadline) != Wake::kTimeout;
+  } else {
+    point(operation);
+  }
+  --o.contenders;
+  drop_if_unused(operation.object);
+  return in_time;
+}
+
+void Scheduler::lock_taken(uptr lock) {
+  Object& o = object(lock);
+  o.holder = running_;
+  ++o.depth;
+  if (DURESS_LIKELY(!o.contenders)) return;
+  // Those who had come to the free lock cannot go on any more.
+  for (u32 i = ready_count_; i-- > 0;) {
+    Strand* s = ready_[i];
+    if (s == running_ || s->queued || s->next.kind != OpKind::kLock || s->next.object != lock) continue;
+    remove_ready(s);
+    s->state = Strand::State::kBlocked;
+    enqueue(s, lock);
+  }
+}
+
+void Scheduler::lock_given(uptr lock) {
+  Object* o = find_object(lock);
+  if (!o) return;
+  if (o->depth && --o->depth) return;
+  o->holder = nullptr;
+  if (o->waiting) {
+    while (o->first) {
+      bool last = o->waiting == 1;
+      make_ready(o->first, Wake::kWoken);
+      if (last) break;
+    }
+  } else {
+    drop_if_unused(lock);
+  }
+}
+
+u32 Scheduler::wake(uptr queue, u32 most) {
+  u32 woken = 0;
+  for (; woken < most; ++woken) {
+    Object* o = find_object(queue);
+    if (!o || !o->waiting) break;
+    Strand* s = o->first;
+    if (most - woken < o->waiting) {
+      for (u32 pick = choose(ValueKind::kWakeOne, o->waiting); pick > 0; --pick) s = s->next_in_queue;
+    }
+    uptr relock = s->relock;
+    if (relock && holder_of(relock)) {  // nothing to do for it until the mutex is free
+      make_ready(s, Wake::kWoken);
+      remove_ready(s);
+      s->state = Strand::State::kBlocked;
+      s->next = {OpKind::kLock, 0, relock, 0, s->next.place};
+      enqueue(s, relock);
+    } else {
+      make_ready(s, Wake::kWoken);
+    }
+  }
+  if (woken) changed();
+  return woken;
+}
+
+void Scheduler::finish() {
+  if (strategy_) strategy_->finish(*record_);
+}
+
+void Scheduler::interrupt(Strand* s) {
+  if (s->state == Strand::State::kBlocked || s->queued) make_ready(s, Wake::kInterrupted);
+}
+
+// ---- time
+// ------------------------------------------------------------------------------------------------------
+
+u64 Scheduler::read_clock() {
+  if (clock_changes_ != changes_) {
+    clock_changes_ = changes_;
+    clock_reads_ = 0;
+  }
+  // From 1 microsecond a read to one second: a loop that waits for a time ends after a few dozen reads.
+  now_ += u64{1000} << (clock_reads_ < 40 ? clock_reads_ / 2 : 20);
+  ++clock_reads_;
+  idle_ = 0;
+  return now_;
+}
+
+/// Whether the timer may fire while others can run is a choice; if not, it fires when nobody else can.
+void Scheduler::arm(Strand* s, u64 deadline) {
+  s->deadline = deadline;
+  ++timed_;
+  if (deadline < next_deadline_) next_deadline_ = deadline;
+  // Programs take a timeout of many seconds for "never"; those fire only when nothing else can happen.
+  bool long_timer = deadline > now_ + kLongTimer;
+  if (!long_timer && choose(ValueKind::kEarlyTimer, 2)) {
+    s->state = Strand::State::kReady;
+    add_ready(s);
+  }
+}
+
+/// The strand's time has come.
+void Scheduler::fire(Strand* s) {
+  if (s->deadline > now_ && s->deadline != kNever) now_ = s->deadline;
+  make_ready(s, Wake::kTimeout);
+}
+
+void Scheduler::fire_due() {
+  next_deadline_ = kNever;
+  for (Strand* s = all_; s; s = s->next_strand) {
+    if (s->deadline == kNever) continue;
+    if (s->deadline <= now_) {
+      fire(s);
+    } else if (s->deadline < next_deadline_) {
+      next_deadline_ = s->deadline;
+    }
+  }
+}
+
+bool Scheduler::fire_earliest() {
+  Strand* earliest = nullptr;
+  for (Strand* s = all_; s; s = s->next_strand) {
+    if (s->deadline != kNever && (!earliest || s->deadline < earliest->deadline)) earliest = s;
+  }
+  if (!earliest) return false;
+  fire(earliest);
+  return true;
+}
+
+// ---- descriptors
+// -------------------------------------------------------------------------------------------------
+
+void Scheduler::poll_descriptors(int milliseconds) {
+  constexpr u32 kMost = 1024;
+  static pollfd all[kMost];
+  u32 count = 0;
+  for (Strand* s = all_; s; s = s->next_strand) {
+    for (u32 i = 0; s->descriptors && i < s->descriptor_count && count < kMost; ++i)
+      all[count++] = s->descriptors[i];
+  }
+  long ready;
+  do {
+    ready = raw_syscall(SYS_poll, reinterpret_cast<long>(all), count, milliseconds);
+  } while (ready == -EINTR && milliseconds < 0);
+  if (ready <= 0) return;
+  u32 at = 0;
+  for (Strand* s = all_; s; s = s->next_strand) {
+    if (!s->descriptors) continue;
+    bool any = false;
+    for (u32 i = 0; i < s->descriptor_count && at < count; ++i) any |= all[at++].revents != 0;
+    if (any) make_ready(s, Wake::kWoken);
+  }
+}
+
+// ---- choices
+// ---------------------------------------------------------------------------------------------------
+
+void Scheduler::note_choice(trail::ChoiceKind kind, u32 value, bool deviates) {
+  u64 number = record_->choices++;
+  if (!deviates) return;
+  if (record_->deviations == trail::kMostDeviations) {
+    record_->truncated = 1;
+    return;
+  }
+  record_->trail()[record_->deviations] = trail::Deviation::of(static_cast<u32>(number), kind, value);
+  ++record_->deviations;
+}
+
+u32 Scheduler::choose(ValueKind kind, u32 count) {
+  if (count <= 1) return 0;
+  u32 value = strategy_->choose_value(kind, count);
+  DURESS_CHECK(value < count);
+  note_choice(trail::ChoiceKind::kValue, value, value != 0);
+  return value;
+}
+
+Strand* Scheduler::choose_thread() {
+  if (ready_count_ == 1) return ready_[0];
+  Strand* s = running_;
+  bool can = s->state == Strand::State::kReady && !s->stepping_back;
+  Situation situation = {record_->choices, record_->steps, reinterpret_cast<StrandView* const*>(ready_),
+                         ready_count_, can ? s : nullptr};
+  auto* next = static_cast<Strand*>(strategy_->choose_thread(situation));
+  Strand* usual = s;
+  if (!can) {
+    usual = ready_[0];
+    for (u32 i = 1; i < ready_count_; ++i) {
+      if (ready_[i]->number < usual->number) usual = ready_[i];
+    }
+  }
+  note_choice(trail::ChoiceKind::kThread, next->number, next != usual);
+  record_->switches += can && next != s;
+  return next;
+}
+
+Strand* Scheduler::pick() {
+  for (;;) {
+    if (timed_ && now_ >= next_deadline_) fire_due();
+    if (descriptor_waiters_) poll_descriptors(0);
+    if (ready_count_) return choose_thread();
+    if (timed_ && fire_earliest()) continue;
+    if (spinning_count_) {
+      if (descriptor_waiters_) {
+        poll_descriptors(1);
+        if (ready_count_) continue;
+      } else if (++idle_ > kLivelock * spinning_count_) {
+        stop(trail::Outcome::kLivelock);
+      }
+      Strand* s = spinning_[0];
+      remove_spinning(s);  // to the end of the line
+      add_spinning(s);
+      return s;
+    }
+    if (!descriptor_waiters_) stop(trail::Outcome::kDeadlock);
+    poll_descriptors(-1);
+  }
+}
+
+void Scheduler::stop(trail::Outcome outcome) {
+  if (stopping_) exit_process(125);
+  stopping_ = true;
+  record_->outcome = outcome;
+  finish();
+  dump_all();
+  surroundings_.stuck(outcome);
+  exit_process(125);
+}
+
+/// Each strand in turn writes down its own call stack: only it can walk it.
+void Scheduler::dump_all() {
+  Strand* self = running_;
+  dumper_ = self;
+  surroundings_.dump(*self);
+  for (Strand* s = all_; s; s = s->next_strand) {
+    if (s == self || s->state == Strand::State::kEnded || !s->arrived.load()) continue;
+    s->dump = true;
+    switch_to(s);
+  }
+  running_ = self;
+}
+
+}  // namespace duress::sched

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One strand at a time. A strand runs until its next schedule point, where the strategy says who goes on; a
+// strand that must wait is taken out of those that can run until another one's action wakes it. So blocking
+// is logic, not the kernel's doing: a deadlock is an empty list, a timeout a choice, and the same choices
+// make the same execution.
+//
+// What blocks is the runtime's business: it calls point() before an operation, tries the real operation, and
+// block()s if that would wait. The real object (a pthread_mutex_t, a sem_t) keeps its own state; here are
+// only queues by address.
+//
+// Threads: all of it belongs to whichever strand is running. Kernel threads hand the turn to each other
+// through futexes (hand_over), which order everything.
+#ifndef DURESS_SCHED_SCHEDULER_H_
+#define DURESS_SCHED_SCHEDULER_H_
+
+#include <poll.h>
+
+#include <atomic>
+
+#include "base/arena.h"
+#include "sched/strategy.h"
+
+namespace duress::sched {
+
+inline constexpr u64 kNever = ~u64{0};
+
+enum class Wake : u8 { kNone, kWoken, kTimeout, kInterrupted };
+
+struct Strand : StrandView {
+  enum class State : u8 { kReady, kBlocked, kEnded };
+  State state = State::kReady;
+  bool home = false;           // its own kernel thread must run it, not the carrier
+  bool queued = false;         // waits in a queue
+  bool stepping_back = false;  // spins: runs only when nobody else can, until something changes
+  Wake wake = Wake::kNone;
+  u64 pending_signals = 0, blocked_signals = 0;
+  bool cancelled = false;  // by pthread_cancel, not acted on yet
+  bool dump = false;       // woken only to write down its call stack
+  u32 place_in_list = 0;   // in ready_ or spinning_
+  u64 deadline = kNever;
+  uptr queue = 0;
+  Strand* next_in_queue = nullptr;
+  pollfd* descriptors = nullptr;  // waits for one of these
+  u32 descriptor_count = 0;
+
+  void* stack_pointer = nullptr;  // while it does not run
+  uptr thread_pointer = 0;
+  std::atomic<u32> turn{0};     // its kernel thread sleeps while 0
+  std::atomic<u32> arrived{0};  // its kernel thread has parked for the first time
+  int os_id = 0;
+  char* parking_stack = nullptr;
+
+  Strand* next_strand = nullptr;  // list of all, oldest first
+  u32 creator = 0;
+  uptr created_at = 0;
+  char name[16] = {};
+
+  /// An operation that it came to before, to see that it repeats.
+  struct Repeat {
+    u64 key;
+    u64 changes, turn;  // of the scheduler, then
+    u32 unchanged;      // times in a row that nothing had changed in between
+    u32 in_turn;        // times in a row that nobody else had run in between
+  };
+  static constexpr u32 kRepeats = 32;
+  Repeat repeats[kRepeats] = {};
+  uptr relock = 0;  // waits on a condition: the mutex it takes afterwards
+};
+
+class Scheduler {
+ public:
+  static constexpr size_t kParkingBytes = 16384;
+  static constexpr u64 kDefaultMostSteps = 10'000'000;
+
+  /// What the scheduler cannot do itself. `stuck` reports and ends the process; `dump` writes down the
+  /// running strand's call stack for it.
+  struct Surroundings {
+    void (*stuck)(trail::Outcome outcome);
+    void (*dump)(Strand& strand);
+    /// Starts a kernel thread that runs `function` with a stack of its own.
+    bool (*start_carrier)(void* (*function)(void*), void* argument);
+    void (*nobody_left)();  // the last strand has ended
+    /// The running strand goes on with its operation. Only for requests that ask for a trace.
+    void (*trace)(const Strand& strand);
+  };
+
+  Scheduler(Arena& arena, const Surroundings& surroundings) : arena_(arena), surroundings_(surroundings) {}
+
+  /// The calling thread becomes strand 0 of a new execution.
+  Strand* begin(const trail::Request& request, trail::Record* record);
+
+  Strand* running() const { return running_; }
+  Strand* strands() const { return all_; }
+  const trail::Request& request() const { return *request_; }
+  trail::Record& record() { return *record_; }
+
+  // ---- the running strand
+  /// About to do `operation`: others may go first.
+  void point(const Operation& operation);
+  /// It did something that another strand could see.
+  void changed() {
+    ++changes_;
+    idle_ = 0;
+    if (DURESS_UNLIKELY(spinning_count_ != 0)) release_spinners();
+  }
+  /// Lets every other strand that can run go first, once.
+  void yield(uptr place);
+  /// Waits in `queue` until woken, or until the deadline.
+  Wake block(const Operation& operation, uptr queue, u64 deadline = kNever);
+  /// Waits until one of the descriptors is ready, or until the deadline.
+  Wake block_on_descriptors(const Operation& operation, pollfd* descriptors, u32 count,
+                            u64 deadline = kNever);
+  /// Comes to an exclusive lock: waits while another strand holds it. False: the deadline passed.
+  bool approach_lock(const Operation& operation, bool reentrant, u64 deadline = kNever);
+  void lock_taken(uptr lock);
+  void lock_given(uptr lock);
+  /// Wakes up to `most` of those who wait; which ones is a choice.
+  u32 wake(uptr queue, u32 most = ~0u);
+  /// The strategy tells the record what it found: before the process ends.
+  void finish();
+  void interrupt(Strand* strand);
+  u32 choose(ValueKind kind, u32 count);
+  Strand* holder_of(uptr lock);
+
+  // ---- attention: something is to be done by a strand when it has passed a point (signals)
+  void set_attention(void (*attend)(Strand& strand)) { attend_ = attend; }
+  /// Async-signal-safe.
+  void attend() { attention_.store(true, std::memory_order_relaxed); }
+
+  // ---- threads
+  Strand* make_strand(uptr created_at);
+  void forget_strand(Strand* strand);  // its thread could not be made
+  /// In the creator: the new kernel thread has parked; it may be chosen from now on.
+  void launch(Strand* strand);
+  /// In the new thread, on its own kernel thread: returns when it is chosen for the first time.
+  void arrive(Strand* strand);
+  /// The running strand goes on on its own kernel thread, from now on.
+  void go_home();
+  /// The running strand, at home, ends. The kernel thread goes on alone and must not call anything here.
+  void end();
+  /// After fork in the child: the running strand is the only one.
+  void alone(trail::Record* record);
+
+  // ---- time, virtual, in nanoseconds
+  u64 now() const { return now_; }
+  /// A read of a clock: time goes on, and faster if nothing else happens in between.
+  u64 read_clock();
+
+ private:
+  struct Object {  // what is known about one address
+    uptr address;
+    Object* next;
+    Strand* first;  // waiting, in order of arrival
+    Strand* last;
+    u32 waiting;
+    u32 contenders;  // strands that come to the lock
+    Strand* holder;
+    u32 depth;
+  };
+  static constexpr u32 kBuckets = 1024;
+
+  Object& object(uptr address);
+  Object* find_object(uptr address);
+  void drop_if_unused(uptr address);
+  void enqueue(Strand* s, uptr queue);
+  void dequeue(Strand* s);
+
+  void make_ready(Strand* s, Wake wake);
+  void add_ready(Strand* s);
+  void remove_ready(Strand* s);
+  void add_spinning(Strand* s);
+  void remove_spinning(Strand* s);
+  void release_spinners();
+  bool repeats(Strand* s, const Operation& operation);
+
+  Wake wait_here(Strand* s, u64 deadline);
+  void arm(Strand* s, u64 deadline);
+  void fire(Strand* s);
+  void fire_due();
+  bool fire_earliest();
+  void poll_descriptors(int milliseconds);
+  Strand* pick();
+  Strand* choose_thread();
+  void note_choice(trail::ChoiceKind kind, u32 value, bool deviates);
+  void step();
+  void trace(const Strand& s) {
+    if (DURESS_UNLIKELY(request_->trace != 0)) surroundings_.trace(s);
+  }
+  /// The strand has passed its point.
+  void passed(Strand& s) {
+    trace(s);
+    if (DURESS_UNLIKELY(attention_.load(std::memory_order_relaxed))) give_attention(s);
+  }
+  void give_attention(Strand& s);
+  [[noreturn]] void stop(trail::Outcome outcome);
+  void dump_all();
+
+  void switch_to(Strand* next);
+  void hand_over(Strand* next);
+  void after_switch(Strand* self);
+  static void park(void* self, void* next);
+  static void park_new(void* self, void* scheduler);
+  static void* run_carrier(void* scheduler);
+  void need_carrier();
+
+  Arena& arena_;
+  Surroundings surroundings_;
+  const trail::Request* request_ = nullptr;
+  trail::Record* record_ = nullptr;
+  Strategy* strategy_ = nullptr;
+  u64 most_steps_ = kDefaultMostSteps;
+
+  Strand* running_ = nullptr;
+  Strand* all_ = nullptr;
+  Strand* last_made_ = nullptr;
+  u32 made_ = 0, alive_ = 0;
+  Strand** ready_ = nullptr;
+  Strand** spinning_ = nullptr;
+  u32 ready_count_ = 0, spinning_count_ = 0, capacity_ = 0;
+  u32 descriptor_waiters_ = 0;
+  u32 timed_ = 0;
+  u64 next_deadline_ = kNever;
+  u64 changes_ = 0;
+  u64 turns_ = 0;
+  u64 idle_ = 0;  // points since something changed, while all spin
+  u64 now_ = 0;
+  u64 clock_reads_ = 0, clock_changes_ = 0;
+  void (*attend_)(Strand& strand) = nullptr;
+  std::atomic<bool> attention_{false};
+  bool stopping_ = false;
+  Strand* dumper_ = nullptr;
+
+  bool on_carrier_ = false;  // the running strand is run by the carrier
+  bool carrier_there_ = false;
+  void* carrier_stack_pointer_ = nullptr;
+  uptr carrier_thread_pointer_ = 0;
+  Strand* carrier_next_ = nullptr;
+  Strand* homeward_ = nullptr;
+  std::atomic<u32> carrier_turn_{0};
+  int dying_ = 0;  // kernel thread of the strand that ended last
+
+  Object* buckets_[kBuckets] = {};
+};
+
+}  // namespace duress::sched
+
+#endif  // DURESS_SCHED_SCHEDULER_H_

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A thread of the target as the scheduler sees it.
+#ifndef DURESS_SCHED_STRAND_H_
+#define DURESS_SCHED_STRAND_H_
+
+#include "event/operation.h"
+
+namespace duress::sched {
+
+/// What strategies may know of a strand. The scheduler's own part is in Strand (scheduler.h).
+struct StrandView {
+  u32 number = 0;      // 0 is main; in the order of creation
+  Operation next;      // what it does when it runs on
+  u64 operations = 0;  // how many points it has passed: tells a new operation from one seen before
+  // For the strategy alone; 0 when the strand is created.
+  u64 mark = 0;
+  u64 mark2 = 0;
+};
+
+}  // namespace duress::sched
+
+#endif  // DURESS_SCHED_STRAND_H_

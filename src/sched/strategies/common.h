@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What several strategies decide in the same way.
+#ifndef DURESS_SCHED_STRATEGIES_COMMON_H_
+#define DURESS_SCHED_STRATEGIES_COMMON_H_
+
+#include "sched/strategy.h"
+
+namespace duress::sched {
+
+/// The default choice, against which trails are written: the running strand goes on, or, where it cannot, the
+/// runnable one with the lowest number.
+inline StrandView* default_thread(const Situation& situation) {
+  if (situation.running) return situation.running;
+  StrandView* lowest = situation.runnable[0];
+  for (u32 i = 1; i < situation.count; ++i) {
+    if (situation.runnable[i]->number < lowest->number) lowest = situation.runnable[i];
+  }
+  return lowest;
+}
+
+/// The value that the random strategies choose. Which waiter wakes is an honest toss. Spurious wake-ups and
+/// early timers are not: a loop that waits would only turn round and round if they came every second time,
+/// but they must come often enough that a wait without a loop fails within a few dozen executions.
+inline u32 random_value(Prng& prng, ValueKind kind, u32 count) {
+  if (count < 2) return 0;
+  switch (kind) {
+    case ValueKind::kSpurious:
+      return prng.chance(1, 16) ? 1 : 0;
+    case ValueKind::kEarlyTimer:
+      return prng.chance(1, 4) ? 1 : 0;
+    case ValueKind::kWakeOne:
+    case ValueKind::kCoin:
+      break;
+  }
+  return static_cast<u32>(prng.below(count));
+}
+
+}  // namespace duress::sched
+
+#endif  // DURESS_SCHED_STRATEGIES_COMMON_H_

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who runs next, and which of several legal values a thread gets: the one interface of all strategies.
+// A strategy is one file in strategies/, one test, one line in event/strategies.h, one page in
+// docs/strategies.
+//
+// Runs inside the target, on one thread at a time: must not allocate, throw or call the C library. All
+// randomness comes from the seed it is started with, so the same seed makes the same choices.
+#ifndef DURESS_SCHED_STRATEGY_H_
+#define DURESS_SCHED_STRATEGY_H_
+
+#include "base/prng.h"
+#include "event/strategies.h"
+#include "sched/strand.h"
+#include "trail/execution.h"
+
+namespace duress::sched {
+
+/// What is to be decided. `runnable` are the strands that can run, at least two, in no particular but a
+/// deterministic order. Strands that only spin are not among them while others can run.
+struct Situation {
+  u64 choice;  // its number
+  u64 step;    // schedule points so far
+  StrandView* const* runnable;
+  u32 count;
+  StrandView* running;  // the one that came to the point; null if it cannot go on
+};
+
+enum class ValueKind : u8 {
+  kWakeOne,     // which of `count` waiters a signal wakes
+  kSpurious,    // 1: a wait on a condition ends by itself
+  kEarlyTimer,  // 1: a timer may fire although other threads could run
+  kCoin,
+};
+
+class Strategy {
+ public:
+  /// An execution begins. The request outlives it.
+  virtual void start(const trail::Request& request) = 0;
+  /// One of situation.runnable.
+  virtual StrandView* choose_thread(const Situation& situation) = 0;
+  /// In [0, count); 0 is what an unhurried machine would do.
+  virtual u32 choose_value(ValueKind kind, u32 count) = 0;
+  /// What racefuzzer found; others leave the record alone.
+  virtual void finish(trail::Record&) {}
+
+ protected:
+  ~Strategy() = default;  // strategies live as long as the process
+};
+
+/// The strategy of that number, or null if there is none. One object each; start() resets it.
+Strategy* strategy_of(StrategyId id);
+
+}  // namespace duress::sched
+
+#endif  // DURESS_SCHED_STRATEGY_H_

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sched/strategies/strategies_list.h"
+
+namespace duress::sched {
+
+Strategy* strategy_of(StrategyId id) {
+  switch (id) {
+    case StrategyId::kReplay:
+      return &replay_strategy();
+    case StrategyId::kRandom:
+      return &random_strategy();
+    case StrategyId::kPct:
+      return &pct_strategy();
+    case StrategyId::kPos:
+      return &pos_strategy();
+    case StrategyId::kRacefuzzer:
+      return &racefuzzer_strategy();
+    case StrategyId::kRoundRobin:
+      return &round_robin_strategy();
+  }
+  return nullptr;
+}
+
+}  // namespace duress::sched

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One controlled execution, as the host asks for it and as the target tells of it. Both are files that host
+// and target map: so a request costs no parsing, and what a crashing target had written is not lost.
+//
+// The choices of an execution are numbered from 0: every time more than one thread could run, and every time
+// a value is chosen (which waiter a signal wakes, whether a timer fires early). Most choices are the default
+// one: the running thread goes on, or, where it cannot, the runnable one with the lowest number; of values,
+// 0. A trail lists the others, the *deviations*. So a run with three preemptions is three entries, however
+// long.
+#ifndef DURESS_TRAIL_EXECUTION_H_
+#define DURESS_TRAIL_EXECUTION_H_
+
+#include "base/types.h"
+
+namespace duress::trail {
+
+inline constexpr u32 kMagic = 0x53525544;  // "DURS"
+inline constexpr u32 kVersion = 1;
+
+enum class ChoiceKind : u32 { kThread = 0, kValue = 1 };
+
+struct Deviation {
+  u32 choice;         // number of the choice
+  u32 kind_and_pick;  // ChoiceKind in the highest bit; the strand's number or the value below
+  ChoiceKind kind() const { return static_cast<ChoiceKind>(kind_and_pick >> 31); }
+  u32 pick() const { return kind_and_pick & 0x7fffffffu; }
+  static Deviation of(u32 choice, ChoiceKind kind, u32 pick) {
+    return {choice, static_cast<u32>(kind) << 31 | pick};
+  }
+  bool operator==(const Deviation&) const = default;
+};
+
+enum class Points : u32 { kSync = 0, kAll = 1 };  // which plain accesses are schedule points
+enum class Backend : u32 { kFiber = 0, kThread = 1 };
+
+/// What the execution ended with, as far as the runtime can tell; signals and exit codes are seen outside.
+enum class Outcome : u32 {
+  kRunning = 0,  // still in it: it crashed, was killed, or its process never came to an end
+  kEnded,        // exit, or main returned
+  kDeadlock,
+  kLivelock,
+  kStepLimit,
+  kStuck,   // a thread ran for long without reaching a schedule point
+  kFailed,  // duress::check saw the closure fail
+};
+
+struct SitePair {
+  u32 first, second;  // site keys, see site_key() in site_key.h
+};
+
+/// In file REQUEST; written by the host before each execution.
+struct Request {
+  u32 magic = kMagic, version = kVersion;
+  u64 seed = 1;
+  u32 strategy = 0;    // StrategyId
+  u32 depth = 3;       // pct: d
+  u64 length = 0;      // how many choices an execution is expected to have; 0: not known
+  u64 most_steps = 0;  // 0: the default limit
+  Points points = Points::kSync;
+  Backend backend = Backend::kFiber;
+  u32 detect = 0;  // 1: run the analysis chain too
+  u32 trace = 0;   // 1: write every step to the log
+  u32 unused[6] = {};
+  u32 sites = 0;       // how many keys of sites that are schedule points follow
+  u32 pairs = 0;       // then SitePair: what racefuzzer is after
+  u64 deviations = 0;  // then Deviation: what replay follows
+  // u32 site_keys[sites (+1 if odd)], SitePair pairs[pairs], Deviation deviations[deviations]
+
+  const u32* site_keys() const { return reinterpret_cast<const u32*>(this + 1); }
+  u32* site_keys() { return reinterpret_cast<u32*>(this + 1); }
+  const SitePair* site_pairs() const {
+    return reinterpret_cast<const SitePair*>(site_keys() + (sites + 1) / 2 * 2);
+  }
+  SitePair* site_pairs() { return reinterpret_cast<SitePair*>(site_keys() + (sites + 1) / 2 * 2); }
+  const Deviation* trail() const { return reinterpret_cast<const Deviation*>(site_pairs() + pairs); }
+  Deviation* trail() { return reinterpret_cast<Deviation*>(site_pairs() + pairs); }
+  u64 bytes() const {
+    return sizeof(Request) + (sites + 1) / 2 * 8 + pairs * sizeof(SitePair) + deviations * sizeof(Deviation);
+  }
+};
+static_assert(sizeof(Request) == 96);
+
+/// In file RECORD; cleared by the host before each execution, written by the target while it runs.
+struct Record {
+  u32 magic = 0, version = 0;  // set when the execution begins
+  Outcome outcome = Outcome::kRunning;
+  u32 strands = 0;  // how many there were
+  u64 steps = 0;    // schedule points
+  u64 choices = 0;
+  u64 switches = 0;          // times another strand went on although the running one could have: preemptions
+  u64 diverged = 0;          // replay: 1 + the first choice that could not be followed; 0: none
+  u32 uncontrolled = 0;      // 1: something ran that the scheduler could not control (it is in the log)
+  u32 truncated = 0;         // 1: there were more deviations than fit
+  u64 races_created = 0;     // racefuzzer: times both accesses of a pair were brought together
+  SitePair created[8] = {};  // the first of them
+  u64 unused[4] = {};
+  u64 deviations = 0;
+  // Deviation trail[]
+
+  const Deviation* trail() const { return reinterpret_cast<const Deviation*>(this + 1); }
+  Deviation* trail() { return reinterpret_cast<Deviation*>(this + 1); }
+};
+static_assert(sizeof(Record) == 168);
+
+/// Sizes of the two files. Sparse: only what is written takes room.
+inline constexpr u64 kRequestBytes = u64{64} << 20;
+inline constexpr u64 kRecordBytes = u64{64} << 20;
+inline constexpr u64 kMostDeviations = (kRecordBytes - sizeof(Record)) / sizeof(Deviation);
+
+// The fork server. The target is started once, with `server=IN,OUT` in DURESS_OPTIONS; it stops before main
+// or at its first thread. Each kRun byte on IN makes it fork a child that performs the request; it answers on
+// OUT with a Reply for the start (status -1) and one for the end. End of file on IN ends the server.
+inline constexpr char kRun = 'r';
+struct Reply {
+  int pid;
+  int status;  // as waitpid gives it; -1: started
+};
+
+}  // namespace duress::trail
+
+#endif  // DURESS_TRAIL_EXECUTION_H_

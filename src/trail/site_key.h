@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A name for a site that survives a rebuild and lines that move: a hash of its function, its variable, the
+// kind of access, and its ordinal among the sites of the same function with the same variable and kind.
+#ifndef DURESS_TRAIL_SITE_KEY_H_
+#define DURESS_TRAIL_SITE_KEY_H_
+
+#include "base/types.h"
+
+namespace duress::trail {
+
+constexpr u32 hash_text(const char* text, u32 hash = 2166136261u) {
+  for (; *text; ++text) hash = (hash ^ static_cast<u8>(*text)) * 16777619u;
+  return hash;
+}
+
+constexpr u32 site_key(const char* function, const char* variable, u32 access, u32 ordinal) {
+  u32 hash = hash_text(variable, hash_text(function) * 16777619u);
+  hash = (hash ^ access) * 16777619u;
+  hash = (hash ^ ordinal) * 16777619u;
+  return hash ? hash : 1;
+}
+
+}  // namespace duress::trail
+
+#endif  // DURESS_TRAIL_SITE_KEY_H_

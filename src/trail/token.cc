@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Payload, before base64url: version, flags (bit 0: points all, bit 1: a step limit follows), seed, [step
+// limit], number of sites, the sites' keys (4 bytes each, little endian), number of deviations, per deviation
+// the gap to the one before and pick * 2 + kind, CRC-32 of all that (4 bytes). Numbers are LEB128. The
+// program's name is hashed into the checksum as well: a payload pasted behind another name is found out.
+#include "trail/token.h"
+
+namespace duress::trail {
+namespace {
+
+constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+constexpr u64 kLongestVarint = 10;
+
+constexpr int digit_value(char c) {
+  if (c >= 'A' && c <= 'Z') return c - 'A';
+  if (c >= 'a' && c <= 'z') return c - 'a' + 26;
+  if (c >= '0' && c <= '9') return c - '0' + 52;
+  return c == '-' ? 62 : c == '_' ? 63 : -1;
+}
+
+constexpr bool is_name(char c) {
+  return digit_value(c) >= 0 || c == '.';
+}
+
+u32 crc32(u32 crc, u8 byte) {
+  crc ^= byte;
+  for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
+  return crc;
+}
+
+/// Bytes in, base64url out, with the checksum kept along.
+class Encoder {
+ public:
+  explicit Encoder(char* out) : out_(out) {}
+
+  void byte(u8 value) {
+    crc_ = crc32(crc_, value);
+    bits_ = bits_ << 8 | value;
+    count_ += 8;
+    while (count_ >= 6) {
+      count_ -= 6;
+      *out_++ = kDigits[bits_ >> count_ & 63];
+    }
+  }
+  void varint(u64 value) {
+    for (; value >= 0x80; value >>= 7) byte(static_cast<u8>(value | 0x80));
+    byte(static_cast<u8>(value));
+  }
+  void word(u32 value) {
+    for (int shift = 0; shift < 32; shift += 8) byte(static_cast<u8>(value >> shift));
+  }
+  void hash(const char* text, u64 length) {
+    for (u64 i = 0; i < length; ++i) crc_ = crc32(crc_, static_cast<u8>(text[i]));
+  }
+  char* finish() {
+    word(~crc_);
+    if (count_ > 0) *out_++ = kDigits[bits_ << (6 - count_) & 63];
+    return out_;
+  }
+
+ private:
+  char* out_;
+  u32 crc_ = ~u32{0};
+  u32 bits_ = 0;
+  u32 count_ = 0;
+};
+
+/// Reads a payload; `good` turns false at the first thing that makes no sense and stays so.
+struct Decoder {
+  const u8* at;
+  const u8* end;
+  bool good = true;
+
+  u8 byte() {
+    if (at == end) {
+      good = false;
+      return 0;
+    }
+    return *at++;
+  }
+  u64 varint() {
+    u64 value = 0;
+    for (u32 shift = 0; shift < 64; shift += 7) {
+      u8 next = byte();
+      if (shift == 63 && next > 1) good = false;
+      value |= static_cast<u64>(next & 0x7f) << shift;
+      if (!(next & 0x80)) return value;
+    }
+    good = false;
+    return 0;
+  }
+  u32 word() {
+    u32 value = 0;
+    for (u32 shift = 0; shift < 32; shift += 8) value |= static_cast<u32>(byte()) << shift;
+    return value;
+  }
+};
+
+}  // namespace
+
+u64 token_program(const char* path, char* out) {
+  const char* base = path;
+  for (const char* c = path; *c; ++c) {
+    if (*c == '/' && c[1]) base = c + 1;
+  }
+  u64 length = 0;
+  for (; base[length] && base[length] != '/' && length < kMostProgram; ++length) {
+    out[length] = is_name(base[length]) ? base[length] : '_';
+  }
+  if (length == 0) out[length++] = '_';
+  out[length] = 0;
+  return length;
+}
+
+u64 token_room(const TokenView& view, const char*) {
+  u64 bytes = 2 + 4 * kLongestVarint + 4 * u64{view.site_count} + 2 * 5 * view.trail_count + 4;
+  return 16 + kMostProgram + (bytes + 2) / 3 * 4 + 1;
+}
+
+u64 write_token(const TokenView& view, const char* program, char* out) {
+  char* at = out;
+  *at++ = 'D';
+  *at++ = static_cast<char>('0' + kTokenVersion);
+  *at++ = '.';
+  char* name = at;
+  u64 length = token_program(program, at);
+  at += length;
+  *at++ = '.';
+  Encoder encoder(at);
+  encoder.hash(name, length);
+  encoder.byte(kTokenVersion);
+  encoder.byte(static_cast<u8>((view.points == Points::kAll ? 1 : 0) | (view.most_steps ? 2 : 0)));
+  encoder.varint(view.seed);
+  if (view.most_steps) encoder.varint(view.most_steps);
+  encoder.varint(view.site_count);
+  for (u32 i = 0; i < view.site_count; ++i) encoder.word(view.sites[i]);
+  encoder.varint(view.trail_count);
+  u32 before = 0;
+  for (u64 i = 0; i < view.trail_count; ++i) {
+    const Deviation& deviation = view.trail[i];
+    encoder.varint(deviation.choice - before);
+    encoder.varint(u64{deviation.pick()} * 2 + raw(deviation.kind()));
+    before = deviation.choice;
+  }
+  at = encoder.finish();
+  *at = 0;
+  return static_cast<u64>(at - out);
+}
+
+u64 token_memory(u64 length) {
+  // A deviation takes at least 2 bytes, that is 2 2/3 characters, and becomes 8 bytes; sites take less. The
+  // bytes themselves come first.
+  return (length + 7) / 8 * 8 + 4 * length + 32;
+}
+
+TokenError read_token(const char* text, u64 length, void* memory, TokenHead& head, TokenView& view) {
+  if (length < 4 || text[0] != 'D') return TokenError::kNotAToken;
+  u64 at = 1;
+  u32 version = 0;
+  for (; at < length && at < 7 && text[at] >= '0' && text[at] <= '9'; ++at)
+    version = version * 10 + static_cast<u32>(text[at] - '0');
+  if (at == 1 || at == length || text[at] != '.') return TokenError::kNotAToken;
+  head.version = version;
+  if (version != kTokenVersion) return TokenError::kVersion;
+
+  u64 name = at + 1, last = 0;  // the payload has no dots, a program's name may
+  for (u64 i = name; i < length; ++i) {
+    if (text[i] == '.') last = i;
+    if (!is_name(text[i])) return TokenError::kNotAToken;
+  }
+  if (last <= name || last - name > kMostProgram)
+    return last == 0 ? TokenError::kNotAToken : TokenError::kDamaged;
+  head.program = text + name;
+  head.program_length = last - name;
+
+  u8* bytes = static_cast<u8*>(memory);
+  u64 count = 0;
+  u32 bits = 0, held = 0, crc = ~u32{0};
+  for (u64 i = last + 1; i < length; ++i) {
+    bits = bits << 6 | static_cast<u32>(digit_value(text[i]));
+    held += 6;
+    if (held >= 8) {
+      held -= 8;
+      bytes[count++] = static_cast<u8>(bits >> held);
+    }
+  }
+  if (count < 9 || held >= 6 || (bits & ((1u << held) - 1)) != 0) return TokenError::kDamaged;
+  for (u64 i = name; i < last; ++i) crc = crc32(crc, static_cast<u8>(text[i]));
+  for (u64 i = 0; i + 4 < count; ++i) crc = crc32(crc, bytes[i]);
+  if (Decoder{bytes + count - 4, bytes + count}.word() != ~crc) return TokenError::kDamaged;
+
+  // From here on only a forged token can be wrong; it must do no harm either.
+  Decoder in{bytes, bytes + count - 4};
+  u8 flags_version = in.byte(), flags = in.byte();
+  if (flags_version != kTokenVersion || flags > 3) return TokenError::kDamaged;
+  view.points = flags & 1 ? Points::kAll : Points::kSync;
+  view.seed = in.varint();
+  view.most_steps = flags & 2 ? in.varint() : 0;
+  u64 sites = in.varint();
+  if (!in.good || sites > static_cast<u64>(in.end - in.at) / 4) return TokenError::kDamaged;
+  char* room = static_cast<char*>(memory) + (count + 7) / 8 * 8;
+  u32* keys = reinterpret_cast<u32*>(room);
+  for (u64 i = 0; i < sites; ++i) keys[i] = in.word();
+  u64 deviations = in.varint();
+  if (!in.good || deviations > static_cast<u64>(in.end - in.at) / 2) return TokenError::kDamaged;
+  auto* trail = reinterpret_cast<Deviation*>(room + (sites + 1) / 2 * 8);
+  u64 choice = 0;
+  for (u64 i = 0; i < deviations; ++i) {
+    u64 gap = in.varint(), what = in.varint();
+    choice += gap;
+    if (!in.good || gap > 0xffffffffu || choice > 0xffffffffu || what > 0xffffffffu || (i > 0 && gap == 0))
+      return TokenError::kDamaged;
+    trail[i] = Deviation::of(static_cast<u32>(choice), static_cast<ChoiceKind>(what & 1),
+                             static_cast<u32>(what >> 1));
+  }
+  if (in.at != in.end) return TokenError::kDamaged;
+  view.sites = keys;
+  view.site_count = static_cast<u32>(sites);
+  view.trail = trail;
+  view.trail_count = deviations;
+  return TokenError::kNone;
+}
+
+}  // namespace duress::trail

@@ -21,6 +21,8 @@ namespace duress {
 
 thread_local sched::Strand* t_strand __attribute__((tls_model("initial-exec"))) = nullptr;
 sched::Scheduler* g_scheduler = nullptr;
+void (*g_trace_value)(u64 value, u32 size) = nullptr;
+void (*g_learn_access)(const void* p, u64 size, bool write, const DuressSite* site) = nullptr;
 
 namespace {
 
@@ -135,6 +137,14 @@ void put_step(const Strand& s, bool has_value, u64 value) {
   rt.log.write(text);
 }
 
+void trace_value(u64 value, u32 size) {
+  if (!traced) return;
+  Strand* s = traced;
+  traced = nullptr;
+  if (size < 8) value &= (u64{1} << size * 8) - 1;
+  put_step(*s, size <= 8, value);
+}
+
 void trace(const Strand& strand) {
   if (is_access(strand.next.kind)) {
     traced = const_cast<Strand*>(&strand);
@@ -184,6 +194,7 @@ void control_begin() {
                                                         trace};
   g_scheduler = new (map_memory(sizeof(sched::Scheduler))) sched::Scheduler(rt.arena, surroundings);
   rt.points.apply(*g_request);
+  if (g_request->trace) g_trace_value = trace_value;
   if (g_request->detect) {
     rt.reporter.tell_points(&rt.points);
     rt.enter_main_thread();
@@ -222,8 +233,13 @@ void control_fork_point() {
   }
 }
 
+void control_attach(const trail::Request* request, trail::Record* record) {
+  g_request = request;
+  g_record = record;
+}
+
 void control_ended() {
-  if (!g_scheduler || g_record->outcome != trail::Outcome::kRunning) return;
+  if (!g_scheduler || !g_record || g_record->outcome != trail::Outcome::kRunning) return;
   scheduler().finish();
   g_record->outcome = trail::Outcome::kEnded;
 }
@@ -248,6 +264,7 @@ void control_after_fork_in_child() {
 // --------------------------------------------------------------------------------------------------
 
 bool control_access(const void* p, u64 size, bool write, const DuressSite* site) {
+  if (g_learn_access) g_learn_access(p, size, write, site);
   u32 key = g_runtime->points.point(site);
   if (!key && g_request->points != trail::Points::kAll) return false;
   scheduler().point({write ? OpKind::kWrite : OpKind::kRead, static_cast<u32>(size), address_of(p), key,
@@ -262,14 +279,6 @@ void control_atomic(const void* p, u64 size, OpKind kind, const DuressSite* site
 
 void control_done(bool changed) {
   if (changed) scheduler().changed();
-}
-
-void control_trace_value(u64 value, u32 size) {
-  if (DURESS_LIKELY(!traced)) return;
-  Strand* s = traced;
-  traced = nullptr;
-  if (size < 8) value &= (u64{1} << size * 8) - 1;
-  put_step(*s, size <= 8, value);
 }
 
 // ---- time

@@ -60,6 +60,11 @@ void control_after_fork_in_child();
 /// In signals.cc.
 void control_signals_begin();
 
+/// Another request and record (duress::check).
+void control_attach(const trail::Request* request, trail::Record* record);
+/// Called for every plain access of a strand before it is decided whether it is a point; null: nothing.
+extern void (*g_learn_access)(const void* p, u64 size, bool write, const DuressSite* site);
+
 // ---- accesses (hooks)
 // ------------------------------------------------------------------------------------------
 /// A schedule point before a plain access, if its site is one.
@@ -68,7 +73,10 @@ bool control_access(const void* p, u64 size, bool write, const DuressSite* site)
 void control_atomic(const void* p, u64 size, OpKind kind, const DuressSite* site);
 /// After an operation at a point: it changed memory, or it did not; for the trace.
 void control_done(bool changed);
-void control_trace_value(u64 value, u32 size);
+extern void (*g_trace_value)(u64 value, u32 size);  // null: nobody wants to know
+inline void control_trace_value(u64 value, u32 size) {
+  if (DURESS_UNLIKELY(g_trace_value != nullptr)) g_trace_value(value, size);
+}
 
 // ---- blocking
 // --------------------------------------------------------------------------------------------------

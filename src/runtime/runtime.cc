@@ -98,6 +98,11 @@ const char* find_options(char** environment) {
   return nullptr;
 }
 
+// Modules that reported themselves, awake or not: duress::check wakes the runtime late.
+constexpr u32 kMostModules = 1024;
+constinit const DuressModule* known_modules[kMostModules] = {};
+constinit u32 known_count = 0;
+
 /// Called once, as early as an instrumented module allows. The C library's own `environ` may not be set yet.
 void start(char** environment) {
   static bool started = false;
@@ -148,6 +153,24 @@ void start(char** environment) {
 }  // namespace
 
 Runtime::Runtime(const Options& parsed) : options(parsed) {}
+
+Runtime* wake_for_check() {
+  if (!g_runtime) {
+    static constinit Options options;
+    void* memory = map_memory(sizeof(Runtime));
+    if (!memory) fatal("out of memory for the runtime");
+    auto* rt = new (memory) Runtime(options);
+    rt->detecting = false;
+    rt->controlled = true;
+    g_runtime = rt;
+    for (u32 i = 0; i < known_count; ++i) rt->modules.add_instrumented(known_modules[i]);
+    interceptors_ready();
+  }
+  if (g_runtime->points.empty()) {
+    for (u32 i = 0; i < known_count; ++i) g_runtime->points.add(*known_modules[i]);
+  }
+  return g_runtime;
+}
 
 void Runtime::log_start() {
   static char buffer[1 << 16];
@@ -424,6 +447,7 @@ void before_exec(const char* path) {
 
 extern "C" __attribute__((visibility("default"))) void __duress_module_init(const DuressModule* module) {
   duress::start(environ);
+  if (duress::known_count < duress::kMostModules) duress::known_modules[duress::known_count++] = module;
   if (duress::g_runtime) duress::g_runtime->wake(module);
 }
 

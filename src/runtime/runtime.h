@@ -81,6 +81,9 @@ struct Runtime {
   StackId context(Thread& t, uptr pc) { return stacks.push(context(t), pc); }
 };
 
+/// For duress::check in a process that was started by itself: the runtime wakes, detecting nothing.
+Runtime* wake_for_check();
+
 }  // namespace duress
 
 #endif  // DURESS_RUNTIME_RUNTIME_H_

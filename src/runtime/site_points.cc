@@ -94,7 +94,7 @@ void SitePoints::add(const DuressModule& module) {
   if (!unit.keys || !unit.points) fatal("out of memory for the keys of sites");
   make_keys(unit);
   if (request_) {
-    mark(unit);
+    mark_requested(unit);
     set_bodies(module);
   }
 }
@@ -115,14 +115,14 @@ void SitePoints::make_keys(Unit& unit) {
   });
 }
 
-void SitePoints::mark(Unit& unit) {
+void SitePoints::mark_requested(Unit& unit) {
   memset(unit.points, 0, unit.count);
   const u32* keys = request_->site_keys();
   if (!request_->sites) return;
   for (u32 i = 0; i < unit.count; ++i) {
     if (!unit.keys[i]) continue;
     for (u32 k = 0; k < request_->sites; ++k) {
-      if (unit.keys[i] == keys[k]) unit.points[i] = 1;
+      if (unit.keys[i] == keys[k]) unit.points[i] = kPoint;
     }
   }
 }
@@ -130,9 +130,79 @@ void SitePoints::mark(Unit& unit) {
 void SitePoints::apply(const trail::Request& request) {
   request_ = &request;
   for (u32 i = 0; i < count_; ++i) {
-    mark(units_[i]);
+    mark_requested(units_[i]);
     set_bodies(units_[i].module);
   }
+}
+
+void SitePoints::begin_learning(const trail::Request& request) {
+  request_ = &request;
+  for (u32 i = 0; i < count_; ++i) memset(units_[i].points, 0, units_[i].count);
+  set_all(DURESS_BODY_FAITHFUL);
+}
+
+void SitePoints::mark(const DuressSite* site) {
+  const Unit* u = find(site);
+  if (!u || u->points[site - u->first] != kNoPoint) return;
+  u->points[site - u->first] = kSoon;
+  any_soon_ = true;
+}
+
+void SitePoints::promote() {
+  if (!any_soon_) return;
+  any_soon_ = false;
+  for (u32 i = 0; i < count_; ++i) {
+    for (u32 s = 0; s < units_[i].count; ++s) {
+      if (units_[i].points[s] == kSoon) units_[i].points[s] = kPoint;
+    }
+  }
+}
+
+void SitePoints::mark_keys(const u32* keys, u32 count) {
+  for (u32 i = 0; i < count_; ++i) {
+    for (u32 s = 0; s < units_[i].count; ++s) {
+      for (u32 k = 0; k < count && units_[i].keys[s]; ++k) {
+        if (units_[i].keys[s] == keys[k]) units_[i].points[s] = kPoint;
+      }
+    }
+  }
+}
+
+const u32* SitePoints::marked(Arena& arena, u32* count) const {
+  u32 all = 0;
+  for (u32 i = 0; i < count_; ++i) {
+    for (u32 s = 0; s < units_[i].count; ++s) all += units_[i].points[s] == kPoint;
+  }
+  auto* keys = static_cast<u32*>(arena.allocate(all * sizeof(u32) + 1));
+  u32 n = 0;
+  for (u32 i = 0; i < count_; ++i) {
+    for (u32 s = 0; s < units_[i].count; ++s) {
+      u32 key = units_[i].points[s] == kPoint ? units_[i].keys[s] : 0;
+      for (u32 k = 0; k < n && key; ++k) key = keys[k] == key ? 0 : key;
+      if (key) keys[n++] = key;
+    }
+  }
+  *count = n;
+  return keys;
+}
+
+void SitePoints::set_all(u8 body) const {
+  for (u32 i = 0; i < count_; ++i) {
+    const DuressModule& m = units_[i].module;
+    memset(m.flags_begin, body, static_cast<size_t>(m.flags_end - m.flags_begin));
+  }
+}
+
+SitePoints::Source SitePoints::source(const DuressSite* site) const {
+  Source result = {"", "", "", 0};
+  const Unit* u = find(site);
+  if (!u) return result;
+  each_unit(u->module,
+            [&](const DuressSiteHeader& header, const DuressSite* sites, const char* strings, u8*) {
+              if (site < sites || site >= sites + header.sites) return;
+              result = {strings + site->file, strings + site->function, strings + site->variable, site->line};
+            });
+  return result;
 }
 
 /// Plain bodies know nothing of atomics: a function that has one, or a site that is a point, runs faithfully.

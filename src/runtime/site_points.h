@@ -5,7 +5,7 @@
 #ifndef DURESS_RUNTIME_SITE_POINTS_H_
 #define DURESS_RUNTIME_SITE_POINTS_H_
 
-#include "base/types.h"
+#include "base/arena.h"
 #include "duress/hooks.h"
 #include "trail/execution.h"
 
@@ -20,12 +20,32 @@ class SitePoints {
   /// For one module that came after apply().
   void set_bodies(const DuressModule& module) const;
 
+  /// Every function runs its faithful body, no site is a point but those that mark() names.
+  void begin_learning(const trail::Request& request);
+  /// The site is a point from the next promote() on: an execution's points must not change while it runs.
+  void mark(const DuressSite* site);
+  void promote();
+  void mark_keys(const u32* keys, u32 count);
+  /// The keys of all sites that are points, each once.
+  const u32* marked(Arena& arena, u32* count) const;
+  /// Every function runs `body`.
+  void set_all(u8 body) const;
+  /// Where a site is in the source.
+  struct Source {
+    const char* file;
+    const char* function;
+    const char* variable;
+    u32 line;
+  };
+  Source source(const DuressSite* site) const;
+  bool empty() const { return count_ == 0; }
+
   /// The key of a site; 0 if it is in no known module.
   u32 key(const DuressSite* site) const;
   /// The same, but 0 too if no request named it.
   u32 point(const DuressSite* site) const {
     const Unit* u = find(site);
-    return u && u->points[site - u->first] ? u->keys[site - u->first] : 0;
+    return u && u->points[site - u->first] == kPoint ? u->keys[site - u->first] : 0;
   }
 
  private:
@@ -33,17 +53,19 @@ class SitePoints {
     const DuressSite* first;
     u32 count;
     u32* keys;
-    u8* points;  // 1: a schedule point
+    u8* points;  // kNoPoint, ...
     DuressModule module;
   };
+  enum : u8 { kNoPoint = 0, kPoint = 1, kSoon = 2 };
   static constexpr u32 kMost = 1024;
 
   const Unit* find(const DuressSite* site) const;
   void make_keys(Unit& unit);
-  void mark(Unit& unit);
+  void mark_requested(Unit& unit);
 
   Unit units_[kMost] = {};
   u32 count_ = 0;
+  bool any_soon_ = false;
   const trail::Request* request_ = nullptr;
 };
 

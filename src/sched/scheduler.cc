@@ -25,7 +25,7 @@ constexpr u64 kLivelock = 1'000'000;
 
 }  // namespace
 
-Strand* Scheduler::begin(const trail::Request& request, trail::Record* record) {
+void Scheduler::start(const trail::Request& request, trail::Record* record) {
   request_ = &request;
   record_ = record;
   record->magic = trail::kMagic;
@@ -34,10 +34,12 @@ Strand* Scheduler::begin(const trail::Request& request, trail::Record* record) {
   if (!strategy_) fatal("the request names a strategy that this runtime does not have");
   strategy_->start(request);
   most_steps_ = request.most_steps ? request.most_steps : kDefaultMostSteps;
-  now_ = 0;
+}
+
+Strand* Scheduler::begin(const trail::Request& request, trail::Record* record) {
+  start(request, record);
   Strand* main = make_strand(0);
   main->state = Strand::State::kReady;
-  main->home = request.backend == trail::Backend::kThread;
   add_ready(main);
   running_ = main;
   return main;
@@ -58,6 +60,7 @@ Scheduler::Object& Scheduler::object(uptr address) {
   auto* made =
       new (arena_.allocate(sizeof(Object))) Object{address, bucket, nullptr, nullptr, 0, 0, nullptr, 0};
   bucket = made;
+  ++objects_;
   return *made;
 }
 
@@ -68,6 +71,7 @@ void Scheduler::drop_if_unused(uptr address) {
     if (o->waiting || o->contenders || o->holder) return;
     *link = o->next;
     arena_.free(o, sizeof(Object));
+    --objects_;
     return;
   }
 }

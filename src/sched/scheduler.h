@@ -51,6 +51,18 @@ struct Strand : StrandView {
   int os_id = 0;
   char* parking_stack = nullptr;
 
+  // Of a strand that lives on: its thread, what it runs and what came of it.
+  unsigned long thread = 0;
+  void* (*job)(void*) = nullptr;
+  void* argument = nullptr;
+  void* result = nullptr;
+  bool detached = false;
+  bool joined = false;
+  Strand* next_spare = nullptr;
+  void* job_frame = nullptr;
+  /// Forgets everything but the kernel thread, for another execution.
+  void renew();
+
   Strand* next_strand = nullptr;  // list of all, oldest first
   u32 creator = 0;
   uptr created_at = 0;
@@ -139,6 +151,20 @@ class Scheduler {
   void go_home();
   /// The running strand, at home, ends. The kernel thread goes on alone and must not call anything here.
   void end();
+  // ---- executions of a closure on strands that live on (duress::check). The calling thread is the carrier.
+  /// A strand that is in no execution yet; its kernel thread is to call arrive().
+  Strand* make_spare();
+  /// A new execution begins; nobody runs yet.
+  void begin_closure(const trail::Request& request, trail::Record* record);
+  /// A spare one joins the execution as its youngest strand. launch() makes it run.
+  void enlist(Strand* strand, uptr created_at);
+  /// Runs `root` and whoever it starts until all have ended, or until abandon().
+  void run(Strand* root);
+  /// The running strand has done its job. Returns when it is given another one, in a later execution.
+  void end_job();
+  /// Leaves the execution as it is, from within; run() returns. Its strands cannot be used again.
+  [[noreturn]] void abandon();
+
   /// After fork in the child: the running strand is the only one.
   void alone(trail::Record* record);
 
@@ -182,6 +208,8 @@ class Scheduler {
   void poll_descriptors(int milliseconds);
   Strand* pick();
   Strand* choose_thread();
+  Strand* allocate_strand();
+  void start(const trail::Request& request, trail::Record* record);
   void note_choice(trail::ChoiceKind kind, u32 value, bool deviates);
   void step();
   void trace(const Strand& s) {
@@ -241,6 +269,7 @@ class Scheduler {
   int dying_ = 0;  // kernel thread of the strand that ended last
 
   Object* buckets_[kBuckets] = {};
+  u32 objects_ = 0;
 };
 
 }  // namespace duress::sched

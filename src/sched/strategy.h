@@ -50,6 +50,8 @@ class Strategy {
 
 /// The strategy of that number, or null if there is none. One object each; start() resets it.
 Strategy* strategy_of(StrategyId id);
+/// The number of a name. False: no strategy has it.
+bool strategy_named(const char* name, StrategyId* id);
 
 }  // namespace duress::sched
 

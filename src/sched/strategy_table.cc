@@ -21,4 +21,15 @@ Strategy* strategy_of(StrategyId id) {
   return nullptr;
 }
 
+bool strategy_named(const char* name, StrategyId* id) {
+#define DURESS_STRATEGY(identifier, text, description) \
+  if (__builtin_strcmp(name, text) == 0) {             \
+    *id = StrategyId::identifier;                      \
+    return true;                                       \
+  }
+  DURESS_STRATEGIES(DURESS_STRATEGY)
+#undef DURESS_STRATEGY
+  return false;
+}
+
 }  // namespace duress::sched

@@ -43,7 +43,13 @@ void await_death(int os_id) {
 
 }  // namespace
 
-Strand* Scheduler::make_strand(uptr created_at) {
+Strand* Scheduler::allocate_strand() {
+  auto* s = new (arena_.allocate(sizeof(Strand))) Strand;
+  s->parking_stack = static_cast<char*>(arena_.allocate(kParkingBytes));
+  return s;
+}
+
+void Scheduler::enlist(Strand* s, uptr created_at) {
   if (made_ == capacity_) {
     u32 more = capacity_ ? capacity_ * 2 : 64;
     for (Strand*** list : {&ready_, &spinning_}) {
@@ -54,18 +60,21 @@ Strand* Scheduler::make_strand(uptr created_at) {
     }
     capacity_ = more;
   }
-  auto* s = new (arena_.allocate(sizeof(Strand))) Strand;
   s->number = made_++;
   s->state = Strand::State::kBlocked;
-  s->parking_stack = static_cast<char*>(arena_.allocate(kParkingBytes));
   s->home = request_->backend == trail::Backend::kThread;
   s->creator = running_ ? running_->number : 0;
   s->created_at = created_at;
-  s->next.kind = OpKind::kStart;
+  s->next = {};
   (last_made_ ? last_made_->next_strand : all_) = s;
   last_made_ = s;
   ++alive_;
   record_->strands = made_;
+}
+
+Strand* Scheduler::make_strand(uptr created_at) {
+  Strand* s = allocate_strand();
+  enlist(s, created_at);
   if (s->number == 0) {
     s->thread_pointer = thread_pointer();
     s->os_id = thread_number();
@@ -203,6 +212,78 @@ void Scheduler::end() {
   Strand* next = pick();
   dying_ = self->os_id;
   hand_over(next);
+}
+
+// ---- closures ----
+
+void Strand::renew() {
+  static_cast<StrandView&>(*this) = {};
+  state = State::kReady;
+  home = queued = stepping_back = cancelled = dump = detached = joined = false;
+  wake = Wake::kNone;
+  pending_signals = blocked_signals = 0;
+  deadline = kNever;
+  queue = relock = created_at = 0;
+  next_in_queue = next_strand = next_spare = nullptr;
+  descriptors = nullptr;
+  result = nullptr;
+  creator = 0;
+  name[0] = 0;
+  for (Repeat& repeat : repeats) repeat.key = 0;
+}
+
+Strand* Scheduler::make_spare() {
+  prepare_contexts();
+  return allocate_strand();
+}
+
+void Scheduler::begin_closure(const trail::Request& request, trail::Record* record) {
+  running_ = all_ = last_made_ = nullptr;
+  made_ = alive_ = 0;
+  ready_count_ = spinning_count_ = descriptor_waiters_ = timed_ = 0;
+  next_deadline_ = kNever;
+  changes_ = turns_ = idle_ = now_ = clock_reads_ = clock_changes_ = 0;
+  stopping_ = false;
+  carrier_there_ = true;
+  dumper_ = nullptr;
+  if (objects_) {  // an execution that was abandoned left some
+    for (Object*& bucket : buckets_) {
+      while (Object* o = bucket) {
+        bucket = o->next;
+        arena_.free(o, sizeof(Object));
+      }
+    }
+    objects_ = 0;
+  }
+  start(request, record);
+}
+
+void Scheduler::run(Strand* root) {
+  on_carrier_ = true;
+  running_ = root;
+  carrier_thread_pointer_ = carrier_thread_pointer_ ? carrier_thread_pointer_ : thread_pointer();
+  duress_context_switch(&carrier_stack_pointer_, root->stack_pointer, root->thread_pointer);
+  on_carrier_ = false;
+}
+
+void Scheduler::end_job() {
+  Strand* self = running_;
+  self->next.kind = OpKind::kEnd;
+  remove_ready(self);
+  self->state = Strand::State::kEnded;
+  wake(reinterpret_cast<uptr>(self));
+  changed();
+  if (--alive_ == 0) {
+    duress_context_switch(&self->stack_pointer, carrier_stack_pointer_, carrier_thread_pointer_);
+  } else {
+    switch_to(pick());
+  }
+}
+
+void Scheduler::abandon() {
+  void* nobody;
+  duress_context_switch(&nobody, carrier_stack_pointer_, carrier_thread_pointer_);
+  __builtin_unreachable();
 }
 
 void Scheduler::alone(trail::Record* record) {

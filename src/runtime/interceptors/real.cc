@@ -71,6 +71,10 @@ int own_thread_number() {
   return thread_number_cache;
 }
 
+void set_own_thread_number(int number) {
+  thread_number_cache = number;
+}
+
 void forget_own_thread_number() {
   thread_number_cache = 0;
 }

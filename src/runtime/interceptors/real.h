@@ -44,6 +44,7 @@ __attribute__((always_inline)) inline Signature* real_address(RealFunction& func
 
 /// The kernel's number of the calling thread, asked for once. Reset in forked children.
 int own_thread_number();
+void set_own_thread_number(int number);
 void forget_own_thread_number();
 
 /// Locks of the interceptors' own tables, held over fork so that the child finds them consistent.

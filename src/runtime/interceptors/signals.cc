@@ -13,6 +13,7 @@
 
 #include "base/raw.h"
 #include "runtime/control.h"
+#include "runtime/interceptors/pool.h"
 #include "runtime/interceptors/real.h"
 #include "runtime/interceptors/thread_handles.h"
 
@@ -205,6 +206,8 @@ DURESS_INTERCEPTOR(int, pthread_kill, (pthread_t id, int signal)) {
   sched::Strand* to = nullptr;
   if (pthread_equal(id, pthread_self())) {
     to = controlled();
+  } else if (pooled()) {
+    to = pool_find(id);
   } else if (ThreadHandle* handle = find_handle(id)) {
     to = handle->strand;
     drop_handle(handle);

@@ -22,6 +22,7 @@
 
 #include "base/raw.h"
 #include "runtime/control.h"
+#include "runtime/interceptors/pool.h"
 #include "runtime/interceptors/real.h"
 #include "runtime/interceptors/thread_handles.h"
 
@@ -184,6 +185,10 @@ DURESS_INTERCEPTOR(int, pthread_create,
                    (pthread_t * id, const pthread_attr_t* attributes, void* (*function)(void*),
                     void* argument)) {
   int state = PTHREAD_CREATE_JOINABLE;
+  if (pooled()) {
+    if (attributes) pthread_attr_getdetachstate(attributes, &state);
+    return pool_create(id, state == PTHREAD_CREATE_DETACHED, function, argument, DURESS_CALLER_PC);
+  }
   if (awake() && attributes) pthread_attr_getdetachstate(attributes, &state);
   ThreadHandle* handle = announce_thread(state == PTHREAD_CREATE_DETACHED, DURESS_CALLER_PC);
   if (!handle) return DURESS_REAL(pthread_create)(id, attributes, function, argument);
@@ -197,6 +202,12 @@ DURESS_INTERCEPTOR(int, pthread_create,
 }
 
 DURESS_INTERCEPTOR(int, thrd_create, (thrd_t * id, thrd_start_t function, void* argument)) {
+  if (pooled()) {
+    // Its int comes back in the register where a pointer would.
+    auto* job = reinterpret_cast<void* (*)(void*)>(reinterpret_cast<uptr>(function));
+    return pool_create(id, /*detached=*/false, job, argument, DURESS_CALLER_PC) == 0 ? thrd_success
+                                                                                     : thrd_error;
+  }
   ThreadHandle* handle = announce_thread(/*detached=*/false, DURESS_CALLER_PC);
   if (!handle) return DURESS_REAL(thrd_create)(id, function, argument);
   handle->c11_function = function;
@@ -210,6 +221,7 @@ DURESS_INTERCEPTOR(int, thrd_create, (thrd_t * id, thrd_start_t function, void* 
 
 DURESS_INTERCEPTOR(int, pthread_join, (pthread_t id, void** value)) {
   if (!awake()) return DURESS_REAL(pthread_join)(id, value);
+  if (pooled()) return pool_join(pool_find(id), value, sched::kNever, DURESS_CALLER_PC);
   ThreadHandle* handle = find_handle(id);
   await_end(handle, DURESS_CALLER_PC);
   int result = DURESS_REAL(pthread_join)(id, value);
@@ -219,6 +231,12 @@ DURESS_INTERCEPTOR(int, pthread_join, (pthread_t id, void** value)) {
 
 DURESS_INTERCEPTOR(int, pthread_tryjoin_np, (pthread_t id, void** value)) {
   if (!awake()) return DURESS_REAL(pthread_tryjoin_np)(id, value);
+  if (pooled()) {
+    sched::Strand* strand = pool_find(id);
+    control_point(OpKind::kJoin, strand, DURESS_CALLER_PC);
+    bool runs = strand && strand->state != sched::Strand::State::kEnded;
+    return runs ? EBUSY : pool_join(strand, value, sched::kNever, DURESS_CALLER_PC);
+  }
   ThreadHandle* handle = find_handle(id);
   if (controlled()) control_point(OpKind::kJoin, handle ? handle->strand : nullptr, DURESS_CALLER_PC);
   int result = has_ended(handle) ? DURESS_REAL(pthread_tryjoin_np)(id, value) : EBUSY;
@@ -231,6 +249,9 @@ static int real_timed_join(ThreadHandle* handle, pthread_t id, void** value, clo
 
 DURESS_INTERCEPTOR(int, pthread_timedjoin_np, (pthread_t id, void** value, const timespec* until)) {
   if (!awake()) return DURESS_REAL(pthread_timedjoin_np)(id, value, until);
+  if (pooled() && valid_time(until)) {
+    return pool_join(pool_find(id), value, control_deadline(CLOCK_REALTIME, until), DURESS_CALLER_PC);
+  }
   ThreadHandle* handle = find_handle(id);
   bool late = controlled() && valid_time(until) &&
               !await_end(handle, DURESS_CALLER_PC, control_deadline(CLOCK_REALTIME, until));
@@ -242,6 +263,9 @@ DURESS_INTERCEPTOR(int, pthread_timedjoin_np, (pthread_t id, void** value, const
 DURESS_INTERCEPTOR(int, pthread_clockjoin_np,
                    (pthread_t id, void** value, clockid_t clock, const timespec* until)) {
   if (!awake()) return DURESS_REAL(pthread_clockjoin_np)(id, value, clock, until);
+  if (pooled() && valid_time(until)) {
+    return pool_join(pool_find(id), value, control_deadline(clock, until), DURESS_CALLER_PC);
+  }
   ThreadHandle* handle = find_handle(id);
   bool late = controlled() && valid_time(until) &&
               !await_end(handle, DURESS_CALLER_PC, control_deadline(clock, until));
@@ -259,6 +283,12 @@ static int real_timed_join(ThreadHandle* handle, pthread_t id, void** value, clo
 
 DURESS_INTERCEPTOR(int, thrd_join, (thrd_t id, int* value)) {
   if (!awake()) return DURESS_REAL(thrd_join)(id, value);
+  if (pooled()) {
+    void* result = nullptr;
+    if (pool_join(pool_find(id), &result, sched::kNever, DURESS_CALLER_PC) != 0) return thrd_error;
+    if (value) *value = static_cast<int>(reinterpret_cast<long>(result));
+    return thrd_success;
+  }
   ThreadHandle* handle = find_handle(id);
   await_end(handle, DURESS_CALLER_PC);
   int result = DURESS_REAL(thrd_join)(id, value);
@@ -268,6 +298,7 @@ DURESS_INTERCEPTOR(int, thrd_join, (thrd_t id, int* value)) {
 
 DURESS_INTERCEPTOR(int, pthread_detach, (pthread_t id)) {
   if (!awake()) return DURESS_REAL(pthread_detach)(id);
+  if (pooled()) return pool_detach(pool_find(id));
   ThreadHandle* handle = find_handle(id);
   int result = DURESS_REAL(pthread_detach)(id);
   detached(handle, result == 0);
@@ -276,6 +307,7 @@ DURESS_INTERCEPTOR(int, pthread_detach, (pthread_t id)) {
 
 DURESS_INTERCEPTOR(int, thrd_detach, (thrd_t id)) {
   if (!awake()) return DURESS_REAL(thrd_detach)(id);
+  if (pooled()) return pool_detach(pool_find(id)) == 0 ? thrd_success : thrd_error;
   ThreadHandle* handle = find_handle(id);
   int result = DURESS_REAL(thrd_detach)(id);
   detached(handle, result == thrd_success);
@@ -283,6 +315,10 @@ DURESS_INTERCEPTOR(int, thrd_detach, (thrd_t id)) {
 }
 
 DURESS_INTERCEPTOR(int, pthread_setname_np, (pthread_t id, const char* name)) {
+  if (pooled()) {
+    name_strand(pool_find(id), name);
+    return 0;
+  }
   int result = DURESS_REAL(pthread_setname_np)(id, name);
   if (!awake() || result != 0) return result;
   if (pthread_equal(id, pthread_self())) {
@@ -325,20 +361,22 @@ static void prepare_exit() {
 }
 
 DURESS_INTERCEPTOR(void, pthread_exit, (void* value)) {
+  if (pooled()) pool_exit(value);
   prepare_exit();
   DURESS_REAL(pthread_exit)(value);
 }
 
 DURESS_INTERCEPTOR(void, thrd_exit, (int value)) {
+  if (pooled()) pool_exit(reinterpret_cast<void*>(static_cast<long>(value)));
   prepare_exit();
   DURESS_REAL(thrd_exit)(value);
 }
 
 /// In controlled mode a cancellation is a note that the strand finds at its next cancellation point.
 DURESS_INTERCEPTOR(int, pthread_cancel, (pthread_t id)) {
-  ThreadHandle* handle = controlled() ? find_handle(id) : nullptr;
-  if (!handle) return DURESS_REAL(pthread_cancel)(id);
-  sched::Strand* strand = handle->strand;
+  ThreadHandle* handle = controlled() && !pooled() ? find_handle(id) : nullptr;
+  sched::Strand* strand = pooled() ? pool_find(id) : handle ? handle->strand : nullptr;
+  if (!handle && !strand) return pooled() ? ESRCH : DURESS_REAL(pthread_cancel)(id);
   if (strand) {
     control_point(OpKind::kSignal, strand, DURESS_CALLER_PC);
     if (strand->state != sched::Strand::State::kEnded) {
@@ -357,7 +395,7 @@ DURESS_INTERCEPTOR(int, pthread_cancel, (pthread_t id)) {
       }
     }
   }
-  drop_handle(handle);
+  if (handle) drop_handle(handle);
   return strand ? 0 : DURESS_REAL(pthread_cancel)(id);
 }
 
@@ -381,6 +419,7 @@ void control_cancellation_point() {
   pthread_setcancelstate(state, nullptr);
   if (state == PTHREAD_CANCEL_DISABLE) return;
   strand->cancelled = false;
+  if (pooled()) pool_exit(PTHREAD_CANCELED);
   prepare_exit();
   DURESS_REAL(pthread_exit)(PTHREAD_CANCELED);
 }

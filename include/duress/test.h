@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// duress::check: a test runs a closure thousands of times, each time under another schedule.
+//
+//   TEST(Queue, PopsWhatWasPushed) {
+//     duress::check([] {
+//       Queue queue;
+//       std::thread producer([&] { queue.push(1); });
+//       int got = queue.pop();          // waits
+//       producer.join();
+//       EXPECT_EQ(got, 1);
+//     });
+//   }
+//
+// Build with duress-c++; the test then finds failing schedules when it is started by itself, as ctest does.
+// Built with another compiler, or started under `duress explore`, the closure runs once. On failure the
+// interleaving and a token are printed; duress::replay(closure, token) runs that execution again.
+//
+// The closure must make everything anew that it changes: it runs many times in one process. It uses plain
+// std::thread, std::mutex, std::atomic, pthreads. All threads it starts have ended before the next execution.
+// A failure is: an exception that leaves the closure, a deadlock or livelock, a GoogleTest failure (if
+// gtest.h is included before this file), or what CheckOptions::failed says; and a crash, which ends the
+// process.
+#ifndef DURESS_TEST_H_
+#define DURESS_TEST_H_
+
+#include <cxxabi.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <type_traits>
+#include <typeinfo>
+
+#include "duress/test_call.h"
+
+#ifdef GTEST_TEST
+#include <gtest/gtest-spi.h>
+#endif
+
+namespace duress {
+
+struct CheckOptions {
+  std::uint64_t runs = 1000;
+  std::uint64_t seed = 1;
+  const char* strategy = "portfolio";  // random, pct, pos, round-robin
+  unsigned depth = 3;                  // pct: how many steps must be in the wrong order
+  double seconds = 0;                  // stop searching after so long; 0: after `runs`
+  bool all_points = false;             // preempt between any two accesses, not only at synchronisation
+  std::uint64_t most_steps = 0;        // of one execution; 0: ten million
+  bool quiet = false;
+  bool (*failed)() = nullptr;  // whether an execution that ended failed
+};
+
+struct CheckResult {
+  bool passed = true;
+  std::uint64_t executions = 0;
+  std::string failure;  // one line
+  std::string report;   // the interleaving
+  std::string token;
+  explicit operator bool() const { return passed; }
+};
+
+namespace internal {
+
+inline std::string name_of(const std::type_info& type) {
+  int status = 0;
+  char* name = abi::__cxa_demangle(type.name(), nullptr, nullptr, &status);
+  std::string result = status == 0 && name ? name : type.name();
+  std::free(name);
+  return result;
+}
+
+template <typename Closure>
+struct Call {
+  Closure* closure;
+  bool (*failed)();
+
+  static void run(void* self) {
+    auto& call = *static_cast<Call*>(self);
+#if defined(__cpp_exceptions)
+    try {
+      (*call.closure)();
+    } catch (const std::exception& error) {
+      if (!__duress_check_failed) throw;
+      __duress_check_failed(
+          (std::string("exception ") + name_of(typeid(error)) + ": " + error.what()).c_str());
+    } catch (abi::__forced_unwind&) {
+      throw;  // pthread_exit
+    } catch (...) {
+      if (!__duress_check_failed) throw;
+      __duress_check_failed("an exception that is no std::exception");
+    }
+#else
+    (*call.closure)();
+#endif
+  }
+  static int has_failed(void* self) { return static_cast<Call*>(self)->failed(); }
+};
+
+#ifdef GTEST_TEST
+/// While it lives, failures of EXPECT and ASSERT in the closure are kept here: a schedule that fails is one
+/// failure of the test, with its interleaving, however often it is run again to shorten it.
+class Failures {
+ public:
+  Failures() : reporter_(::testing::ScopedFakeTestPartResultReporter::INTERCEPT_ALL_THREADS, &results_) {
+    current() = this;
+  }
+  ~Failures() { current() = nullptr; }
+  Failures(const Failures&) = delete;
+  Failures& operator=(const Failures&) = delete;
+
+  /// Whether one came since the last call.
+  static bool failed() {
+    Failures& self = *current();
+    bool any = false;
+    for (; self.seen_ < self.results_.size(); ++self.seen_) {
+      const ::testing::TestPartResult& result = self.results_.GetTestPartResult(self.seen_);
+      if (!result.failed()) continue;
+      any = true;
+      self.message_ = std::string(result.file_name() ? result.file_name() : "") + ":" +
+                      std::to_string(result.line_number()) + ": " + result.message();
+    }
+    return any;
+  }
+  static std::string message() { return current()->message_; }
+
+ private:
+  static Failures*& current() {
+    static Failures* failures = nullptr;
+    return failures;
+  }
+  ::testing::TestPartResultArray results_;
+  ::testing::ScopedFakeTestPartResultReporter reporter_;
+  int seen_ = 0;
+  std::string message_;
+};
+
+inline void tell_gtest(const CheckResult& result) {
+  if (!result.passed) ADD_FAILURE() << result.failure << "\n" << result.report;
+}
+#else
+struct Failures {
+  static bool failed() { return false; }
+  static std::string message() { return {}; }
+};
+inline void tell_gtest(const CheckResult&) {}
+#endif
+
+template <typename Closure>
+CheckResult search(Closure& closure, const CheckOptions& options, const char* token) {
+  CheckResult result;
+  if (!__duress_check) {  // not built with duress-c++
+    closure();
+    result.executions = 1;
+    result.passed = !options.failed || !options.failed();
+    return result;
+  }
+  Failures failures;
+  (void)failures;
+  auto failed = options.failed ? options.failed : Failures::failed;
+  Call<Closure> call = {&closure, failed};
+  DuressCheck check = {};
+  check.size = sizeof check;
+  check.depth = options.depth;
+  check.runs = options.runs;
+  check.seed = options.seed;
+  check.most_steps = options.most_steps;
+  check.seconds = options.seconds;
+  check.strategy = options.strategy;
+  check.token = token;
+  check.all_points = options.all_points;
+#ifdef GTEST_TEST
+  check.quiet = 1;  // GoogleTest prints it
+#else
+  check.quiet = options.quiet;
+#endif
+  check.closure = Call<Closure>::run;
+  check.failed = Call<Closure>::has_failed;
+  check.data = &call;
+  result.passed = __duress_check(&check) == 0;
+  result.executions = check.executions;
+  if (check.what) result.failure = check.what;
+  if (!Failures::message().empty()) result.failure += "\n" + Failures::message();
+  if (check.report) result.report = check.report;
+  if (check.found) result.token = check.found;
+  return result;
+}
+
+}  // namespace internal
+
+/// Runs the closure under many schedules; stops at the first that fails. With GoogleTest a failing execution
+/// is a failure of the test; else look at the result.
+template <typename Closure>
+CheckResult check(Closure&& closure, const CheckOptions& options = {}) {
+  CheckResult result = internal::search(closure, options, nullptr);
+  internal::tell_gtest(result);
+  return result;
+}
+
+/// Runs the execution that a token names, once.
+template <typename Closure>
+CheckResult replay(Closure&& closure, const std::string& token, const CheckOptions& options = {}) {
+  CheckResult result = internal::search(closure, options, token.c_str());
+  internal::tell_gtest(result);
+  return result;
+}
+
+}  // namespace duress
+
+#endif  // DURESS_TEST_H_

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Between duress/test.h, compiled with the test, and the runtime. Plain C layout: both are built apart.
+#ifndef DURESS_TEST_CALL_H_
+#define DURESS_TEST_CALL_H_
+
+#include <cstdint>
+
+extern "C" {
+
+/// What the header asks of the runtime; see src/runtime/check.cc.
+struct DuressCheck {
+  uint32_t size;  // of this struct
+  uint32_t depth;
+  uint64_t runs;
+  uint64_t seed;
+  uint64_t most_steps;
+  double seconds;        // 0: no limit
+  const char* strategy;  // a name, or "portfolio"
+  const char* token;     // null: search; else replay this execution
+  uint32_t all_points;   // 1: every shared access is a schedule point
+  uint32_t quiet;        // 1: print nothing
+  void (*closure)(void*);
+  int (*failed)(void*);  // after each execution; null: never
+  void* data;
+  // What came of it.
+  uint64_t executions;
+  uint32_t failure;       // 0: none
+  uint32_t uncontrolled;  // 1: something ran that could not be controlled
+  const char* what;       // one line; lives until the next check
+  const char* report;     // what was printed
+  const char* found;      // token of the failing execution
+};
+
+__attribute__((weak)) int __duress_check(struct DuressCheck* check);
+/// Called in the closure's strand: an exception left it.
+__attribute__((weak)) void __duress_check_failed(const char* what);
+}
+
+#endif  // DURESS_TEST_CALL_H_

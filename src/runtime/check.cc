@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// duress::check (include/duress/test.h): thousands of executions of one closure in this process. The caller's
+// kernel thread carries all strands; threads of the closure are jobs for a pool. No kernel thread is made or
+// woken per execution, so a small closure runs more than a hundred thousand times a second (bench/explore).
+//
+// Which plain accesses are schedule points is learned: an access of a location that two strands touch, one of
+// them writing. All functions run faithfully, so a site that is found to be shared is a point from then on.
+#include "base/check.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "base/text.h"
+#include "duress/test_call.h"
+#include "runtime/check_report.h"
+#include "runtime/interceptors/pool.h"
+#include "runtime/runtime.h"
+#include "trail/token.h"
+
+namespace duress {
+namespace {
+
+using sched::Strand;
+
+// ---- learning what is shared ----
+
+struct Location {
+  u64 granule;
+  u32 execution;
+  u32 strand;
+  bool written;
+  bool shared;
+  u8 sites;
+  const DuressSite* site[4];
+};
+constexpr u32 kLocations = 1u << 16;
+Location* locations = nullptr;
+u32 execution_number = 0;
+
+void learn_granule(u64 granule, bool write, const DuressSite* site, u32 strand) {
+  Location& l = locations[mix(granule) % kLocations];
+  if (l.granule != granule || l.execution != execution_number) {
+    l = {granule, execution_number, strand, write, false, 1, {site}};
+    return;
+  }
+  SitePoints& points = g_runtime->points;
+  if (l.strand != strand && (write || l.written) && !l.shared) {
+    l.shared = true;
+    for (u8 i = 0; i < l.sites; ++i) points.mark(l.site[i]);
+  }
+  l.written |= write;
+  if (l.shared) {
+    points.mark(site);
+    return;
+  }
+  for (u8 i = 0; i < l.sites; ++i) {
+    if (l.site[i] == site) return;
+  }
+  if (l.sites < 4) l.site[l.sites++] = site;
+}
+
+void learn_access(const void* p, u64 size, bool write, const DuressSite* site) {
+  u64 first = address_of(p) >> 3, last = (address_of(p) + size - 1) >> 3;
+  if (last - first > 64) last = first + 64;  // of a large block the beginning is enough to know it
+  for (u64 granule = first; granule <= last; ++granule) {
+    learn_granule(granule, write, site, scheduler().running()->number);
+  }
+}
+
+// ---- one check ----
+
+constexpr u64 kRequestRoom = u64{16} << 20;
+
+struct Check {
+  DuressCheck* asked = nullptr;
+  trail::Request* request = nullptr;
+  trail::Record* record = nullptr;
+  bool threw = false;
+  bool abandoned = false;
+  trail::Outcome outcome = trail::Outcome::kRunning;
+  char what[1024] = {};
+  u64 length = 0;  // the longest execution so far, in choices
+};
+constinit Check check;
+constinit Arena text_arena;
+
+void* run_closure(void*) {
+  check.asked->closure(check.asked->data);
+  return nullptr;
+}
+
+[[noreturn]] void stuck(trail::Outcome outcome) {
+  check.abandoned = true;
+  check.outcome = outcome;
+  scheduler().abandon();
+}
+
+void nobody_left() {}
+bool no_carrier(void* (*)(void*), void*) {
+  return false;
+}
+
+/// Runs the closure once as check.request says. True: it failed.
+bool execute() {
+  memset(static_cast<void*>(check.record), 0, sizeof(trail::Record));
+  check.threw = check.abandoned = false;
+  check.what[0] = 0;
+  ++execution_number;
+  if (!execution_number) execution_number = 1;
+  if (g_learn_access) g_runtime->points.promote();
+  scheduler().begin_closure(*check.request, check.record);
+  Strand* root = pool_take(run_closure, nullptr, 0);
+  if (!root) fatal("duress::check cannot make a thread", "raise 'ulimit -u'");
+  memcpy(root->name, "test", 5);
+  scheduler().launch(root);
+  g_pooling = true;
+  scheduler().run(root);
+  g_pooling = false;
+  scheduler().finish();
+  pool_end_execution(scheduler().strands());
+  if (check.record->choices > check.length) check.length = check.record->choices;
+  if (check.abandoned) {
+    const char* word = check.outcome == trail::Outcome::kDeadlock    ? "deadlock"
+                       : check.outcome == trail::Outcome::kLivelock  ? "livelock"
+                       : check.outcome == trail::Outcome::kStepLimit ? "no end within the step limit"
+                                                                     : "stuck";
+    memcpy(check.what, word, strlen(word) + 1);
+    return true;
+  }
+  if (check.threw) return true;
+  if (!check.asked->failed(check.asked->data)) return false;
+  memcpy(check.what, "the closure failed", 19);
+  return true;
+}
+
+/// What the i-th execution does. The first few take any thread at any access, so that sharing is learned.
+void plan(u64 i) {
+  trail::Request& r = *check.request;
+  const DuressCheck& c = *check.asked;
+  r = trail::Request();
+  r.seed = mix(c.seed * 0x9e3779b97f4a7c15u + i);
+  r.depth = c.depth;
+  r.length = check.length;
+  r.most_steps = c.most_steps;
+  bool all = c.all_points || i < 4;
+  r.points = all ? trail::Points::kAll : trail::Points::kSync;
+  StrategyId id = StrategyId::kRandom;
+  if (!sched::strategy_named(c.strategy, &id)) {  // portfolio
+    constexpr StrategyId kTurns[] = {StrategyId::kRandom, StrategyId::kPct, StrategyId::kPos,
+                                     StrategyId::kPct};
+    id = kTurns[i % 4];
+    r.depth = 1 + static_cast<u32>(i / 4 % 4);
+  }
+  r.strategy = raw(id);
+}
+
+/// The execution that just ran, as a trail to replay. False: too long to keep.
+bool keep_trail() {
+  trail::Request& r = *check.request;
+  if (check.record->deviations * sizeof(trail::Deviation) + sizeof r > kRequestRoom) return false;
+  r.strategy = raw(StrategyId::kReplay);
+  r.sites = r.pairs = 0;
+  r.deviations = check.record->deviations;
+  memcpy(r.trail(), check.record->trail(), r.deviations * sizeof(trail::Deviation));
+  return true;
+}
+
+/// Leaves out what the failure does not need: halves, quarters, ... single deviations.
+void minimise(u64 budget) {
+  trail::Request& r = *check.request;
+  char wanted[sizeof check.what];
+  memcpy(wanted, check.what, sizeof wanted);
+  auto* best = static_cast<trail::Deviation*>(map_memory(r.deviations * sizeof(trail::Deviation) + 1));
+  if (!best) return;
+  u64 room = r.deviations, count = r.deviations;
+  memcpy(best, r.trail(), count * sizeof *best);
+  for (u64 part = (count + 1) / 2; part > 0 && budget > 0; part = part == 1 ? 0 : (part + 1) / 2) {
+    for (u64 at = 0; at < count && budget > 0; --budget) {
+      u64 out = part < count - at ? part : count - at;
+      r.deviations = count - out;
+      memcpy(r.trail(), best, at * sizeof *best);
+      memcpy(r.trail() + at, best + at + out, (count - at - out) * sizeof *best);
+      bool same = execute() && strcmp(check.what, wanted) == 0 && check.record->deviations <= count - out;
+      if (same) {
+        count = check.record->deviations;
+        memcpy(best, check.record->trail(), count * sizeof *best);
+      } else {
+        at += out;
+      }
+    }
+  }
+  r.deviations = count;
+  memcpy(r.trail(), best, count * sizeof *best);
+  memcpy(check.what, wanted, sizeof wanted);
+  unmap_memory(best, room * sizeof(trail::Deviation) + 1);
+}
+
+void write_token(Text& text, bool learned) {
+  const trail::Request& r = *check.request;
+  // Which sites were found to be shared is part of the execution's name.
+  u32 sites = 0;
+  const u32* keys = learned ? g_runtime->points.marked(text_arena, &sites) : nullptr;
+  trail::TokenView view = {r.points, r.seed, r.most_steps, keys, sites, r.trail(), r.deviations};
+  char name[4096];
+  long n = raw_syscall(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"), reinterpret_cast<long>(name),
+                       sizeof name - 1);
+  name[n > 0 ? n : 0] = 0;
+  u64 room = trail::token_room(view, name);
+  auto* token = static_cast<char*>(text_arena.allocate(room));
+  trail::write_token(view, name, token);
+  text.put(token);
+}
+
+/// Runs the kept trail again with every step written down, and says what happened.
+void report(DuressCheck& c, u64 found_in) {
+  static Text* message = nullptr;
+  static Text* token = nullptr;
+  static char what[sizeof check.what];
+  if (!message) {
+    message = new (text_arena.allocate(sizeof(Text))) Text(text_arena);
+    token = new (text_arena.allocate(sizeof(Text))) Text(text_arena);
+  }
+  message->clear();
+  token->clear();
+  memcpy(what, check.what, sizeof what);
+  write_token(*token, check.request->points == trail::Points::kSync);
+  token->put('\0');
+  u64 switches = 0;
+  {
+    CheckTrace trace(*check.request);
+    execute();
+    switches = check.record->switches;
+    message->put("duress::check: ").put(what);
+    if (found_in) message->put(" in execution ").number(found_in).put(" of ").number(c.runs);
+    message->put("; shortest found: ")
+        .number(switches)
+        .put(switches == 1 ? " preemption\n" : " preemptions\n");
+    trace.write(*message);
+  }
+  message->put("replay: duress::replay(closure, \"").put(token->data()).put("\")\n");
+  if (!c.quiet) write_all(2, message->data(), message->size());
+  message->put('\0');
+  c.what = what;
+  c.report = message->data();
+  c.found = token->data();
+}
+
+// ---- a crash of the closure ends the process: the token is what is left ----
+
+void on_check_crash(int signal, siginfo_t*, void*) {
+  struct sigaction original = {};
+  original.sa_handler = SIG_DFL;
+  sigaction(signal, &original, nullptr);
+  g_pooling = false;
+  t_strand = nullptr;
+  if (keep_trail()) {
+    Text text(text_arena);
+    text.put("duress::check: the closure crashed (signal ").number(static_cast<u64>(signal));
+    text.put(") in execution ")
+        .number(check.asked->executions + 1)
+        .put("\nreplay: duress::replay(closure, \"");
+    write_token(text, check.request->points == trail::Points::kSync);
+    text.put("\")\n");
+    write_all(2, text.data(), text.size());
+  }
+  raw_syscall(SYS_tgkill, process_number(), thread_number(), signal);
+}
+
+class CrashHandlers {
+ public:
+  CrashHandlers() {
+    for (int i = 0; i < kCount; ++i) {
+      struct sigaction ours = {};
+      ours.sa_sigaction = on_check_crash;
+      ours.sa_flags = SA_SIGINFO | SA_NODEFER;
+      sigaction(kSignals[i], &ours, &before_[i]);
+    }
+  }
+  ~CrashHandlers() {
+    for (int i = 0; i < kCount; ++i) sigaction(kSignals[i], &before_[i], nullptr);
+  }
+  CrashHandlers(const CrashHandlers&) = delete;
+  CrashHandlers& operator=(const CrashHandlers&) = delete;
+
+ private:
+  static constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+  static constexpr int kCount = 5;
+  struct sigaction before_[kCount];
+};
+
+u64 real_nanoseconds() {
+  timespec now = {};
+  raw_syscall(SYS_clock_gettime, CLOCK_MONOTONIC, reinterpret_cast<long>(&now));
+  return static_cast<u64>(now.tv_sec) * 1'000'000'000 + static_cast<u64>(now.tv_nsec);
+}
+
+void prepare() {
+  if (check.request) return;
+  check.request = static_cast<trail::Request*>(map_memory(kRequestRoom));
+  check.record = static_cast<trail::Record*>(map_memory(trail::kRecordBytes));
+  locations = static_cast<Location*>(map_memory(kLocations * sizeof(Location)));
+  if (!check.request || !check.record || !locations) fatal("out of memory for duress::check");
+  static sched::Scheduler::Surroundings surroundings = {stuck, CheckTrace::dump, no_carrier, nobody_left,
+                                                        CheckTrace::step};
+  g_scheduler = new (map_memory(sizeof(sched::Scheduler))) sched::Scheduler(text_arena, surroundings);
+}
+
+bool search(DuressCheck& c) {
+  u64 deadline = c.seconds > 0 ? real_nanoseconds() + static_cast<u64>(c.seconds * 1e9) : 0;
+  for (u64 i = 0; i < c.runs; ++i) {
+    if (deadline && i % 64 == 63 && real_nanoseconds() > deadline) break;
+    plan(i);
+    bool failed = execute();
+    c.executions = i + 1;
+    if (!failed) continue;
+    g_learn_access = nullptr;  // what is a point stays as it was
+    if (keep_trail()) {
+      // Strands that are stuck are lost, so only few tries then.
+      minimise(check.abandoned ? 20 : 400);
+      report(c, i + 1);
+    }
+    return true;
+  }
+  return false;
+}
+
+bool replay(DuressCheck& c) {
+  trail::TokenHead head;
+  trail::TokenView view;
+  u64 length = strlen(c.token);
+  void* memory = map_memory(trail::token_memory(length) + 1);
+  static char problem[] = "the token is not one of this version of duress, or was damaged";
+  if (!memory || trail::read_token(c.token, length, memory, head, view) != trail::TokenError::kNone) {
+    c.what = problem;
+    if (!c.quiet) {
+      write_all(2, "duress::replay: ", 16);
+      write_all(2, problem, sizeof problem - 1);
+      write_all(2, "\n", 1);
+    }
+    return true;
+  }
+  trail::Request& r = *check.request;
+  r = trail::Request();
+  r.points = view.points;
+  r.seed = view.seed;
+  r.most_steps = view.most_steps;
+  r.deviations = view.trail_count;
+  memcpy(r.trail(), view.trail, view.trail_count * sizeof(trail::Deviation));
+  g_learn_access = nullptr;
+  g_runtime->points.mark_keys(view.sites, view.site_count);
+  unmap_memory(memory, trail::token_memory(length) + 1);
+  bool failed = execute();
+  c.executions = 1;
+  if (failed) report(c, 0);
+  return failed;
+}
+
+}  // namespace
+}  // namespace duress
+
+using namespace duress;
+
+#define DURESS_EXPORT extern "C" __attribute__((visibility("default")))
+
+DURESS_EXPORT void __duress_check_failed(const char* what) {
+  if (!g_pooling) return;
+  check.threw = true;
+  size_t n = strlen(what) < sizeof check.what - 1 ? strlen(what) : sizeof check.what - 1;
+  memcpy(check.what, what, n);
+  check.what[n] = 0;
+}
+
+DURESS_EXPORT int __duress_check(DuressCheck* asked) {
+  if (asked->size != sizeof(DuressCheck)) fatal("duress/test.h is of another version than the runtime");
+  if (controlled() || g_pooling) {  // under `duress explore`, which chooses the schedule
+    asked->closure(asked->data);
+    asked->executions = 1;
+    return asked->failed(asked->data);
+  }
+  Runtime* rt = wake_for_check();
+  prepare();
+  check.asked = asked;
+  check.length = 0;
+  control_attach(check.request, check.record);
+  rt->points.begin_learning(*check.request);
+  g_learn_access = learn_access;
+  bool failed;
+  {
+    CrashHandlers handlers;
+    failed = asked->token ? replay(*asked) : search(*asked);
+  }
+  g_learn_access = nullptr;
+  rt->points.set_all(rt->detecting ? DURESS_BODY_CHECKED : DURESS_BODY_PLAIN);
+  return failed;
+}

@@ -205,21 +205,73 @@ SitePoints::Source SitePoints::source(const DuressSite* site) const {
   return result;
 }
 
+namespace {
+
+/// Positions in the source that are points. A plain body may hold a copy of the function that is named there,
+/// inlined, without a choice of bodies; its checked twin has a site for every copy, with the same position.
+class Positions {
+ public:
+  explicit Positions(u32 most) {
+    while (room_ < most * 2) room_ *= 2;
+    slots_ = static_cast<Slot*>(map_memory(room_ * sizeof(Slot)));
+    if (!slots_) fatal("out of memory for the positions of sites");
+  }
+  ~Positions() { unmap_memory(slots_, room_ * sizeof(Slot)); }
+  Positions(const Positions&) = delete;
+  Positions& operator=(const Positions&) = delete;
+
+  void add(const DuressSite& site, const char* strings) {
+    Slot wanted = {line_of(site), trail::hash_text(strings + site.file)};
+    for (u64 i = mix(wanted.line) % room_;; i = (i + 1) % room_) {
+      if (slots_[i].line == 0) slots_[i] = wanted;
+      if (slots_[i].line == wanted.line && slots_[i].file == wanted.file) return;
+    }
+  }
+  bool has(const DuressSite& site, const char* strings) const {
+    for (u64 i = mix(line_of(site)) % room_; slots_[i].line; i = (i + 1) % room_) {
+      if (slots_[i].line == line_of(site) && slots_[i].file == trail::hash_text(strings + site.file))
+        return true;
+    }
+    return false;
+  }
+
+ private:
+  struct Slot {
+    u64 line;  // and column; never 0
+    u32 file;
+  };
+  static u64 line_of(const DuressSite& site) { return u64{1} << 63 | u64{site.line} << 16 | site.column; }
+
+  u64 room_ = 16;
+  Slot* slots_;
+};
+
+}  // namespace
+
 /// Plain bodies know nothing of atomics: a function that has one, or a site that is a point, runs faithfully.
 void SitePoints::set_bodies(const DuressModule& module) const {
   bool all = request_->points == trail::Points::kAll || request_->detect;
   memset(module.flags_begin, all ? DURESS_BODY_FAITHFUL : DURESS_BODY_PLAIN,
          static_cast<size_t>(module.flags_end - module.flags_begin));
-  if (all) return;
-  const Unit* unit = find(module.sites_begin);
-  each_unit(module, [&](const DuressSiteHeader& header, const DuressSite* sites, const char*, u8* flags) {
+  const Unit* unit = all ? nullptr : find(module.sites_begin);
+  if (!unit) return;
+  u32 points = 0;
+  for (u32 i = 0; i < unit->count; ++i) points += unit->points[i] == kPoint;
+  Positions positions(points + 1);
+  each_unit(module, [&](const DuressSiteHeader& header, const DuressSite* sites, const char* strings, u8*) {
     for (u32 i = 0; i < header.sites; ++i) {
-      bool wanted = is_atomic_site(sites[i]) || (unit && unit->points[&sites[i] - unit->first]);
-      if (wanted && sites[i].function_index < header.functions) {
-        flags[sites[i].function_index] = DURESS_BODY_FAITHFUL;
-      }
+      if (unit->points[&sites[i] - unit->first] == kPoint) positions.add(sites[i], strings);
     }
   });
+  each_unit(module,
+            [&](const DuressSiteHeader& header, const DuressSite* sites, const char* strings, u8* flags) {
+              for (u32 i = 0; i < header.sites; ++i) {
+                bool wanted = is_atomic_site(sites[i]) || (points && positions.has(sites[i], strings));
+                if (wanted && sites[i].function_index < header.functions) {
+                  flags[sites[i].function_index] = DURESS_BODY_FAITHFUL;
+                }
+              }
+            });
 }
 
 }  // namespace duress

@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "event/analyses.h"
+#include "event/strategies.h"
 
 namespace duress::cli {
 namespace {
@@ -35,6 +36,16 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
   return row.back();
 }
 
+const std::vector<Named>& strategies() {
+#define DURESS_STRATEGY(identifier, name, description) {name, description},
+  static const std::vector<Named> table = {
+      {"free", "the operating system's scheduler, threads in parallel (default of duress run)"},
+      {"portfolio", "racefuzzer, pct, random and pos in turn (default of duress explore)"},
+      DURESS_STRATEGIES(DURESS_STRATEGY)};
+#undef DURESS_STRATEGY
+  return table;
+}
+
 }  // namespace
 
 const std::vector<Named>& analyses() {
@@ -47,7 +58,7 @@ const std::vector<Named>& analyses() {
 const std::vector<Catalog>& catalogs() {
   static const std::vector<Catalog> table = {
       {"analyses", analyses(), ""},
-      {"strategies", {{"free", "the operating system's scheduler, threads in parallel (default)"}}, ""},
+      {"strategies", strategies(), ""},
       {"models", {{"sc", "sequentially consistent: a load returns the last write (default)"}}, ""},
       {"heuristics", {}, "no heuristics yet: they choose among values, and the only model, sc, allows one"},
   };

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace duress::cli {
 namespace {
 
@@ -14,6 +16,17 @@ TEST(Catalog, NearestNames) {
   EXPECT_EQ(nearest("RUN", known), std::vector<std::string>{"run"});
   EXPECT_TRUE(nearest("frobnicate", known).empty());
   EXPECT_TRUE(nearest("", known).empty());
+}
+
+TEST(Catalog, EveryStrategyIsListed) {
+  std::vector<std::string> names;
+  for (const Catalog& catalog : catalogs()) {
+    if (catalog.kind != std::string("strategies")) continue;
+    for (const Named& entry : catalog.entries) names.emplace_back(entry.name);
+  }
+  for (const char* name :
+       {"free", "portfolio", "random", "pct", "pos", "racefuzzer", "round-robin", "replay"})
+    EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
 }
 
 TEST(Catalog, ChainsAreChecked) {

@@ -4,8 +4,14 @@
 #ifndef DURESS_CLI_COMMANDS_H_
 #define DURESS_CLI_COMMANDS_H_
 
+#include <memory>
 #include <string>
 #include <vector>
+
+namespace duress::campaign {
+class Names;
+struct WorkerProblem;
+}  // namespace duress::campaign
 
 namespace duress::cli {
 
@@ -13,6 +19,7 @@ namespace duress::cli {
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitWrongUse = 2;
 inline constexpr int kExitFindings = 66;
+inline constexpr int kExitOutOfTime = 124;
 inline constexpr int kExitToolFailed = 125;
 
 using Arguments = std::vector<std::string>;  // without the program's and the command's name
@@ -28,9 +35,17 @@ struct Command {
 const std::vector<Command>& commands();
 
 int run_command(const Arguments& arguments);
+int explore_command(const Arguments& arguments);
+int replay_command(const Arguments& arguments);
 int list_command(const Arguments& arguments);
 int doctor_command(const Arguments& arguments);
 int cmake_command(const Arguments& arguments);
+
+/// Names for a campaign's addresses, from debug information.
+std::unique_ptr<campaign::Names> make_names();
+
+/// Why a target could not be controlled, in one line.
+std::string worker_problem_text(const std::string& program, const campaign::WorkerProblem& problem);
 
 /// One line on stderr, "duress: TEXT", with control characters made harmless.
 void say(const std::string& text);

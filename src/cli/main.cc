@@ -17,6 +17,10 @@ const std::vector<Command>& commands() {
   static const std::vector<Command> table = {
       {"run", "run [OPTIONS] -- PROG ARGS", "run an instrumented program once and report every data race",
        run_command},
+      {"explore", "explore [OPTIONS] -- PROG ARGS", "look for a schedule that makes the program fail",
+       explore_command},
+      {"replay", "replay ID|TOKEN [-- PROG ARGS]", "the same execution again, with a trace or in gdb",
+       replay_command},
       {"list", "list [KIND]", "the names that options take: analyses, strategies, models, heuristics",
        list_command},
       {"doctor", "doctor", "what works on this machine, and the command that fixes what does not",
@@ -30,13 +34,14 @@ namespace {
 
 void print_help() {
   fmt::print("duress finds data races in C and C++ programs.\n\nUsage: duress COMMAND ...\n\n");
-  for (const Command& command : commands()) fmt::print("  {:<28} {}\n", command.synopsis, command.summary);
+  for (const Command& command : commands()) fmt::print("  {:<31} {}\n", command.synopsis, command.summary);
   fmt::print(
-      "\n  duress COMMAND --help        all options of a command\n"
-      "  duress --version             the version\n\n"
+      "\n  duress COMMAND --help           all options of a command\n"
+      "  duress --version                the version\n\n"
       "Build a program with duress-cc or duress-c++ instead of clang, then run it:\n\n"
       "  duress-c++ -g -O2 counter.cc -o counter\n"
-      "  duress run -- ./counter\n\n"
+      "  duress run -- ./counter\n"
+      "  duress explore -- ./counter\n\n"
       "With a build system:\n\n"
       "  CC=duress-cc CXX=duress-c++ ./configure && make\n"
       "  cmake -B build -DCMAKE_TOOLCHAIN_FILE=$(duress cmake)\n\n"

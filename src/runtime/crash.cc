@@ -6,8 +6,20 @@
 
 #include "runtime/control.h"
 #include "runtime/runtime.h"
+#include "runtime/unwinding.h"
 
 namespace duress {
+
+/// The calls that led to `pc`, without it: the reporter puts it in front.
+static StackId unwound(Runtime& rt, uptr pc) {
+  constexpr int kMost = 128;
+  uptr frames[kMost];
+  int count = unwind_stack(frames, kMost, pc);
+  StackId stack{0};
+  bool reached = count > 0 && frames[0] == pc;
+  for (int i = count; i-- > (reached ? 1 : 0);) stack = rt.stacks.push(stack, frames[i]);
+  return stack;
+}
 
 static void on_crash(int signal, siginfo_t* info, void* context) {
   struct sigaction original = {};
@@ -19,10 +31,17 @@ static void on_crash(int signal, siginfo_t* info, void* context) {
     control_crashed();
     // A crash inside the runtime must not wait for a lock that this thread holds.
     bool inside = t && t->in_runtime;
+    sched::Strand* strand = controlled();
     auto pc = static_cast<uptr>(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
     Tid tid = t ? t->tid : Tid{0};
     StackId stack = t && !inside ? rt->context(*t) : StackId{0};
-    if (!inside) rt->reporter.crash(signal, reinterpret_cast<uptr>(info->si_addr), tid, stack, pc);
+    if (!t && strand) {  // nothing is detected: no frames were pushed
+      tid = static_cast<Tid>(strand->number);
+      stack = unwound(*rt, pc);
+      rt->reporter.thread(tid, static_cast<Tid>(strand->creator), strand->name);
+    }
+    if (!inside)
+      rt->reporter.crash(signal, reinterpret_cast<uptr>(info->si_addr), tid, stack, pc, t != nullptr);
   }
   // A fault happens again on return; a signal that was sent must be sent again.
   if (info->si_code <= 0) raise(signal);

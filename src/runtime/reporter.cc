@@ -180,10 +180,17 @@ static const char* signal_name(int signal) {
   }
 }
 
-void Reporter::crash(int signal, uptr address, Tid thread, StackId stack, uptr pc) {
+void Reporter::thread(Tid id, Tid parent, const char* name) {
+  Text text(parts_.arena);
+  text.put('{').key("t").quoted("thread").key("id").number(raw(id)).key("parent").number(raw(parent));
+  text.key("name").quoted(name).key("stack").put("[]}");
+  parts_.log.write(text);
+}
+
+void Reporter::crash(int signal, uptr address, Tid thread, StackId stack, uptr pc, bool known) {
   Uncontrolled here;
   parts_.modules.log_new();
-  log_thread(thread);
+  if (known) log_thread(thread);
   Text text(parts_.arena);
   text.put('{')
       .key("t")

@@ -33,7 +33,10 @@ class Reporter final : public RaceSink, public LineSink {
 
   void race(const Race& race) override;
   void line(const char* text, size_t size) override;  // an `event` line
-  void crash(int signal, uptr address, Tid thread, StackId stack, uptr pc);
+  /// `known`: the thread is in the table of threads.
+  void crash(int signal, uptr address, Tid thread, StackId stack, uptr pc, bool known);
+  /// A thread that is not: a strand of an execution where nothing is detected.
+  void thread(Tid thread, Tid parent, const char* name);
   void stat(const char* name, u64 value);
   void incomplete(const char* what);
 

@@ -508,7 +508,7 @@ void Scheduler::dump_all() {
   dumper_ = self;
   surroundings_.dump(*self);
   for (Strand* s = all_; s; s = s->next_strand) {
-    if (s == self || s->state == Strand::State::kEnded || !s->arrived.load()) continue;
+    if (s == self || s->state == Strand::State::kEnded) continue;
     s->dump = true;
     switch_to(s);
   }

@@ -143,7 +143,7 @@ class Scheduler {
   // ---- threads
   Strand* make_strand(uptr created_at);
   void forget_strand(Strand* strand);  // its thread could not be made
-  /// In the creator: the new kernel thread has parked; it may be chosen from now on.
+  /// In the creator, after the kernel thread was made: the strand may be chosen from now on.
   void launch(Strand* strand);
   /// In the new thread, on its own kernel thread: returns when it is chosen for the first time.
   void arrive(Strand* strand);
@@ -226,6 +226,7 @@ class Scheduler {
 
   void switch_to(Strand* next);
   void hand_over(Strand* next);
+  void await_arrival(Strand* s);
   void after_switch(Strand* self);
   static void park(void* self, void* next);
   static void park_new(void* self, void* scheduler);

@@ -89,9 +89,6 @@ void Scheduler::forget_strand(Strand* s) {
 }
 
 void Scheduler::launch(Strand* s) {
-  while (!s->arrived.load(std::memory_order_acquire)) {
-    raw_syscall(SYS_futex, reinterpret_cast<long>(&s->arrived), FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 0);
-  }
   if (!s->home) need_carrier();
   s->state = Strand::State::kReady;
   add_ready(s);
@@ -141,9 +138,17 @@ void Scheduler::park(void* self, void* next) {
   duress_context_resume(s->stack_pointer);
 }
 
+/// A new kernel thread finds its way to the parking place while its creator goes on.
+void Scheduler::await_arrival(Strand* s) {
+  while (!s->arrived.load(std::memory_order_acquire)) {
+    raw_syscall(SYS_futex, reinterpret_cast<long>(&s->arrived), FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 0);
+  }
+}
+
 void Scheduler::switch_to(Strand* next) {
   Strand* self = running_;
   if (next == self) return;
+  if (DURESS_UNLIKELY(!next->arrived.load(std::memory_order_relaxed))) await_arrival(next);
   if (on_carrier_ && !next->home) {
     ++turns_;
     running_ = next;
@@ -210,6 +215,7 @@ void Scheduler::end() {
   changed();
   if (--alive_ == 0) return surroundings_.nobody_left();
   Strand* next = pick();
+  if (!next->arrived.load(std::memory_order_relaxed)) await_arrival(next);
   dying_ = self->os_id;
   hand_over(next);
 }
@@ -261,6 +267,7 @@ void Scheduler::begin_closure(const trail::Request& request, trail::Record* reco
 void Scheduler::run(Strand* root) {
   on_carrier_ = true;
   running_ = root;
+  await_arrival(root);
   carrier_thread_pointer_ = carrier_thread_pointer_ ? carrier_thread_pointer_ : thread_pointer();
   duress_context_switch(&carrier_stack_pointer_, root->stack_pointer, root->thread_pointer);
   on_carrier_ = false;

@@ -50,6 +50,12 @@ DURESS_INTERCEPTOR(pid_t, _Fork, ()) {
   return pid;
 }
 
+namespace duress {
+pid_t fork_alone() {
+  return DURESS_REAL(_Fork)();
+}
+}  // namespace duress
+
 /// The child of a vfork runs in the parent's memory, runtime included, which would then take two processes
 /// for one. A fork does what POSIX asks of vfork. Asleep it is the real one, by a jump: it returns twice, and
 /// the frame of a call would be gone at the second time.

@@ -59,6 +59,9 @@ void unlock_interceptor_tables();
 /// The mutex's real functions, for what waits on a condition.
 int real_mutex_trylock(pthread_mutex_t* mutex);
 int real_mutex_unlock(pthread_mutex_t* mutex);
+/// fork without any handler: for a process that has one thread and holds no lock. The handlers would touch
+/// tables of a megabyte, page by page, in every child.
+int fork_alone();
 /// pthread_create itself.
 int make_real_thread(pthread_t* id, const pthread_attr_t* attributes, void* (*function)(void*),
                      void* argument);

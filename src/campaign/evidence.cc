@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The lines of a log that finding/log_reader leaves alone. They come from a process that may be broken, so a
+// line that makes no sense is skipped, and every value is checked before it is used.
+#include "campaign/evidence.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <tuple>
+
+#include "campaign/files.h"
+#include "finding/log_reader.h"
+
+namespace duress::campaign {
+namespace {
+
+using Json = nlohmann::json;
+
+u64 number_at(const Json& object, const char* key) {
+  auto it = object.find(key);
+  if (it == object.end()) return 0;
+  if (it->is_number_unsigned()) return it->get<u64>();
+  if (it->is_number_integer()) return static_cast<u64>(std::max<i64>(0, it->get<i64>()));
+  if (it->is_string()) return std::strtoull(it->get_ref<const std::string&>().c_str(), nullptr, 0);
+  return 0;
+}
+
+int small_at(const Json& object, const char* key) {
+  return static_cast<int>(std::min<u64>(number_at(object, key), 1 << 30));
+}
+
+std::string text_at(const Json& object, const char* key) {
+  auto it = object.find(key);
+  if (it == object.end()) return {};
+  if (it->is_string()) return it->get<std::string>();
+  return it->is_number() ? it->dump() : std::string();
+}
+
+const Json& list_at(const Json& object, const char* key) {
+  static const Json kEmpty = Json::array();
+  auto it = object.find(key);
+  return it != object.end() && it->is_array() ? *it : kEmpty;
+}
+
+/// A site is [module, index] as in `race` lines; a bare number is one of the first module's.
+std::optional<finding::SiteRecord> site_at(const Json& object) {
+  auto it = object.find("site");
+  if (it == object.end()) return std::nullopt;
+  if (it->is_array() && it->size() == 2 && (*it)[0].is_number_integer() && (*it)[1].is_number_unsigned())
+    return finding::SiteRecord{(*it)[0].get<int>(), (*it)[1].get<std::uint32_t>()};
+  if (it->is_number_unsigned() && it->get<u64>() != 0 && it->get<u64>() <= 0xffffffffu)
+    return finding::SiteRecord{0, it->get<std::uint32_t>()};
+  return std::nullopt;
+}
+
+Stuck to_stuck(const Json& line) {
+  Stuck stuck;
+  stuck.outcome = text_at(line, "outcome");
+  for (const Json& entry : list_at(line, "strands")) {
+    if (!entry.is_object()) continue;
+    StuckStrand strand;
+    strand.strand = small_at(entry, "strand");
+    strand.name = text_at(entry, "name");
+    strand.state = text_at(entry, "state");
+    strand.operation = text_at(entry, "op");
+    strand.object = number_at(entry, "object");
+    for (const Json& holder : list_at(entry, "held_by")) {
+      if (holder.is_number_integer()) strand.held_by.push_back(holder.get<int>());
+    }
+    for (const Json& address : list_at(entry, "stack")) {
+      if (address.is_string())
+        strand.stack.push_back(std::strtoull(address.get_ref<const std::string&>().c_str(), nullptr, 0));
+    }
+    if (Address place = number_at(entry, "place"); place != 0 && strand.stack.empty())
+      strand.stack.push_back(place);
+    stuck.strands.push_back(std::move(strand));
+  }
+  return stuck;
+}
+
+Step to_step(const Json& line) {
+  Step step;
+  step.number = number_at(line, "n");
+  step.strand = small_at(line, "strand");
+  step.name = text_at(line, "name");
+  step.operation = text_at(line, "op");
+  step.object = number_at(line, "object");
+  step.size = number_at(line, "size");
+  step.value = text_at(line, "value");
+  step.site = site_at(line);
+  step.place = number_at(line, "place");
+  return step;
+}
+
+void parse_line(std::string_view text, RunLogs& into) {
+  Json line = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
+  if (!line.is_object()) return;
+  std::string kind = text_at(line, "t");
+  if (kind == "stuck") {
+    into.stuck = to_stuck(line);
+  } else if (kind == "step") {
+    into.steps.push_back(to_step(line));
+  } else if (kind == "points") {
+    for (const Json& entry : list_at(line, "sites")) {
+      if (!entry.is_object()) continue;
+      auto site = site_at(entry);
+      if (u64 key = number_at(entry, "key"); site && key != 0 && key <= 0xffffffffu)
+        into.keys.push_back({*site, static_cast<u32>(key)});
+    }
+  }
+}
+
+}  // namespace
+
+void parse_extra_lines(std::string_view text, RunLogs& into) {
+  while (!text.empty()) {
+    std::size_t end = text.find('\n');
+    if (end == std::string_view::npos) return;  // torn: the process was killed in mid-write
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(end + 1);
+    // Most lines of a log are not for us, and parsing is what costs.
+    if (line.find("\"stuck\"") == line.npos && line.find("\"step\"") == line.npos &&
+        line.find("\"points\"") == line.npos)
+      continue;
+    parse_line(line, into);
+  }
+}
+
+RunLogs read_run_logs(const std::string& folder, int pid) {
+  RunLogs logs;
+  logs.pid = pid;
+  logs.run = finding::read_log_dir(folder);
+  const finding::ProcessLog* process = logs.process();
+  std::string path = folder + "/" + std::to_string(process ? process->pid : pid) + ".jsonl";
+  if (std::optional<std::string> text = read_file(path)) parse_extra_lines(*text, logs);
+  return logs;
+}
+
+const finding::ProcessLog* RunLogs::process() const {
+  for (const finding::ProcessLog& process : run.processes) {
+    if (process.pid == pid) return &process;
+  }
+  return run.processes.empty() ? nullptr : &run.processes.front();
+}
+
+std::vector<trail::SitePair> racing_pairs(const RunLogs& logs) {
+  auto key_of = [&](const std::optional<finding::SiteRecord>& site) -> u32 {
+    if (!site) return 0;
+    for (const SiteKey& known : logs.keys) {
+      if (known.site.module == site->module && known.site.index == site->index) return known.key;
+    }
+    return 0;
+  };
+  std::vector<trail::SitePair> pairs;
+  for (const finding::ProcessLog& process : logs.run.processes) {
+    for (const finding::RaceRecord& race : process.races) {
+      u32 first = key_of(race.prev.site), second = key_of(race.cur.site);
+      if (first == 0 || second == 0) continue;
+      pairs.push_back({std::min(first, second), std::max(first, second)});
+    }
+  }
+  auto order = [](const trail::SitePair& a, const trail::SitePair& b) {
+    return std::tie(a.first, a.second) < std::tie(b.first, b.second);
+  };
+  std::sort(pairs.begin(), pairs.end(), order);
+  auto same = [](const trail::SitePair& a, const trail::SitePair& b) {
+    return a.first == b.first && a.second == b.second;
+  };
+  pairs.erase(std::unique(pairs.begin(), pairs.end(), same), pairs.end());
+  return pairs;
+}
+
+}  // namespace duress::campaign

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a run left behind: its streams, its logs, and the lines of the logs that only controlled executions
+// write (docs/design/campaign.md).
+#ifndef DURESS_CAMPAIGN_EVIDENCE_H_
+#define DURESS_CAMPAIGN_EVIDENCE_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "finding/log_record.h"
+#include "trail/execution.h"
+
+namespace duress::campaign {
+
+using finding::Address;
+
+/// Where a run's output went.
+struct Captured {
+  std::string output;  // paths
+  std::string errors;
+};
+
+/// A thread at the end of a run that got stuck.
+struct StuckStrand {
+  int strand = 0;
+  std::string name;
+  std::string state;  // "blocked", "runnable", "ended"
+  std::string operation;
+  Address object = 0;
+  std::vector<int> held_by;
+  std::vector<Address> stack;  // innermost first
+};
+
+struct Stuck {
+  std::string outcome;  // "deadlock", "livelock", "step-limit", "stuck"
+  std::vector<StuckStrand> strands;
+};
+
+/// One step of a traced run.
+struct Step {
+  u64 number = 0;
+  int strand = 0;
+  std::string name;  // of the strand
+  std::string operation;
+  Address object = 0;
+  u64 size = 0;
+  std::string value;
+  std::optional<finding::SiteRecord> site;
+  Address place = 0;  // a return address, if there is no site
+};
+
+struct SiteKey {
+  finding::SiteRecord site;
+  u32 key = 0;
+};
+
+struct RunLogs {
+  finding::RunLog run;
+  std::optional<Stuck> stuck;
+  std::vector<Step> steps;
+  std::vector<SiteKey> keys;
+  int pid = 0;  // of the process that the execution was
+
+  /// The log of that process, or of the first one if it left none; null if there is none at all.
+  const finding::ProcessLog* process() const;
+};
+
+/// Reads every log below `folder`. `pid`: the process whose extra lines count.
+RunLogs read_run_logs(const std::string& folder, int pid);
+
+/// The extra lines of one log; what makes no sense is left out.
+void parse_extra_lines(std::string_view text, RunLogs& into);
+
+/// The pairs of sites that raced, as keys, sorted, each once. Sites whose keys the log does not tell are
+/// left out.
+std::vector<trail::SitePair> racing_pairs(const RunLogs& logs);
+
+}  // namespace duress::campaign
+
+#endif  // DURESS_CAMPAIGN_EVIDENCE_H_

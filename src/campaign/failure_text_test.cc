@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/failure_text.h"
+
+#include <gtest/gtest.h>
+
+#include "campaign/trace_text.h"
+
+namespace duress::campaign {
+namespace {
+
+/// Functions named by their address, locks by theirs.
+class TestNames : public Names {
+ public:
+  std::vector<finding::Frame> stack(const finding::ProcessLog&,
+                                    const std::vector<Address>& addresses) override {
+    std::vector<finding::Frame> frames;
+    for (Address address : addresses) {
+      finding::Frame frame;
+      frame.function = "f" + std::to_string(address);
+      frame.file = "/src/a.cc";
+      frame.line = static_cast<std::uint32_t>(address);
+      frame.library = address >= 1000;
+      frames.push_back(frame);
+    }
+    return frames;
+  }
+  std::string object(const finding::ProcessLog&, Address address) override {
+    return "m" + std::to_string(address);
+  }
+  NamedSite site(const finding::ProcessLog&, const finding::SiteRecord& site) override {
+    NamedSite named;
+    named.frame.file = "/src/a.cc";
+    named.frame.line = site.index;
+    named.variable = "count";
+    return named;
+  }
+  std::string shown(const std::string& path) override { return path.substr(5); }
+};
+
+RunLogs some_logs() {
+  RunLogs logs;
+  logs.run.processes.emplace_back();
+  return logs;
+}
+
+StuckStrand blocked(int number, const char* name, Address object, std::vector<int> held_by, Address place) {
+  StuckStrand strand;
+  strand.strand = number;
+  strand.name = name;
+  strand.state = "blocked";
+  strand.operation = "lock";
+  strand.object = object;
+  strand.held_by = std::move(held_by);
+  strand.stack = {2000, place};
+  return strand;
+}
+
+TEST(FailureText, Deadlock) {
+  TestNames names;
+  RunLogs logs = some_logs();
+  logs.stuck = Stuck{"deadlock", {blocked(1, "one", 1, {2}, 10), blocked(2, "two", 2, {1}, 20)}};
+  Failure failure;
+  failure.kind = failure.text = "deadlock";
+  identify(failure, logs, names);
+  std::string text = to_text({failure, logs, "prog", "", {"replay: duress replay X"}}, names, {});
+  EXPECT_EQ(text, "a.cc:10: error: deadlock [" + failure.id +
+                      "]\n"
+                      "  T1 'one' waits to lock m1, held by T2 'two'\n"
+                      "    … 1 library frame, called as f2000()\n"
+                      "    #1 f10()  a.cc:10\n"
+                      "  T2 'two' waits to lock m2, held by T1 'one'\n"
+                      "    … 1 library frame, called as f2000()\n"
+                      "    #1 f20()  a.cc:20\n"
+                      "  replay: duress replay X\n");
+  EXPECT_EQ(to_text({failure, logs, "prog", "", {"x"}}, names, {.quiet = true}),
+            "a.cc:10: error: deadlock [" + failure.id + "]\n");
+}
+
+TEST(FailureText, LastWordsWithoutAPlace) {
+  TestNames names;
+  RunLogs logs;
+  Failure failure;
+  failure.text = "exit code 1";
+  failure.id = "F-0000";
+  std::string text = to_text({failure, logs, "./prog", "1\n2\n3\n4\n5\n6\n7\n8\n", {}}, names, {});
+  EXPECT_EQ(text,
+            "./prog: error: exit code 1 [F-0000]\n  it wrote to stderr:\n    | 3\n    | 4\n    | 5\n    | "
+            "6\n    | 7\n"
+            "    | 8\n");
+  text = to_text({failure, logs, "./prog", "one line", {}}, names, {});
+  EXPECT_NE(text.find("    | one line\n"), std::string::npos) << text;
+}
+
+Step step(int strand, const char* op, const char* value, unsigned site) {
+  Step s;
+  s.strand = strand;
+  s.operation = op;
+  s.object = 7;
+  s.size = 4;
+  s.value = value;
+  if (site != 0) s.site = finding::SiteRecord{0, site};
+  return s;
+}
+
+TEST(TraceText, AColumnPerThread) {
+  TestNames names;
+  RunLogs logs = some_logs();
+  logs.steps = {step(1, "read", "0x0", 12), step(2, "write", "0x3", 14), step(1, "write", "0xffffffff", 13),
+                step(2, "lock", "", 0)};
+  logs.steps[1].name = "worker";
+  std::string text = trace_text(logs, names, 80);
+  EXPECT_EQ(text,
+            "a.cc\n"
+            "  T1                 │ T2 'worker'\n"
+            "  :12 count → 0      │\n"
+            "                     │ :14 count = 3\n"
+            "  :13 count = -1     │\n"
+            "                     │ lock m7\n");
+}
+
+TEST(TraceText, ManyThreadsGetLines) {
+  TestNames names;
+  RunLogs logs = some_logs();
+  for (int i = 0; i < 20; ++i) logs.steps.push_back(step(i, "read", "0x1", 5));
+  std::string text = trace_text(logs, names, 80);
+  EXPECT_NE(text.find("\nT7               :5 count → 1\n"), std::string::npos) << text;
+  EXPECT_EQ(trace_text(some_logs(), names, 80), "");
+}
+
+}  // namespace
+}  // namespace duress::campaign

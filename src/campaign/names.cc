@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The names that need no debug information: module and address in its file. They are the same in every run of
+// one build, which is all that a campaign itself needs.
+#include "campaign/names.h"
+
+#include <cstdio>
+
+namespace duress::campaign {
+namespace {
+
+std::string hex(finding::Address address) {
+  char text[32];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
+  return text;
+}
+
+}  // namespace
+
+std::vector<finding::Frame> Names::stack(const finding::ProcessLog& process,
+                                         const std::vector<finding::Address>& addresses) {
+  std::vector<finding::Frame> frames;
+  for (finding::Address address : addresses) {
+    finding::Frame frame;
+    frame.module_offset = address;
+    for (const finding::ModuleRecord& module : process.modules) {
+      if (address < module.low || address >= module.high) continue;
+      frame.module = module.path;
+      frame.module_offset = address - module.base;
+    }
+    frames.push_back(std::move(frame));
+  }
+  return frames;
+}
+
+std::string Names::object(const finding::ProcessLog&, finding::Address address) {
+  return hex(address);
+}
+
+NamedSite Names::site(const finding::ProcessLog&, const finding::SiteRecord& site) {
+  return {{}, "site " + std::to_string(site.index)};
+}
+
+std::size_t blamed_frame(const std::vector<finding::Frame>& stack) {
+  for (std::size_t i = 0; i < stack.size(); ++i) {
+    if (!stack[i].library && (!stack[i].file.empty() || !stack[i].function.empty())) return i;
+  }
+  return 0;
+}
+
+}  // namespace duress::campaign

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Did this run fail, and how?
+#ifndef DURESS_CAMPAIGN_ORACLE_H_
+#define DURESS_CAMPAIGN_ORACLE_H_
+
+#include <optional>
+#include <string>
+
+#include "campaign/evidence.h"
+#include "campaign/failure.h"
+#include "campaign/plan.h"
+
+namespace duress::campaign {
+
+struct OracleOptions {
+  int expect_exit = 0;
+  std::string check;            // a shell command that reads the output on stdin; "": none
+  std::string expected_output;  // a file to compare the output with; "": none
+};
+
+/// Threads: any.
+class Oracle {
+ public:
+  explicit Oracle(OracleOptions options) : options_(std::move(options)) {}
+
+  /// "" or why the expectations cannot be used (a file that is not there).
+  std::string load();
+
+  /// The failure without its place and id (see identify()), or nothing if all is well.
+  std::optional<Failure> judge(const Execution& execution, const Captured& captured) const;
+
+ private:
+  std::optional<Failure> judge_output(const Captured& captured) const;
+
+  OracleOptions options_;
+  std::string expected_;
+};
+
+/// What the text on stderr says of a failure: an assertion, an uncaught exception, a sanitizer's report.
+std::optional<Failure> sanitizer_report(const std::string& errors);
+std::optional<Failure> last_words(const std::string& errors);
+
+/// "SIGSEGV" for 11.
+std::string signal_name(int signal);
+
+}  // namespace duress::campaign
+
+#endif  // DURESS_CAMPAIGN_ORACLE_H_

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One execution as the host asks for it and as it came back: the two files of trail/execution.h, owned.
+#ifndef DURESS_CAMPAIGN_PLAN_H_
+#define DURESS_CAMPAIGN_PLAN_H_
+
+#include <vector>
+
+#include "event/strategies.h"
+#include "trail/execution.h"
+
+namespace duress::campaign {
+
+using Trail = std::vector<trail::Deviation>;
+
+/// A request with its lists. The counts in `head` are set when it is written.
+struct Plan {
+  trail::Request head;
+  std::vector<u32> sites;
+  std::vector<trail::SitePair> pairs;
+  Trail trail;
+
+  StrategyId strategy() const { return static_cast<StrategyId>(head.strategy); }
+  /// The same execution again, following `choices` instead of a strategy.
+  Plan replaying(Trail choices) const;
+};
+
+inline Plan Plan::replaying(Trail choices) const {
+  Plan plan = *this;
+  plan.head.strategy = raw(StrategyId::kReplay);
+  plan.head.detect = 0;
+  plan.pairs.clear();
+  plan.trail = std::move(choices);
+  return plan;
+}
+
+/// How an execution went, as far as record, waiting and captured streams tell.
+struct Execution {
+  trail::Record record;
+  Trail trail;     // what was chosen; with it the same execution comes again
+  int pid = 0;     // of the process that ran it
+  int status = 0;  // as waitpid gives it
+  bool timed_out = false;
+  bool flooded = false;  // it was ended because it printed without end
+  double seconds = 0;
+  u64 output_bytes = 0, error_bytes = 0;
+
+  bool began() const { return record.magic == trail::kMagic; }
+};
+
+/// The name of a strategy, as on the command line.
+const char* strategy_name(StrategyId id);
+/// The number of the strategy of that name; false if there is none.
+bool strategy_from_name(const char* name, StrategyId& id);
+
+}  // namespace duress::campaign
+
+#endif  // DURESS_CAMPAIGN_PLAN_H_

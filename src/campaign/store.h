@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a folder `--dir` remembers: findings with the command that shows them again, and searches that were
+// cut short.
+#ifndef DURESS_CAMPAIGN_STORE_H_
+#define DURESS_CAMPAIGN_STORE_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "campaign/failure.h"
+#include "campaign/oracle.h"
+#include "campaign/plan.h"
+#include "campaign/portfolio.h"
+
+namespace duress::campaign {
+
+/// A failure as <dir>/findings/F-12ab.json holds it.
+struct StoredFinding {
+  std::string id, failure, text, identity;
+  std::string file;  // where it happened, as shown; may be ""
+  u32 line = 0, column = 0;
+  std::vector<std::string> target;
+  std::string folder;  // it was run in
+  std::string input;   // file with its standard input; "": none
+  std::string token;   // or "@FILE"
+  std::string strategy;
+  u64 seed = 0;  // of the search
+  u64 run = 0, switches = 0;
+  OracleOptions oracle;
+};
+
+/// A search that was cut short.
+struct SearchState {
+  u64 next_run = 0;
+  Knowledge knowledge;                // in force in the round of next_run
+  std::vector<Lesson> lessons;        // of the runs of that round before next_run
+  std::vector<std::string> failures;  // ids
+};
+
+class Store {
+ public:
+  explicit Store(std::string dir) : dir_(std::move(dir)) {}
+
+  /// Gives the failure an id that no other has here: longer if a different one took the short form.
+  std::string free_id(const std::string& identity) const;
+  /// Writes the finding, its trail file if the token is long, and a copy of its input; `finding.token` and
+  /// `.input` then say what is to be printed. "" or what went wrong.
+  std::string save(StoredFinding& finding);
+  std::optional<StoredFinding> load(const std::string& id, std::string& error) const;
+
+  /// `key` names the search: what must be the same for it to go on.
+  std::optional<SearchState> load_search(const std::string& key) const;
+  std::string save_search(const std::string& key, const SearchState& state);
+  void forget_search(const std::string& key);
+
+  const std::string& dir() const { return dir_; }
+
+ private:
+  std::string finding_path(const std::string& id) const { return dir_ + "/findings/" + id + ".json"; }
+  std::string search_path(const std::string& key) const;
+
+  std::string dir_;
+};
+
+/// Whether `text` has the shape of an id, "F-12ab".
+bool is_failure_id(const std::string& text);
+
+}  // namespace duress::campaign
+
+#endif  // DURESS_CAMPAIGN_STORE_H_

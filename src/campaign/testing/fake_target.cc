@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A program that speaks the host's protocol (trail/execution.h) as the runtime does, without threads: two
+// strands are simulated, so that every schedule is exact and a test of the host depends on nothing else.
+//
+// Each strand performs kSteps operations; the racy ones are a read and a write of one counter. The first
+// argument is what the program does with it.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "base/prng.h"
+#include "event/strategies.h"
+#include "trail/execution.h"
+
+namespace {
+
+using namespace duress;
+
+constexpr u32 kReadKey = 111, kWriteKey = 222;
+constexpr int kSteps = 8, kRead = 3, kWrite = 4;
+
+std::string option(const char* name) {
+  std::string text = ":" + std::string(std::getenv("DURESS_OPTIONS") ? std::getenv("DURESS_OPTIONS") : "");
+  std::string start = ":" + std::string(name) + "=";
+  std::size_t at = text.rfind(start);
+  if (at == std::string::npos) return {};
+  at += start.size();
+  return text.substr(at, text.find(':', at) - at);
+}
+
+template <typename T>
+T* map(const std::string& path, u64 bytes) {
+  int fd = open(path.c_str(), O_RDWR);
+  void* memory = fd < 0 ? MAP_FAILED : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (memory == MAP_FAILED) _exit(125);
+  close(fd);
+  return static_cast<T*>(memory);
+}
+
+class Simulation {
+ public:
+  Simulation(const trail::Request& request, trail::Record& record, std::string what)
+      : request_(request), record_(record), what_(std::move(what)), random_(request.seed) {
+    for (u32 i = 0; i < request.sites; ++i) points_.push_back(request.site_keys()[i]);
+  }
+
+  [[noreturn]] void run() {
+    record_.magic = trail::kMagic;
+    record_.version = trail::kVersion;
+    record_.strands = what_ == "single" ? 1 : 3;
+    if (what_ == "hang") pause();
+    if (what_ == "kill-parent") kill(getppid(), SIGKILL);
+    if (what_ == "daemon" && fork() == 0) {
+      setsid();
+      pause();
+    }
+    if (what_ == "echo") echo();
+    if (what_ == "megabytes") {
+      for (int i = 0; i < 20; ++i) std::fwrite(std::string(1 << 20, 'x').data(), 1, 1 << 20, stdout);
+    }
+    if (what_ != "single") schedule();
+    write_log();
+    finish();
+  }
+
+ private:
+  bool is_point(int position) const {
+    u32 key = position == kRead ? kReadKey : position == kWrite ? kWriteKey : 0;
+    if (key == 0 || request_.points == trail::Points::kAll) return true;
+    return std::find(points_.begin(), points_.end(), key) != points_.end();
+  }
+
+  int choose(int running) {
+    u32 number = static_cast<u32>(record_.choices++);
+    int pick = running;
+    if (static_cast<StrategyId>(request_.strategy) == StrategyId::kReplay) {
+      for (u64 i = 0; i < request_.deviations; ++i) {
+        if (request_.trail()[i].choice == number) pick = static_cast<int>(request_.trail()[i].pick());
+      }
+      if (pick != 1 && pick != 2) {
+        if (record_.diverged == 0) record_.diverged = number + 1;
+        pick = running;
+      }
+    } else {
+      pick = 1 + static_cast<int>(random_.below(2));
+    }
+    if (pick != running) {
+      record_.trail()[record_.deviations++] =
+          trail::Deviation::of(number, trail::ChoiceKind::kThread, static_cast<u32>(pick));
+      ++record_.switches;
+    }
+    return pick;
+  }
+
+  void step(int strand) {
+    int position = position_[strand]++;
+    last_ = strand;
+    ++record_.steps;
+    if (request_.trace) trace(strand, position);
+    if (position == kRead) local_[strand] = count_;
+    if (position == kWrite) count_ = local_[strand] + 1;
+    // Strand 1 takes a, then b; strand 2 the other way round.
+    if (what_ == "deadlock" && position >= 1 && position <= 2) {
+      int& lock = locks_[(position == 1) == (strand == 1) ? 0 : 1];
+      if (lock != 0 && lock != strand)
+        blocked_[strand] = lock;
+      else
+        lock = strand;
+    }
+    if (what_ == "deadlock" && position == 5) {
+      for (int& lock : locks_) lock = lock == strand ? 0 : lock;
+      for (int& holder : blocked_) holder = 0;
+    }
+  }
+
+  bool can_run(int strand) const { return position_[strand] < kSteps && blocked_[strand] == 0; }
+
+  void schedule() {
+    int running = 1;
+    while (can_run(1) || can_run(2)) {
+      bool point = is_point(position_[running]) || !can_run(running);
+      if (can_run(1) && can_run(2) && point)
+        running = choose(running);
+      else if (!can_run(running))
+        running = 3 - running;
+      step(running);
+    }
+  }
+
+  std::FILE* log() {
+    if (log_ == nullptr) {
+      std::string path = option("log_dir") + "/" + std::to_string(getpid()) + ".jsonl";
+      log_ = std::fopen(path.c_str(), "a");
+      std::fprintf(log_,
+                   "{\"t\":\"start\",\"version\":1,\"pid\":%d,\"ppid\":1,\"exe\":\"/fake\",\"argv\":[]}\n",
+                   getpid());
+    }
+    return log_;
+  }
+
+  void trace(int strand, int position) {
+    bool write = position == kWrite, access = write || position == kRead;
+    std::fprintf(
+        log(),
+        "{\"t\":\"step\",\"n\":%llu,\"strand\":%d,\"name\":\"worker\",\"op\":\"%s\",\"object\":\"0x10\"",
+        static_cast<unsigned long long>(record_.steps), strand,
+        write    ? "write"
+        : access ? "read"
+                 : "lock");
+    if (access)
+      std::fprintf(log(), ",\"size\":4,\"value\":\"0x%x\",\"site\":[0,%d]", count_ + (write ? 1 : 0),
+                   position);
+    std::fprintf(log(), "}\n");
+  }
+
+  void write_log() {
+    if (request_.detect) {
+      const char* access =
+          "{\"thread\":%d,\"access\":\"%s\",\"addr\":\"0x10\",\"size\":4,\"site\":[0,%d],\"stack\":[],"
+          "\"locks\":[]}";
+      std::fprintf(log(),
+                   "{\"t\":\"race\",\"analysis\":\"FastTrack\",\"addr\":\"0x10\",\"size\":4,\"prev\":");
+      std::fprintf(log(), access, 1, "write", kWrite);
+      std::fprintf(log(), ",\"cur\":");
+      std::fprintf(log(), access, 2, "read", kRead);
+      std::fprintf(log(), ",\"block\":{\"kind\":\"unknown\"}}\n");
+      std::fprintf(
+          log(), "{\"t\":\"points\",\"sites\":[{\"site\":[0,%d],\"key\":%u},{\"site\":[0,%d],\"key\":%u}]}\n",
+          kRead, kReadKey, kWrite, kWriteKey);
+    }
+    if (blocked_[1] != 0 && blocked_[2] != 0) {
+      std::fprintf(log(),
+                   "{\"t\":\"stuck\",\"outcome\":\"deadlock\",\"strands\":[{\"strand\":1,\"name\":\"one\","
+                   "\"state\":\"blocked\","
+                   "\"op\":\"lock\",\"object\":\"0xb0\",\"held_by\":[2],\"stack\":[\"0x1001\"]},{\"strand\":"
+                   "2,\"name\":\"two\","
+                   "\"state\":\"blocked\",\"op\":\"lock\",\"object\":\"0xa0\",\"held_by\":[1],\"stack\":["
+                   "\"0x2001\"]}]}\n");
+    }
+    if (log_ != nullptr) std::fclose(log_);
+  }
+
+  void echo() {
+    char buffer[256];
+    for (ssize_t got; (got = read(0, buffer, sizeof buffer)) > 0;) {
+      if (write(1, buffer, static_cast<std::size_t>(got)) != got) _exit(1);
+    }
+  }
+
+  [[noreturn]] void finish() {
+    bool lost = what_ != "single" && count_ != 2;
+    if (blocked_[1] != 0 && blocked_[2] != 0) {
+      record_.outcome = trail::Outcome::kDeadlock;
+      _exit(66);
+    }
+    if (what_ == "output") std::printf("count %d\n", count_);
+    std::fflush(stdout);
+    if (what_ == "counter" && lost) {
+      std::fprintf(stderr, "fake: fake.cc:12: int main(): Assertion `count == 2' failed.\n");
+      std::abort();
+    }
+    if (what_ == "crash") {
+      signal(SIGSEGV, SIG_DFL);
+      kill(getpid(), SIGSEGV);
+      pause();
+    }
+    record_.outcome = trail::Outcome::kEnded;
+    // Two ways to fail: which one depends on who came last.
+    if (what_ == "two" && lost) _exit(last_ == 1 ? 3 : 4);
+    _exit(what_ == "exit" && lost ? 3 : 0);
+  }
+
+  const trail::Request& request_;
+  trail::Record& record_;
+  std::string what_;
+  Prng random_;
+  std::vector<u32> points_;
+  int position_[3] = {}, local_[3] = {}, blocked_[3] = {}, locks_[2] = {};
+  int count_ = 0;
+  int last_ = 0;  // the strand that made the last step
+  std::FILE* log_ = nullptr;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string what = argc > 1 ? argv[1] : "counter";
+  if (option("mode") != "controlled" || what == "exit-at-once") return 0;
+  if (what == "silent") pause();
+  auto* request = map<trail::Request>(option("request"), trail::kRequestBytes);
+  auto* record = map<trail::Record>(option("record"), trail::kRecordBytes);
+  std::string server = option("server");
+  if (server.empty()) Simulation(*request, *record, what).run();
+  int in = std::atoi(server.c_str()), out = std::atoi(server.substr(server.find(',') + 1).c_str());
+  for (char command; read(in, &command, 1) == 1;) {
+    pid_t pid = fork();
+    if (pid == 0) {
+      close(in);
+      close(out);
+      lseek(0, 0, SEEK_SET);
+      if (what == "never-begins") _exit(0);
+      Simulation(*request, *record, what).run();
+    }
+    trail::Reply reply{pid, -1};
+    if (write(out, &reply, sizeof reply) != sizeof reply) return 1;
+    waitpid(pid, &reply.status, 0);
+    if (write(out, &reply, sizeof reply) != sizeof reply) return 1;
+  }
+}

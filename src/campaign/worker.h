@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A target's fork server and all that one thread of the host needs to run executions with it.
+#ifndef DURESS_CAMPAIGN_WORKER_H_
+#define DURESS_CAMPAIGN_WORKER_H_
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "campaign/evidence.h"
+#include "campaign/exchange.h"
+#include "campaign/files.h"
+#include "campaign/plan.h"
+
+namespace duress::campaign {
+
+struct WorkerOptions {
+  std::vector<std::string> target;
+  std::string folder;  // its own; made and removed by the worker
+  std::string input;   // file for the target's standard input; "": /dev/null
+  std::string chain = "FastTrack";
+  double run_seconds = 10;  // a run that takes longer is ended
+};
+
+/// Why a worker cannot go on, in one line, and what kind of trouble it is: the command may know more.
+struct WorkerProblem {
+  enum class Kind {
+    kNone,
+    kCannotStart,  // no such program
+    kEnded,        // it ended instead of answering: not instrumented, or it never came as far as main
+    kSilent,       // it runs, and does not answer
+    kTool,         // ours: files, folders
+    kStopped,      // we were asked to stop
+  };
+  Kind kind = Kind::kNone;
+  std::string text;
+};
+
+/// Threads: one at a time.
+class Worker {
+ public:
+  explicit Worker(WorkerOptions options, const std::atomic<bool>* stop = nullptr);
+  ~Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  /// Performs one execution; starts the server if there is none. Nothing: see problem().
+  std::optional<Execution> run(const Plan& plan);
+  const WorkerProblem& problem() const { return problem_; }
+
+  /// Files that hold what the last run printed.
+  const Captured& captured() const { return captured_; }
+  /// Reads the logs of the last run and removes them.
+  RunLogs take_logs(const Execution& execution);
+  /// Removes them unread: a passing run's are of no use, and the folder must stay small.
+  void drop_logs(const Execution& execution);
+  /// Times the server had to be started again, and processes that runs left behind: worth a word at the end.
+  int restarts() const { return restarts_; }
+  int leftovers() const { return leftovers_; }
+
+ private:
+  enum class Wait { kReply, kTimeout, kServerGone, kStopped };
+
+  bool prepare();
+  bool start_server();
+  void stop_server();
+  Wait wait_reply(double seconds, trail::Reply& reply, bool watch_output);
+  /// One attempt; nothing with `problem_` set, or with it unset if the server was lost.
+  std::optional<Execution> attempt(const Plan& plan);
+  bool fail(WorkerProblem::Kind kind, const std::string& text);
+  std::string ended_text(const std::string& what) const;
+
+  WorkerOptions options_;
+  const std::atomic<bool>* stop_;
+  std::unique_ptr<Exchange> exchange_;
+  Captured captured_;
+  std::string log_dir_;
+  Descriptor output_, errors_;  // of the captured files, opened for appending
+  Descriptor to_server_, from_server_;
+  pid_t server_ = -1;
+  int server_status_ = 0;
+  bool answered_ = false;  // this server has run something
+  bool flooded_ = false;
+  int restarts_ = 0, leftovers_ = 0;
+  WorkerProblem problem_;
+};
+
+}  // namespace duress::campaign
+
+#endif  // DURESS_CAMPAIGN_WORKER_H_

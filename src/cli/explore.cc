@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `duress explore`: looks for a schedule that makes the program fail. The search itself is src/campaign's;
+// here are its options, what is shown meanwhile, and the words for what it found.
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+#include "campaign/failure_json.h"
+#include "campaign/failure_text.h"
+#include "campaign/search.h"
+#include "campaign/session.h"
+#include "cli/catalog.h"
+#include "cli/command_line.h"
+#include "cli/commands.h"
+#include "cli/layout.h"
+#include "report/json_writer.h"
+#include "report/path.h"
+#include "report/report.h"
+#include "report/resolver.h"
+#include "report/site_table.h"
+
+namespace duress::cli {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr u64 kNoLimit = u64{1} << 40;
+
+using campaign::Found;
+using campaign::SearchResult;
+
+struct ExploreOptions {
+  campaign::SearchSetup setup;
+  std::string points = "sync", backend = "fiber", time, run_timeout = "10s", dir = ".duress", color = "auto";
+  std::string json;  // "-": stdout; "": none
+  std::int64_t seed = 1;
+  bool quiet = false, verbose = false, no_minimise = false;
+  std::vector<std::string> target;
+};
+
+/// Names from debug information, through src/report. A stack is resolved as a crash's would be, and a lock or
+/// a site as one of a race, so that they are called the same in every report.
+class ReportNames : public campaign::Names {
+ public:
+  std::vector<finding::Frame> stack(const finding::ProcessLog& process,
+                                    const std::vector<finding::Address>& addresses) override {
+    finding::CrashRecord record;
+    record.stack = addresses;
+    record.modules_loaded = process.modules.size();
+    return resolver_.crash(process, record).stack;
+  }
+  std::string object(const finding::ProcessLog& process, finding::Address address) override {
+    finding::RaceRecord record;
+    record.prev.locks = {{address, "mutex", false}};
+    record.modules_loaded = process.modules.size();
+    return resolver_.race(process, record).sites[0].locks.at(0);
+  }
+  campaign::NamedSite site(const finding::ProcessLog& process, const finding::SiteRecord& site) override {
+    finding::RaceRecord record;
+    record.prev.site = record.cur.site = site;
+    record.modules_loaded = process.modules.size();
+    finding::Race race = resolver_.race(process, record);
+    return {race.sites[0].site(), race.variable};
+  }
+  std::string shown(const std::string& path) override { return report_path(path); }
+  std::string clean(std::string_view text) override { return report::printable(text); }
+
+ private:
+  report::Resolver resolver_;
+};
+
+std::atomic<bool> stop_asked{false};
+
+void ask_to_stop(int) {
+  stop_asked = true;
+}
+
+/// Ctrl-C ends the search, a second one ends us.
+void catch_signals() {
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action{}, old{};
+    action.sa_handler = ask_to_stop;
+    action.sa_flags = SA_RESETHAND | SA_RESTART;
+    sigaction(signal, nullptr, &old);
+    if (old.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);  // nohup stays nohup
+  }
+}
+
+std::string duration_text(double seconds) {
+  if (seconds < 90) return fmt::format("{:.0f} s", seconds);
+  return seconds < 5400 ? fmt::format("{:.0f} min", seconds / 60) : fmt::format("{:.1f} h", seconds / 3600);
+}
+
+std::string plural(u64 count, const char* word) {
+  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
+}
+
+std::string rate_text(u64 runs, double seconds) {
+  return seconds > 0 ? fmt::format("{:.0f} runs/s", static_cast<double>(runs) / seconds) : "";
+}
+
+/// What is shown while the search runs: one line that is written over on a terminal, else one every 10 s.
+class Screen : public campaign::SearchListener {
+ public:
+  Screen(const ExploreOptions& options, campaign::Names& names) : options_(options), names_(names) {
+    const char* ci = std::getenv("CI");
+    live_ = isatty(STDERR_FILENO) != 0 && (ci == nullptr || *ci == '\0');
+    style_.color = campaign::wants_color(options.color);
+    style_.quiet = options.quiet;
+    style_.verbose = options.verbose;
+    silent_ = options.json == "-";
+  }
+
+  void resumed(u64 run, const std::vector<std::string>& failures) override {
+    std::string text = fmt::format("resuming at run {}", run + 1);
+    if (!failures.empty()) text += fmt::format(", {} found before", fmt::join(failures, ", "));
+    if (!options_.quiet && !silent_) say(text);
+  }
+
+  void progress(const campaign::Progress& progress) override {
+    if (options_.quiet || silent_) return;
+    double wait = live_ ? 0.2 : 10;
+    if (progress.seconds < last_ + wait) return;
+    last_ = progress.seconds;
+    std::string text = line(progress);
+    if (live_)
+      fmt::print(stderr, "\r\033[K{}", text);
+    else
+      say(text);
+    std::fflush(stderr);
+    shown_ = live_;
+  }
+
+  void found(const Found& found) override {
+    clear();
+    if (silent_) return;
+    campaign::FailureView view{found.failure, found.logs, options_.target[0], found.errors, remarks(found)};
+    fmt::print(stderr, "{}", to_text(view, names_, style_));
+  }
+
+  void clear() {
+    if (shown_) fmt::print(stderr, "\r\033[K");
+    shown_ = false;
+  }
+
+ private:
+  static std::string line(const campaign::Progress& progress) {
+    double rate = progress.seconds > 0 ? static_cast<double>(progress.fresh_runs) / progress.seconds : 0;
+    std::string text =
+        fmt::format("{}, {}, {}", plural(progress.runs, "run"),
+                    rate_text(progress.fresh_runs, progress.seconds), plural(progress.failures, "failure"));
+    if (*progress.phase != '\0') return text + ", " + progress.phase;
+    double left = progress.most_seconds > 0 ? progress.most_seconds - progress.seconds : 1e9;
+    if (progress.most_runs < kNoLimit && rate > 0)
+      left = std::min(left, static_cast<double>(progress.most_runs - progress.runs) / rate);
+    return left < 1e8 ? text + fmt::format(", {} left", duration_text(std::max(0.0, left))) : text;
+  }
+
+  std::vector<std::string> remarks(const Found& found) const {
+    std::vector<std::string> lines;
+    std::string how = strategy_text(found);
+    if (!found.replayed) {
+      std::string at = found.diverged != 0 ? fmt::format(": diverged at choice {}", found.diverged - 1) : "";
+      lines.push_back(
+          fmt::format("{} in run {}; it did not come again when replayed{}", how, found.run + 1, at));
+    } else {
+      std::string fewer = found.first_switches > found.switches
+                              ? fmt::format(" ({} when it was found)", found.first_switches)
+                              : "";
+      lines.push_back(fmt::format(
+          "needs {}{}{}; {} in run {}, seed {}", campaign::switches_text(found.switches),
+          found.fewest ? "" : ", perhaps not the fewest", fewer, how, found.run + 1, options_.seed));
+    }
+    std::string dir = options_.dir == ".duress" ? "" : " --dir " + options_.dir;
+    lines.push_back(fmt::format("replay: duress replay {}{}", found.failure.id, dir));
+    std::string token = found.token;
+    if (token.rfind('@', 0) == 0) token = "@" + report_path(token.substr(1));
+    lines.push_back("token: " + token);
+    return lines;
+  }
+
+  static std::string strategy_text(const Found& found) {
+    std::string text = std::string("found by ") + campaign::strategy_name(found.plan.strategy());
+    if (found.plan.strategy() == StrategyId::kPct) text += fmt::format(" of depth {}", found.plan.head.depth);
+    return text;
+  }
+
+  const ExploreOptions& options_;
+  campaign::Names& names_;
+  campaign::FailureStyle style_;
+  bool live_ = false, shown_ = false, silent_ = false;
+  double last_ = 0;
+};
+
+std::string document(const ExploreOptions& options, const SearchResult& result, campaign::Names& names) {
+  report::Report report;
+  report::Suppressions none;
+  report.command = "explore";
+  report.version = DURESS_VERSION;
+  report.seed = options.seed;
+  report.target = options.target;
+  report.runs = static_cast<int>(std::min<u64>(result.runs, 0x7fffffff));
+  report.seconds = result.seconds;
+  std::error_code ignored;
+  report.cwd = fs::current_path(ignored).string();
+  report::fill_report(result.races, none, report);
+  report.incomplete.assign(result.incomplete.begin(), result.incomplete.end());
+  return campaign::with_failures(report::to_json(report), result, names);
+}
+
+void print_notes(const ExploreOptions& options, const SearchResult& result) {
+  const std::string& program = options.target[0];
+  for (const std::string& what : result.incomplete) say("incomplete: " + what);
+  if (result.one_thread)
+    say(fmt::format("{} starts no thread: there is only one schedule, and it passes", program));
+  if (result.leftovers != 0)
+    say(fmt::format(
+        "{} left {} running when it ended; what goes on in the background is not controlled, and was ended",
+        program, result.leftovers == 1 ? "a process" : fmt::format("{} processes", result.leftovers)));
+  if (result.restarts != 0)
+    say(fmt::format("{} had to be started again {}", program, plural(result.restarts, "time")));
+  if (result.most_output > (u64{16} << 20))
+    say(fmt::format("a run printed {} MiB, which takes most of its time; nothing of it is lost to --check",
+                    result.most_output >> 20));
+  if (!result.warning.empty()) say(result.warning);
+}
+
+void print_summary(const ExploreOptions& options, const SearchResult& result) {
+  u64 failures = result.found.size() + result.earlier.size();
+  std::string text =
+      fmt::format("{} in {} ({})", failures == 0 ? "no failure" : plural(failures, "failure"),
+                  plural(result.runs, "run"), rate_text(result.fresh_runs, result.search_seconds));
+  text += fmt::format(", seed {}", options.seed);
+  if (result.pairs != 0)
+    text += fmt::format("; {} of racing accesses seen (duress run shows them)", plural(result.pairs, "pair"));
+  if (result.interrupted) text += "; interrupted, the same command goes on";
+  if (result.out_of_time) text += "; out of time, the same command goes on";
+  say(text);
+}
+
+int execute(ExploreOptions& options) {
+  campaign::SearchSetup& setup = options.setup;
+  setup.dir = fs::absolute(options.dir).lexically_normal().string();
+  campaign::WorkFolder work(setup.dir);
+  if (!work.error().empty()) {
+    say(work.error());
+    return kExitToolFailed;
+  }
+  setup.worker.folder = work.path();
+  setup.worker.target = options.target;
+  setup.worker.input = campaign::keep_input(work.path() + "/stdin");
+
+  catch_signals();
+  std::unique_ptr<campaign::Names> names = make_names();
+  Screen screen(options, *names);
+  SearchResult result = campaign::Search(setup, *names, screen).run(stop_asked);
+  screen.clear();
+  if (result.problem.kind != campaign::WorkerProblem::Kind::kNone) {
+    say(worker_problem_text(options.target[0], result.problem));
+    return kExitToolFailed;
+  }
+
+  if (options.json != "-" && !options.quiet) print_notes(options, result);
+  if (options.json != "-") print_summary(options, result);
+  if (!options.json.empty()) {
+    std::string error = campaign::write_document(options.json, document(options, result, *names));
+    if (!error.empty()) {
+      say(error);
+      return kExitToolFailed;
+    }
+  }
+  if (!result.found.empty() || !result.earlier.empty()) return kExitFindings;
+  return result.out_of_time || result.interrupted ? kExitOutOfTime : kExitOk;
+}
+
+/// Turns what was typed into what is meant; "" or what is wrong.
+std::string check(ExploreOptions& options, bool runs_given) {
+  campaign::SearchSetup& setup = options.setup;
+  StrategyId id{};
+  if (setup.search.strategy != "portfolio" &&
+      (!campaign::strategy_from_name(setup.search.strategy.c_str(), id) || id == StrategyId::kReplay)) {
+    std::vector<std::string> known;
+    for (const Catalog& catalog : catalogs()) {
+      if (catalog.kind != std::string("strategies")) continue;
+      for (const Named& strategy : catalog.entries) known.emplace_back(strategy.name);
+    }
+    std::erase_if(known, [](const std::string& name) { return name == "free" || name == "replay"; });
+    return fmt::format("no strategy to search with is named '{}'{} (known: {})", setup.search.strategy,
+                       nearest_hint(setup.search.strategy, known), fmt::join(known, ", "));
+  }
+  if (options.points != "sync" && options.points != "all") return "--points is sync or all";
+  std::optional<double> seconds = campaign::parse_time(options.time.empty() ? "0" : options.time);
+  std::optional<double> run_seconds = campaign::parse_time(options.run_timeout);
+  if (!seconds || (*seconds == 0 && !options.time.empty()))
+    return fmt::format("'{}' is no time; write 30s, 5m or 2h", options.time);
+  if (!run_seconds || *run_seconds == 0)
+    return fmt::format("'{}' is no time; write 30s, 5m or 2h", options.run_timeout);
+  setup.seconds = *seconds;
+  setup.worker.run_seconds = *run_seconds;
+  if (setup.seconds > 0 && !runs_given) setup.runs = kNoLimit;  // the time is the limit then
+  if (setup.runs == 0) return "--runs must be at least 1";
+  if (setup.jobs == 0) setup.jobs = std::max(1u, std::thread::hardware_concurrency());
+  setup.search.seed = static_cast<u64>(options.seed);
+  setup.search.points = options.points == "all" ? trail::Points::kAll : trail::Points::kSync;
+  setup.search.backend = options.backend == "thread" ? trail::Backend::kThread : trail::Backend::kFiber;
+  setup.minimise = !options.no_minimise;
+  if (!setup.oracle.expected_output.empty()) {
+    setup.oracle.expected_output = fs::absolute(setup.oracle.expected_output).lexically_normal().string();
+    if (access(setup.oracle.expected_output.c_str(), R_OK) != 0)
+      return fmt::format("cannot read '{}': {}", setup.oracle.expected_output, std::strerror(errno));
+  }
+  return campaign::check_document(options.json);
+}
+
+}  // namespace
+
+std::unique_ptr<campaign::Names> make_names() {
+  return std::make_unique<ReportNames>();
+}
+
+std::string worker_problem_text(const std::string& program, const campaign::WorkerProblem& problem) {
+  if (problem.kind != campaign::WorkerProblem::Kind::kEnded) return problem.text;
+  std::string path = program.find('/') == std::string::npos ? find_program(program) : program;
+  if (report::SiteTable::load(path).size() != 0) return problem.text;
+  return fmt::format("{} is not instrumented; build it with duress-cc or duress-c++", program);
+}
+
+int explore_command(const Arguments& arguments) {
+  ExploreOptions options;
+  campaign::SearchSetup& setup = options.setup;
+  setup.jobs = 0;
+  CLI::App app("Looks for a schedule that makes an instrumented program fail; replays and minimises it.",
+               "duress explore");
+  app.prefix_command();
+  app.set_help_flag("-h,--help", "This text");
+  app.add_option("--strategy", setup.search.strategy,
+                 "portfolio (default) or one strategy (see duress list strategies)");
+  app.add_option("--depth", setup.search.depth, "Depth of the bugs that pct looks for; default 3")
+      ->check(CLI::Range(1, 1000));
+  app.add_option(
+      "--points", options.points,
+      "Where threads may be switched: sync (default: synchronisation, atomics, racing accesses) or all "
+      "(every access)");
+  CLI::Option* runs = app.add_option("--runs", setup.runs, "How many executions at most; default 1000");
+  app.add_option("--time", options.time, "How long at most: 30s, 5m, 2h");
+  app.add_option("--seed", options.seed, "Where everything random comes from; default 1");
+  app.add_option("-j,--jobs", setup.jobs,
+                 "Executions side by side; default: cores. Results do not depend on it");
+  app.add_option("--check", setup.oracle.check,
+                 "Shell command that reads a run's output; a code other than 0 is a failure");
+  app.add_option("--expect-output", setup.oracle.expected_output, "File that every run's output must equal");
+  app.add_option("--expect-exit", setup.oracle.expect_exit, "The exit code that means success; default 0")
+      ->check(CLI::Range(0, 255));
+  app.add_option("--max-steps", setup.search.most_steps,
+                 "Schedule points after which a run counts as endless");
+  app.add_option("--run-timeout", options.run_timeout, "How long one run may take; default 10s");
+  app.add_option("--backend", options.backend, "fiber (default) or thread: what runs the program's threads")
+      ->check(CLI::IsMember({"fiber", "thread"}));
+  app.add_flag("--keep-going", setup.keep_going, "Go on after a failure, to find others");
+  app.add_flag("--no-minimise,--no-minimize", options.no_minimise, "Show the failing run as it was found");
+  app.add_option("--json", options.json, "Write one JSON document: --json to stdout, --json=FILE to a file");
+  app.add_option("--dir", options.dir, "Folder for findings and records; default .duress");
+  app.add_flag("-q,--quiet", options.quiet, "Only the first line of each failure, and the summary");
+  app.add_flag("-v,--verbose", options.verbose, "All frames of all stacks");
+  app.add_option("--color", options.color, "auto (default), always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  app.footer(
+      "Exit code 66: a failure was found; 0: none in all runs; 124: none when the time was over; 2: wrong "
+      "use;\n"
+      "125: duress itself failed, the program could not be started, or it is not instrumented.\n\n"
+      "  duress explore -- ./queue_test\n"
+      "  duress explore --time 5m -j 8 --check 'grep -q total=100' -- ./bank 10");
+  try {
+    options.target = parse_with_target(app, arguments, {{"--json", "-"}, {"--color", "always"}}, {"--json"});
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", help_text(app, "-- PROG ARGS"));
+    return kExitOk;
+  } catch (const CLI::ParseError& parse_error) {
+    return wrong_use("explore", parse_error.what());
+  }
+  if (options.target.empty() || options.target[0].empty())
+    return wrong_use("explore", "no program given; put it and its arguments after --");
+  if (std::string error = check(options, runs->count() != 0); !error.empty())
+    return wrong_use("explore", error);
+  return execute(options);
+}
+
+}  // namespace duress::cli

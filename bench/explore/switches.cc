@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// N threads, each K atomic operations: under round-robin with quantum 1 every one is a switch. Prints the time of
-// the loops in real nanoseconds: the clock that the program would see is virtual.
+// N threads, each K atomic operations: under round-robin with quantum 1 every one is a switch. Prints the
+// time of the loops in real nanoseconds: the clock that the program would see is virtual.
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tutorial, use after free: nothing orders the last use before the free. Here the use comes first, so the
-// run is harmless; the other order is the bug.
+// Tutorial, bug of depth 1, use after free: nothing orders the last use before the free. Reads something else
+// than 7 if the free comes first. With an argument the use comes first in every run.
 //
 // EXPECT-RACE: *
+// RUN-ARGS: ordered
 #include <thread>
 
 #include "invisible_barrier.h"
@@ -13,14 +14,15 @@ struct Node {
 };
 int used = 0;
 
-int main() {
+int main(int count, char**) {
+  const bool ordered = count > 1;
   Node* p = new Node();
   int seen = 0;
-  std::thread user([&seen, p] {
+  std::thread user([=, &seen] {
     seen = p->f;
-    invisible_signal(&used);
+    if (ordered) invisible_signal(&used);
   });
-  invisible_wait(&used, 1);
+  if (ordered) invisible_wait(&used, 1);
   delete p;
   user.join();
   return seen == 7 ? 0 : 1;

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a program can tell Duress about itself. All of it does nothing in a program that was not built with duress-cc or
-// duress-c++, or that runs by itself; the header needs no library. C and C++.
+// What a program can tell Duress about itself. All of it does nothing in a program that was not built with
+// duress-cc or duress-c++, or that runs by itself; the header needs no library. C and C++.
 //
 //   DURESS_HAPPENS_BEFORE(p) ... DURESS_HAPPENS_AFTER(p)
-//       an order that Duress cannot see (shared memory with another language, a device): what one thread did before the
-//       first happens before what another does after the second, for the same address p.
+//       an order that Duress cannot see (shared memory with another language, a device): what one thread did
+//       before the first happens before what another does after the second, for the same address p.
 //   DURESS_INTENDED_RACE_BEGIN() ... DURESS_INTENDED_RACE_END()
-//       this thread's accesses between the two are not looked at: a race that is meant, and known to be harmless.
+//       this thread's accesses between the two are not looked at: a race that is meant, and known to be
+//       harmless.
 //   DURESS_ASSERT_EXCLUSIVE_WRITER(v), DURESS_ASSERT_EXCLUSIVE_ACCESS(v)
-//       no other thread writes (accesses) v at this time, not even atomically; reported as a race if one does.
+//       no other thread writes (accesses) v at this time, not even atomically; reported as a race if one
+//       does.
 #ifndef DURESS_ANNOTATE_H_
 #define DURESS_ANNOTATE_H_
 

@@ -25,12 +25,21 @@ enum DuressAccess {
   kDuressAtomicWrite = 3,
   kDuressAtomicRmw = 4,
   kDuressFence = 5,
-  kDuressFrame = 6,   // not an access: a frame of an inlined call, reached through DuressSite::inlined_at
+  kDuressFrame = 6,  // not an access: a frame of an inlined call, reached through DuressSite::inlined_at
 };
 
 enum DuressRmw {
-  kDuressXchg = 0, kDuressAdd = 1, kDuressSub = 2, kDuressAnd = 3, kDuressOr = 4, kDuressXor = 5,
-  kDuressNand = 6, kDuressMax = 7, kDuressMin = 8, kDuressUMax = 9, kDuressUMin = 10,
+  kDuressXchg = 0,
+  kDuressAdd = 1,
+  kDuressSub = 2,
+  kDuressAnd = 3,
+  kDuressOr = 4,
+  kDuressXor = 5,
+  kDuressNand = 6,
+  kDuressMax = 7,
+  kDuressMin = 8,
+  kDuressUMax = 9,
+  kDuressUMin = 10,
 };
 
 /// What DuressSite::variable names.
@@ -46,9 +55,9 @@ enum DuressVariable {
 /// One place in the source that accesses memory: 32 bytes, in section `duress_sites`.
 /// Offsets are into the string blob of the same translation unit; 0 is the empty string.
 typedef struct DuressSite {
-  uint32_t file;        // as the compiler saw it, joined with the compilation directory if relative
-  uint32_t function;    // pretty name, e.g. "Cache::get" (no parameters, no return type)
-  uint32_t variable;    // see DuressVariable
+  uint32_t file;      // as the compiler saw it, joined with the compilation directory if relative
+  uint32_t function;  // pretty name, e.g. "Cache::get" (no parameters, no return type)
+  uint32_t variable;  // see DuressVariable
   uint32_t line;
   uint16_t column;
   uint8_t access;       // DuressAccess
@@ -60,7 +69,7 @@ typedef struct DuressSite {
   uint16_t reserved;
 } DuressSite;
 
-#define DURESS_SITE_FAITHFUL 1u  /* the site is in a faithful body, else in a checked one */
+#define DURESS_SITE_FAITHFUL 1u /* the site is in a faithful body, else in a checked one */
 #define DURESS_SITE_VOLATILE 2u
 
 /// The first 32 bytes of each translation unit's part of `duress_sites`: the host walks the section
@@ -85,10 +94,10 @@ typedef struct DuressSiteHeader {
 typedef struct DuressModule {
   uint32_t version;
   uint32_t reserved;
-  const DuressSite* sites_begin;   // __start_duress_sites
-  const DuressSite* sites_end;     // __stop_duress_sites
-  uint8_t* flags_begin;            // __start_duress_flags
-  uint8_t* flags_end;              // __stop_duress_flags
+  const DuressSite* sites_begin;  // __start_duress_sites
+  const DuressSite* sites_end;    // __stop_duress_sites
+  uint8_t* flags_begin;           // __start_duress_flags
+  uint8_t* flags_end;             // __stop_duress_flags
 } DuressModule;
 
 /// One call frame of the thread's shadow call stack; pushed by checked and faithful bodies.
@@ -113,11 +122,11 @@ typedef struct DuressSelf {
 
 /// A read word with this bit holds two readers of the same bytes: `old id` may be the one of this epoch.
 #define DURESS_TWO_READERS 512u
-#define DURESS_OLD_ID_SHIFT 26  /* to the left: `old id` comes to where `id` was */
+#define DURESS_OLD_ID_SHIFT 26 /* to the left: `old id` comes to where `id` was */
 
-/// Memory that more threads read has one cell for all of them, so each thread also remembers for itself what it has
-/// read: entry (p >> 3) % ENTRIES is (p & ~7) << 17 | tag | 8 bits, one per byte, 0 = read. A read is known if
-/// entry ^ ((p & ~7) << 17 | read_tag) has only zeroes above bit 7 and in the bits of its bytes.
+/// Memory that more threads read has one cell for all of them, so each thread also remembers for itself what
+/// it has read: entry (p >> 3) % ENTRIES is (p & ~7) << 17 | tag | 8 bits, one per byte, 0 = read. A read is
+/// known if entry ^ ((p & ~7) << 17 | read_tag) has only zeroes above bit 7 and in the bits of its bytes.
 #define DURESS_READ_CACHE_ENTRIES 65536u
 #define DURESS_READ_CACHE_SHIFT 17
 

@@ -173,8 +173,8 @@ bool control_taken(const char* record) {
 }
 
 void control_prepare() {
-  // One arena for all threads: which one a thread gets must not depend on who ended when, and making one costs
-  // four system calls.
+  // One arena for all threads: which one a thread gets must not depend on who ended when, and making one
+  // costs four system calls.
   mallopt(M_ARENA_MAX, 1);
   const Options& options = g_runtime->options;
   g_request = static_cast<const trail::Request*>(map_file(options.request_, trail::kRequestBytes, false));

@@ -13,7 +13,9 @@ constexpr size_t kBlock = 64 * 1024;
 std::vector<uint8_t> compress(const uint8_t* in, size_t size) {
   std::vector<uint8_t> out;
   std::vector<int> last(1 << 13, -1), before(size, -1);
-  auto hash = [in](size_t i) { return (in[i] * 2654435761u ^ in[i + 1] * 40503u ^ in[i + 2] * 977u) >> 3 & 0x1fff; };
+  auto hash = [in](size_t i) {
+    return (in[i] * 2654435761u ^ in[i + 1] * 40503u ^ in[i + 2] * 977u) >> 3 & 0x1fff;
+  };
   for (size_t i = 0; i < size;) {
     size_t best = 0, distance = 0;
     if (i + 3 < size) {
@@ -58,7 +60,8 @@ int main(int argc, char** argv) {
   auto [threads, size] = bench::arguments(argc, argv, 350);  // blocks
   bench::Random random(11);
   std::vector<uint8_t> input;
-  static const char* const kWords[] = {"adversarial ", "memory ", "race ", "thread ", "lock ", "the ", "of ", "stale "};
+  static const char* const kWords[] = {"adversarial ", "memory ", "race ", "thread ",
+                                       "lock ",        "the ",    "of ",   "stale "};
   while (input.size() < size * kBlock) {
     const char* word = kWords[random.next() >> 40 & 7];
     input.insert(input.end(), word, word + std::strlen(word));
@@ -71,7 +74,8 @@ int main(int argc, char** argv) {
     for (long block; (block = next.fetch_add(1)) < size;) {
       packed[block] = compress(&input[block * kBlock], kBlock);
       auto again = expand(packed[block]);
-      if (again.size() != kBlock || std::memcmp(again.data(), &input[block * kBlock], kBlock) != 0) wrong = true;
+      if (again.size() != kBlock || std::memcmp(again.data(), &input[block * kBlock], kBlock) != 0)
+        wrong = true;
     }
   });
   if (wrong) return 1;

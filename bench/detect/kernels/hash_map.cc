@@ -73,11 +73,20 @@ int main(int argc, char** argv) {
       // The upper half of the keys belongs to one thread each, so that its values are certain.
       uint64_t key = (dice >> 8) % 20000, own = 20000 + key * threads + t;
       switch (dice & 7) {
-        case 0: map.add(key, 1); break;
-        case 1: sum += map.add(own, 1); break;
-        case 2: map.remove(key); break;
-        case 3: map.remove(own); break;
-        default: sum += map.get(own);
+        case 0:
+          map.add(key, 1);
+          break;
+        case 1:
+          sum += map.add(own, 1);
+          break;
+        case 2:
+          map.remove(key);
+          break;
+        case 3:
+          map.remove(own);
+          break;
+        default:
+          sum += map.get(own);
       }
     }
     sums[t] = sum;

@@ -56,8 +56,10 @@ int main(int argc, char** argv) {
       for (long i = mine.begin; i < mine.end; i++) {
         Particle& p = particles[i];
         p.force = {};
-        for (const auto& part : forces) p.force.x += part[i].x, p.force.y += part[i].y, p.force.z += part[i].z;
-        p.velocity.x += kStep * p.force.x, p.velocity.y += kStep * p.force.y, p.velocity.z += kStep * p.force.z;
+        for (const auto& part : forces)
+          p.force.x += part[i].x, p.force.y += part[i].y, p.force.z += part[i].z;
+        p.velocity.x += kStep * p.force.x, p.velocity.y += kStep * p.force.y,
+            p.velocity.z += kStep * p.force.z;
         p.position.x += kStep * p.velocity.x, p.position.y += kStep * p.velocity.y;
         p.position.z += kStep * p.velocity.z;
       }

@@ -11,11 +11,21 @@ namespace {
 struct Vec {
   double x, y, z;
 };
-Vec operator+(Vec a, Vec b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
-Vec operator-(Vec a, Vec b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
-Vec operator*(Vec a, double s) { return {a.x * s, a.y * s, a.z * s}; }
-double dot(Vec a, Vec b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-Vec unit(Vec a) { return a * (1 / std::sqrt(dot(a, a))); }
+Vec operator+(Vec a, Vec b) {
+  return {a.x + b.x, a.y + b.y, a.z + b.z};
+}
+Vec operator-(Vec a, Vec b) {
+  return {a.x - b.x, a.y - b.y, a.z - b.z};
+}
+Vec operator*(Vec a, double s) {
+  return {a.x * s, a.y * s, a.z * s};
+}
+double dot(Vec a, Vec b) {
+  return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+Vec unit(Vec a) {
+  return a * (1 / std::sqrt(dot(a, a)));
+}
 
 class Primitive {
  public:
@@ -64,7 +74,8 @@ struct Scene {
     if (nearest(at + normal * 1e-4, to_light, ignored) == nullptr)
       brightness += std::fmax(0.0, dot(normal, to_light)) * thing->colour;
     if (depth > 0)
-      brightness += thing->shine * trace(at, unit(direction - normal * (2 * dot(normal, direction))), depth - 1);
+      brightness +=
+          thing->shine * trace(at, unit(direction - normal * (2 * dot(normal, direction))), depth - 1);
     return brightness;
   }
 };

@@ -45,7 +45,8 @@ int main(int argc, char** argv) {
         for (uint64_t& word : message.data) word = random.next();
       }
       for (int round = 0; round < 4; round++)
-        for (int n = 0; n < 30; n++) message.data[n] = message.data[n] * 31 + (message.data[(n + 7) % 30] >> 7);
+        for (int n = 0; n < 30; n++)
+          message.data[n] = message.data[n] * 31 + (message.data[(n + 7) % 30] >> 7);
       if (t < threads - 1) {
         links[t].push(message);
       } else {

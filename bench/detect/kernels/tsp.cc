@@ -80,11 +80,13 @@ int main(int argc, char** argv) {
   bench::Random random(7);
   for (int i = 0; i < size; i++)
     for (int j = 0; j <= i; j++)
-      solver->distance[i][j] = solver->distance[j][i] = i == j ? 0 : 10 + static_cast<int>(random.next() % 90);
+      solver->distance[i][j] = solver->distance[j][i] =
+          i == j ? 0 : 10 + static_cast<int>(random.next() % 90);
   for (int i = 0; i < size; i++) {
     solver->shortest[i] = 1 << 20;
     for (int j = 0; j < size; j++)
-      if (i != j && solver->distance[i][j] < solver->shortest[i]) solver->shortest[i] = solver->distance[i][j];
+      if (i != j && solver->distance[i][j] < solver->shortest[i])
+        solver->shortest[i] = solver->distance[i][j];
   }
   for (int a = 1; a < size; a++)
     for (int b = 1; b < size; b++) {

@@ -7,6 +7,7 @@
 // they are, and a target that crashes or is killed still leaves what it had found.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/personality.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +21,7 @@
 #include <optional>
 #include <regex>
 
+#include "campaign/exchange.h"
 #include "cli/catalog.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
@@ -93,6 +95,31 @@ std::string runtime_options(const RunOptions& options, const std::string& log_di
   if (options.stats) text += ":stats=1";
   if (!options.volatile_order.empty()) text += ":volatile=" + options.volatile_order;
   return text;
+}
+
+/// One thread at a time, with equal chances, and every race looked for.
+campaign::Plan controlled_plan(const RunOptions& options) {
+  campaign::Plan plan;
+  plan.head.seed = static_cast<u64>(options.seed);
+  plan.head.strategy = raw(StrategyId::kRandom);
+  plan.head.detect = 1;
+  return plan;
+}
+
+/// How a controlled execution ended, if not by itself; "" otherwise.
+std::string stuck_text(trail::Outcome outcome) {
+  switch (outcome) {
+    case trail::Outcome::kDeadlock:
+      return "deadlock: every thread waits for another";
+    case trail::Outcome::kLivelock:
+      return "livelock: all threads spin and nothing changes";
+    case trail::Outcome::kStepLimit:
+      return "the execution came to no end within ten million steps";
+    case trail::Outcome::kStuck:
+      return "a thread ran on without reaching a schedule point";
+    default:
+      return {};
+  }
 }
 
 bool write_all(int fd, const std::string& text) {
@@ -189,7 +216,19 @@ int execute(const RunOptions& options) {
     return kExitWrongUse;
   }
 
-  LaunchResult result = launch(options.target, {{"DURESS_OPTIONS", runtime_options(options, *log_dir)}});
+  std::string words = runtime_options(options, *log_dir);
+  std::unique_ptr<campaign::Exchange> exchange;
+  if (options.controlled) {
+    exchange = campaign::Exchange::make(*log_dir, error);
+    if (!exchange || !exchange->put(controlled_plan(options))) {
+      say(error);
+      return kExitToolFailed;
+    }
+    words += fmt::format(":mode=controlled:request={}:record={}", exchange->request_path(), exchange->record_path());
+    // The same addresses in every run, where the system allows it; the target inherits it.
+    personality(static_cast<unsigned long>(personality(0xffffffff)) | ADDR_NO_RANDOMIZE);
+  }
+  LaunchResult result = launch(options.target, {{"DURESS_OPTIONS", words}});
   if (result.start_error != 0) {
     fs::remove(*log_dir, ignored);
     say(fmt::format("cannot start '{}': {}", options.target[0], std::strerror(result.start_error)));
@@ -242,7 +281,15 @@ int execute(const RunOptions& options) {
   else if (options.verbose)
     say("log: " + report_path(*log_dir));
 
+  std::string stuck;
+  if (exchange) {
+    campaign::Execution execution;
+    exchange->take(execution);
+    stuck = stuck_text(execution.record.outcome);
+    if (!stuck.empty()) say(fmt::format("{}; duress explore --seed {} shows where", stuck, options.seed));
+  }
   if (!delivered) return kExitToolFailed;
+  if (!stuck.empty() && options.fail_on != "never") return kExitFindings;
   if (options.fail_on == "race" && !report.races.empty()) return kExitFindings;
   return result.exit_code();
 }
@@ -257,7 +304,7 @@ int run_command(const Arguments& arguments) {
   app.add_option("-t,--tool", options.chain,
                  "Chain of analyses, A:B:C (see duress list analyses); default FastTrack");
   app.add_flag("--free", options.free, "Threads in parallel under the system's scheduler (default)");
-  app.add_flag("--controlled", options.controlled, "One thread at a time, replayable (not there yet)");
+  app.add_flag("--controlled", options.controlled, "One thread at a time, as --seed says: the same seed, the same run");
   app.add_flag("--halt", options.halt, "Stop the program at its first race");
   app.add_option("--json", options.json, "Write one JSON document: --json to stdout, --json=FILE to a file");
   app.add_option("--suppressions", options.suppressions, "File of races to hide, in ThreadSanitizer's syntax")
@@ -299,10 +346,7 @@ int run_command(const Arguments& arguments) {
   if (options.target.empty() || options.target[0].empty()) {
     return wrong_use("run", "no program given; put it and its arguments after --");
   }
-  if (options.controlled) {
-    say("--controlled is not there yet; this version runs programs with --free only");
-    return kExitWrongUse;
-  }
+  if (options.controlled && options.free) return wrong_use("run", "--free and --controlled exclude each other");
   if (std::string error = check_chain(options.chain); !error.empty()) return wrong_use("run", error);
   for (const std::string& where : {options.json, options.print_suppressions}) {
     if (std::string error = check_output(where); !error.empty()) return wrong_use("run", error);

@@ -137,15 +137,15 @@ class Failures {
   std::string message_;
 };
 
-inline void tell_gtest(const CheckResult& result) {
-  if (!result.passed) ADD_FAILURE() << result.failure << "\n" << result.report;
+inline void tell_gtest(const CheckResult& result, const char* file, int line) {
+  if (!result.passed) ADD_FAILURE_AT(file, line) << result.failure << "\n" << result.report;
 }
 #else
 struct Failures {
   static bool failed() { return false; }
   static std::string message() { return {}; }
 };
-inline void tell_gtest(const CheckResult&) {}
+inline void tell_gtest(const CheckResult&, const char*, int) {}
 #endif
 
 template <typename Closure>
@@ -193,17 +193,19 @@ CheckResult search(Closure& closure, const CheckOptions& options, const char* to
 /// Runs the closure under many schedules; stops at the first that fails. With GoogleTest a failing execution
 /// is a failure of the test; else look at the result.
 template <typename Closure>
-CheckResult check(Closure&& closure, const CheckOptions& options = {}) {
+CheckResult check(Closure&& closure, const CheckOptions& options = {}, const char* file = __builtin_FILE(),
+                  int line = __builtin_LINE()) {
   CheckResult result = internal::search(closure, options, nullptr);
-  internal::tell_gtest(result);
+  internal::tell_gtest(result, file, line);
   return result;
 }
 
 /// Runs the execution that a token names, once.
 template <typename Closure>
-CheckResult replay(Closure&& closure, const std::string& token, const CheckOptions& options = {}) {
+CheckResult replay(Closure&& closure, const std::string& token, const CheckOptions& options = {},
+                   const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
   CheckResult result = internal::search(closure, options, token.c_str());
-  internal::tell_gtest(result);
+  internal::tell_gtest(result, file, line);
   return result;
 }
 

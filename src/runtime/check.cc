@@ -112,6 +112,7 @@ bool execute() {
   if (!execution_number) execution_number = 1;
   if (g_learn_access) g_runtime->points.promote();
   scheduler().begin_closure(*check.request, check.record);
+  control_random_begin(check.request->seed);
   Strand* root = pool_take(run_closure, nullptr, 0);
   if (!root) fatal("duress::check cannot make a thread", "raise 'ulimit -u'");
   memcpy(root->name, "test", 5);

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/prng.h"
 #include "runtime/control.h"
 #include "runtime/runtime.h"
 #include "runtime/unwinding.h"
@@ -27,6 +28,7 @@ struct Step {
   Operation operation;
   u64 value;
   bool has_value;
+  bool stuck;            // it never got further
   uptr frames[kFrames];  // in the executable, innermost first
   int frame_count;
 };
@@ -39,6 +41,7 @@ constexpr u32 kColumns = 8;
 char names[kColumns][16];
 u32 strands = 0;
 bool tracing = false;
+Operation last_of[kColumns];
 
 struct Executable {
   uptr base = 0, low = ~uptr{0}, high = 0;
@@ -110,42 +113,61 @@ bool run_symbolizer(const char* program, const uptr* addresses, u32 count, char*
   return status == 0 && size > 0;
 }
 
-/// For each address the innermost frame outside system headers: "file:line". Empty if unknown.
-struct Lines {
-  static constexpr size_t kRoom = size_t{1} << 20;
-  char* text;
-  const char* place[kShown * kFrames];
-
-  void find(const uptr* addresses, u32 count) {
-    text = static_cast<char*>(map_memory(kRoom));
-    for (u32 i = 0; i < count; ++i) place[i] = "";
-    const char* programs[] = {"llvm-symbolizer-19", "llvm-symbolizer",
-                              "/usr/lib/llvm-19/bin/llvm-symbolizer"};
-    bool done = false;
-    for (const char* program : programs)
-      done = done || run_symbolizer(program, addresses, count, text, kRoom);
-    if (!done) return;
-    // Per address: pairs of lines, function and file:line:column, innermost first; then an empty line.
-    char* at = text;
-    for (u32 i = 0; i < count; ++i) {
-      bool function = true, found = false;
-      while (*at && *at != '\n') {
-        char* end = strchr(at, '\n');
-        if (end) *end = 0;
-        if (!function && !found && memcmp(at, "/usr/", 5) != 0 && *at != '?') {
-          char* column = strrchr(at, ':');
-          if (column) *column = 0;
-          place[i] = base_name(at);
-          found = true;
-        }
-        function = !function;
-        if (!end) return;
-        at = end + 1;
-      }
-      if (*at == '\n') ++at;
-    }
-  }
+/// Addresses that were looked up before: a test that replays a token a hundred times asks once.
+struct SourceLine {
+  uptr address;
+  char place[64];
 };
+constexpr u32 kLines = 4096;
+SourceLine* known_lines = nullptr;
+
+SourceLine* line_of(uptr address) {
+  if (!known_lines) known_lines = static_cast<SourceLine*>(map_memory(kLines * sizeof(SourceLine)));
+  if (!known_lines) return nullptr;
+  for (u32 i = static_cast<u32>(mix(address)) % kLines, tries = 0; tries < 64;
+       i = (i + 1) % kLines, ++tries) {
+    if (known_lines[i].address == address || !known_lines[i].address) return &known_lines[i];
+  }
+  return nullptr;
+}
+
+/// For each address the innermost frame outside system headers: "file:line". Empty if unknown.
+void find_lines(const uptr* addresses, u32 count) {
+  constexpr size_t kRoom = size_t{1} << 20;
+  auto* text = static_cast<char*>(map_memory(kRoom));
+  const char* programs[] = {"llvm-symbolizer-19", "llvm-symbolizer", "/usr/lib/llvm-19/bin/llvm-symbolizer"};
+  bool done = false;
+  for (const char* program : programs)
+    done = done || (text && run_symbolizer(program, addresses, count, text, kRoom));
+  // Per address: pairs of lines, function and file:line:column, innermost first; then an empty line.
+  char* at = text;
+  for (u32 i = 0; done && i < count; ++i) {
+    SourceLine* line = line_of(addresses[i]);
+    if (line) *line = {addresses[i], {}};
+    bool function = true;
+    while (*at && *at != '\n') {
+      char* end = strchr(at, '\n');
+      if (end) *end = 0;
+      if (!function && line && !line->place[0] && memcmp(at, "/usr/", 5) != 0 && *at != '?') {
+        char* column = strrchr(at, ':');
+        if (column) *column = 0;
+        const char* name = base_name(at);
+        size_t n = strlen(name) < sizeof line->place - 1 ? strlen(name) : sizeof line->place - 1;
+        memcpy(line->place, name, n);
+      }
+      function = !function;
+      if (!end) break;
+      at = end + 1;
+    }
+    if (*at == '\n') ++at;
+  }
+  if (text) unmap_memory(text, kRoom);
+}
+
+const char* place_of(uptr address) {
+  SourceLine* line = line_of(address);
+  return line && line->address == address ? line->place : "";
+}
 
 void put_number(Text& text, u64 value, u32 size) {
   // Small negative numbers read better with their sign.
@@ -250,7 +272,16 @@ CheckTrace::~CheckTrace() {
 void CheckTrace::step(const Strand& strand) {
   if (!tracing) return;
   Step& s = steps[step_count++ % kMostSteps];
-  s = {strand.number, strand.next, 0, false, {}, 0};
+  // A strand that comes to its lock a second time, after a wait for it, has only now got it.
+  Operation& o = last_of[strand.number % kColumns];
+  bool again = o.kind == OpKind::kLock && strand.next.kind == OpKind::kLock &&
+               o.object == strand.next.object && o.place == strand.next.place;
+  o = strand.next;
+  if (again) {
+    --step_count;
+    return;
+  }
+  s = {strand.number, strand.next, 0, false, strand.state == Strand::State::kBlocked, {}, 0};
   if (strand.number < kColumns) memcpy(names[strand.number], strand.name, sizeof strand.name);
   if (strand.number >= strands) strands = strand.number + 1;
   if (is_access(strand.next.kind)) return;
@@ -272,7 +303,9 @@ bool CheckTrace::value(u64 value, u32 size) {
 
 /// A strand that is stuck: what it waits for is its last row.
 void CheckTrace::dump(Strand& strand) {
-  if (tracing && strand.state == Strand::State::kBlocked) step(strand);
+  if (!tracing || strand.state != Strand::State::kBlocked) return;
+  last_of[strand.number % kColumns] = {};
+  step(strand);
 }
 
 void CheckTrace::write(Text& text) {
@@ -282,26 +315,39 @@ void CheckTrace::write(Text& text) {
   u32 count = 0;
   for (u64 i = first; i < step_count; ++i) {
     const Step& s = steps[i % kMostSteps];
-    for (int f = 0; f < s.frame_count; ++f) addresses[count++] = s.frames[f];
+    for (int f = 0; f < s.frame_count; ++f) {
+      SourceLine* line = line_of(s.frames[f]);
+      if (line && line->address != s.frames[f]) addresses[count++] = s.frames[f];
+    }
   }
-  static Lines lines;
-  lines.text = nullptr;
-  if (count) lines.find(addresses, count);
+  if (count) find_lines(addresses, count);
   u32 columns = strands < kColumns ? strands : kColumns;
-  constexpr size_t kWidth = 36;
+  const size_t wide = columns <= 2 ? 52 : 44;
   static constinit Arena cell_arena;
   Text cell(cell_arena);
+  auto put_cut = [&](const char* data, size_t size) {
+    size_t bytes = 0, width = 0;
+    for (; bytes < size; ++bytes) {
+      bool starts = (static_cast<u8>(data[bytes]) & 0xc0) != 0x80;
+      if (starts && width == wide - 1 && width_of(data + bytes, size - bytes) > 1) break;
+      width += starts;
+    }
+    text.put(data, bytes);
+    if (bytes < size) text.put("…");
+  };
   // `cell` in its column; a row ends where its text ends.
   auto put_row = [&](u32 column) {
     text.put("  ");
     for (u32 c = 0; c < column; ++c) {
-      for (size_t width = 0; width < kWidth; ++width) text.put(' ');
+      for (size_t width = 0; width < wide; ++width) text.put(' ');
       text.put("│ ");
     }
-    text.put(cell.data(), cell.size());
     if (column + 1 < columns) {
-      for (size_t width = width_of(cell.data(), cell.size()); width < kWidth; ++width) text.put(' ');
+      put_cut(cell.data(), cell.size());
+      for (size_t width = width_of(cell.data(), cell.size()); width < wide; ++width) text.put(' ');
       text.put("│");
+    } else {
+      text.put(cell.data(), cell.size());
     }
     text.put('\n');
     cell.clear();
@@ -312,25 +358,22 @@ void CheckTrace::write(Text& text) {
     cell.put('T').number(c);
     if (names[c][0]) cell.put(' ').put(names[c]);
     text.put(cell.data(), cell.size());
-    for (size_t width = cell.size(); width < kWidth && c + 1 < columns; ++width) text.put(' ');
+    for (size_t width = cell.size(); width < wide && c + 1 < columns; ++width) text.put(' ');
     cell.clear();
   }
   text.put('\n');
   if (first) text.put("  ... ").number(first).put(" earlier steps\n");
   object_number(0);
-  u32 at = 0;
   for (u64 i = first; i < step_count; ++i) {
     const Step& s = steps[i % kMostSteps];
     const char* place = "";
-    for (int f = 0; f < s.frame_count; ++f, ++at) {
-      if (!*place) place = lines.place[at];
-    }
+    for (int f = 0; f < s.frame_count && !*place; ++f) place = place_of(s.frames[f]);
     if (!is_shown(s)) continue;
     if (s.strand >= columns) cell.put('T').number(s.strand).put(": ");
     put_step_text(cell, s, place);
+    if (s.stuck) cell.put(" (for ever)");
     put_row(s.strand < columns ? s.strand : 0);
   }
-  if (lines.text) unmap_memory(lines.text, Lines::kRoom);
 }
 
 }  // namespace duress

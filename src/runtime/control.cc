@@ -207,6 +207,7 @@ void control_begin() {
   t_strand = scheduler().begin(*g_request, g_record);
   memcpy(t_strand->name, "main", 5);
   control_signals_begin();
+  control_random_begin(g_request->seed);
 }
 
 void control_fork_point() {

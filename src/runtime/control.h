@@ -59,6 +59,8 @@ void control_crashed();
 void control_after_fork_in_child();
 /// In signals.cc.
 void control_signals_begin();
+/// In random.cc: what the program asks of the system's randomness comes from this seed.
+void control_random_begin(u64 seed);
 
 /// Another request and record (duress::check).
 void control_attach(const trail::Request* request, trail::Record* record);
@@ -90,6 +92,9 @@ inline bool valid_time(const timespec* t) {
   return !t || (t->tv_nsec >= 0 && t->tv_nsec < 1'000'000'000);
 }
 
+/// If a cancellation is due, the thread ends here.
+void control_cancellation_point();
+
 /// A point; then `attempt` until it does not say EBUSY or EAGAIN, waiting in the object's queue in between.
 template <typename Attempt>
 int control_acquire(OpKind kind, const volatile void* object, uptr pc, u64 deadline, Attempt attempt) {
@@ -98,6 +103,7 @@ int control_acquire(OpKind kind, const volatile void* object, uptr pc, u64 deadl
   for (;;) {
     int result = attempt();
     if (result != EBUSY && result != EAGAIN) return result;
+    if (kind == OpKind::kAcquire) control_cancellation_point();  // sem_wait
     if (scheduler().block(operation, operation.object, deadline) == sched::Wake::kTimeout) return ETIMEDOUT;
   }
 }
@@ -122,9 +128,6 @@ int control_lock(const volatile void* lock, bool reentrant, uptr pc, u64 deadlin
 inline void control_point(OpKind kind, const volatile void* object, uptr pc) {
   scheduler().point({kind, 0, address_of(object), 0, pc});
 }
-
-/// If a cancellation is due, the thread ends here.
-void control_cancellation_point();
 
 /// Before a call that could wait for a descriptor: waits until it would not. Nothing if it does not block.
 void control_await_descriptor(int fd, short events, uptr pc);

@@ -39,8 +39,8 @@ int wait_controlled(const void* condition, pthread_mutex_t* mutex, uptr pc, u64 
                     Attempt attempt) {
   sched::Strand* self = controlled();
   Operation operation = {OpKind::kWait, 0, address_of(condition), 0, pc};
-  control_cancellation_point();
   scheduler().point(operation);
+  control_cancellation_point();  // after the point: from here to the wait nobody else runs
   bool spurious = scheduler().choose(sched::ValueKind::kSpurious, 2) != 0;
   unlock();
   unlocked_controlled(mutex);

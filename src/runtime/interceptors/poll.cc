@@ -19,9 +19,9 @@ namespace duress {
 
 /// Waits until one of the descriptors is ready. False: out of time.
 static bool await_any(pollfd* descriptors, u32 count, uptr pc, u64 deadline) {
-  control_cancellation_point();
   Operation operation = {OpKind::kSystem, 0, 0, 0, pc};
   scheduler().point(operation);
+  control_cancellation_point();
   if (raw_syscall(SYS_poll, reinterpret_cast<long>(descriptors), count, 0) > 0) return true;
   auto wake = scheduler().block_on_descriptors(operation, descriptors, count, deadline);
   if (wake == sched::Wake::kInterrupted) control_cancellation_point();

@@ -13,11 +13,9 @@ namespace duress {
 namespace {
 
 /// Which strand asks for how many bytes is part of the execution, so one generator for all is deterministic.
+constinit Prng generator(0);
+
 u64 next_random() {
-  static constinit Prng generator(0);
-  static constinit bool seeded = false;
-  if (!seeded) generator = Prng(mix(scheduler().request().seed ^ 0x9e3779b97f4a7c15u));
-  seeded = true;
   return generator.next();
 }
 
@@ -30,6 +28,11 @@ void fill(void* buffer, size_t size) {
 }
 
 }  // namespace
+
+void control_random_begin(u64 seed) {
+  generator = Prng(mix(seed ^ 0x9e3779b97f4a7c15u));
+}
+
 }  // namespace duress
 
 using namespace duress;

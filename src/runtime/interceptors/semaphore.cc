@@ -33,7 +33,6 @@ DURESS_INTERCEPTOR(int, sem_trywait, (sem_t * semaphore)) {
 }
 
 static int wait_strand(sem_t* semaphore, uptr pc, u64 deadline = sched::kNever) {
-  control_cancellation_point();
   int saved = errno;
   int error = control_acquire(OpKind::kAcquire, semaphore, pc, deadline,
                               [=] { return DURESS_REAL(sem_trywait)(semaphore) == 0 ? 0 : errno; });

@@ -149,8 +149,8 @@ int take_pending(u64 set) {
 int await_signal(u64 set, uptr pc, u64 deadline) {
   sched::Strand* s = controlled();
   Operation operation = {OpKind::kSystem, 0, address_of(&s->pending_signals), 0, pc};
-  control_cancellation_point();
   scheduler().point(operation);
+  control_cancellation_point();
   for (;;) {
     if (int signal = take_pending(set)) return signal;
     auto wake = scheduler().block(operation, operation.object, deadline);

@@ -1,0 +1,57 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# run.sh closures|outside|tutorial BUILD: tests of duress::check that need a program built by a user's compiler.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/../.." && pwd)
+build=$2
+work=$build/tests/check/$1
+mkdir -p "$work"
+
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+
+case $1 in
+  closures)
+    "$build/bin/duress-c++" -std=c++20 -g -O1 "$here/check_test.cc" -o "$work/check_test" -lgtest -lgtest_main -pthread
+    "$work/check_test"
+    ;;
+  outside)  # with another compiler the closure runs once, and a failing one says so
+    clang++-19 -std=c++20 -I"$root/include" -x c++ - -o "$work/outside" -pthread <<'CODE'
+#include <duress/test.h>
+#include <cstdio>
+int main() {
+  int runs = 0;
+  auto result = duress::check([&] { ++runs; });
+  std::printf("%d %d\n", runs, result.passed);
+}
+CODE
+    [ "$("$work/outside")" = "1 1" ] || fail "outside Duress the closure must run once"
+    ;;
+  tutorial)  # docs/guide/check.md: its project builds and its test fails as printed there
+    for file in bounded_queue.h bounded_queue_test.cc CMakeLists.txt; do
+      grep -qF "examples/check/$file" "$root/docs/guide/check.md" || fail "docs/guide/check.md does not name $file"
+    done
+    cmake -S "$root/examples/check" -B "$work/project" -DCMAKE_TOOLCHAIN_FILE="$("$build/bin/duress" cmake)" > "$work/log"
+    cmake --build "$work/project" >> "$work/log"
+    if ctest --test-dir "$work/project" --output-on-failure > "$work/output" 2>&1; then
+      fail "the tutorial's test must fail"
+    fi
+    grep -q "BoundedQueue.KeepsTheOrder .*Passed" "$work/output" || fail "KeepsTheOrder must pass: $(cat "$work/output")"
+    grep -q "duress::check: deadlock in execution" "$work/output" || fail "no deadlock: $(cat "$work/output")"
+    grep -q "bounded_queue_test.cc:22: Failure" "$work/output" || fail "the failure must name the test's line"
+    # The fix that the page gives: one waiter for both kinds of waiting is not enough.
+    sed 's/notify_one();.*/notify_all();/' "$root/examples/check/bounded_queue.h" > "$work/bounded_queue.h"
+    mkdir -p "$work/fixed"
+    cp "$root/examples/check/"{bounded_queue_test.cc,CMakeLists.txt} "$work/bounded_queue.h" "$work/fixed/"
+    cmake -S "$work/fixed" -B "$work/fixed/build" -DCMAKE_TOOLCHAIN_FILE="$("$build/bin/duress" cmake)" > "$work/log"
+    cmake --build "$work/fixed/build" >> "$work/log"
+    ctest --test-dir "$work/fixed/build" --output-on-failure > "$work/output" 2>&1 || fail "$(cat "$work/output")"
+    ;;
+  *)
+    fail "unknown part $1"
+    ;;
+esac
+echo "ok: $1"

@@ -14,7 +14,7 @@
 #include "runtime/thread.h"
 
 extern "C" {
-extern thread_local DuressSelf __duress_self __attribute__((tls_model("initial-exec")));
+extern constinit thread_local DuressSelf __duress_self __attribute__((tls_model("initial-exec")));
 }
 
 namespace duress {
@@ -70,6 +70,14 @@ struct Runtime {
     auto depth = static_cast<size_t>(top - t.frames_begin);
     if (DURESS_UNLIKELY(depth * sizeof(DuressFrame) > t.frames_bytes)) return StackId{0};  // scratch frames
     return stacks.intern(t.frames_begin, top);
+  }
+  /// The same if it was asked for before in this frame.
+  bool known_context(const Thread& t, StackId* stack) const {
+    DuressFrame* top = __duress_self.frames;
+    if (DURESS_UNLIKELY(static_cast<size_t>(top - t.frames_begin) - 1 >= t.frames_bytes / sizeof(DuressFrame)))
+      return false;
+    *stack = static_cast<StackId>(top[-1].node);
+    return top[-1].node != 0;
   }
   StackId context(Thread& t, uptr pc) { return stacks.push(context(t), pc); }
 };

@@ -68,7 +68,8 @@ class InRuntime {
   Thread* thread_;
 };
 
-extern thread_local Thread* t_current __attribute__((tls_model("initial-exec")));
+// constinit: else every use calls a function that might initialise it.
+extern constinit thread_local Thread* t_current __attribute__((tls_model("initial-exec")));
 
 /// The calling thread, or null when the runtime is asleep or the thread is unknown to it.
 inline Thread* current_thread() {

@@ -53,7 +53,7 @@ class FastTrack::Mover {
     if (id == 0 || kept_[id / AccessRecords::kChunk]) return id;
     if (moved_[id]) return moved_[id];
     if (next_ == end_) {
-      next_ = records_.take_chunk();
+      next_ = records_.take_chunk(kNoSlot);
       if (!next_) fatal("more than 67 million access records are live", "track fewer variables at once");
       fresh_[next_ / AccessRecords::kChunk] = true;
       end_ = next_ + AccessRecords::kChunk;

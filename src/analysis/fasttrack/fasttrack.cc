@@ -82,8 +82,9 @@ void FastTrack::enter_slow(FastTrackThread& t) {
 }
 
 void FastTrack::take_chunk(FastTrackThread& t) {
+  if (t.end) records_.close_chunk(t.end - 1, t.epoch);
   if (records_.chunks_in_use() >= budget()) collect(t);
-  AccessId first = records_.take_chunk();
+  AccessId first = records_.take_chunk(t.clock.slot());
   if (!first) fatal("more than 67 million access records are live", "track fewer variables at once");
   t.low = t.next = first;
   t.end = first + AccessRecords::kChunk;
@@ -116,15 +117,14 @@ void FastTrack::open_epoch(FastTrackThread& t) {
   t.self->epoch_span = u64{t.end - t.low} << DURESS_ID_SHIFT;
 }
 
-AccessId FastTrack::new_number(FastTrackThread& t, Place place) {
+AccessId FastTrack::number(FastTrackThread& t, Place place) {
+  if (DURESS_UNLIKELY(t.self->epoch_span == 0)) open_epoch(t);
   if (t.next == t.end) {
     take_chunk(t);
     t.self->epoch_low = u64{t.low} << DURESS_ID_SHIFT;
     t.self->epoch_span = u64{t.end - t.low} << DURESS_ID_SHIFT;
   }
-  AccessId id = t.next++;
-  records_.set(id, {place, {t.epoch, t.clock.slot(), t.locks}});
-  return id;
+  return number_in_chunk(t, place);
 }
 
 // ---- judging: is an earlier access ordered before this one? --------------------------------------
@@ -512,12 +512,13 @@ bool FastTrack::range(FastTrackThread& t, uptr address, u64 size, bool write, Ac
 }
 
 bool FastTrack::access(FastTrackThread& t, uptr address, u64 size, bool write, Place place) {
-  bool one_cell = (address & 7) + size <= 8 && size != 0;
-  if (DURESS_LIKELY(one_cell && (write ? access_simply<true>(t, address, static_cast<u32>(size), place)
-                                       : access_simply<false>(t, address, static_cast<u32>(size), place)))) {
-    return false;
+  if (DURESS_LIKELY((address & 7) + size <= 8 && size != 0 && ShadowMap::covers(address) && !t.ignore)) {
+    number(t, place);  // so that try_access() need not open the epoch
+    auto n = static_cast<u32>(size);
+    Outcome outcome = write ? try_access<true>(t, address, n, place) : try_access<false>(t, address, n, place);
+    if (outcome == Outcome::kDone) return false;
   }
-  return range(t, address, size, write, write ? AccessKind::kWrite : AccessKind::kRead, place);
+  return access_hard(t, address, size, write, place);
 }
 
 template <bool kWrite>

@@ -99,9 +99,14 @@ class FastTrack {
 
   /// A plain access. Returns true if it is part of a race.
   bool access(FastTrackThread& t, uptr address, u64 size, bool write, Place place);
-  /// The same within one cell, if it is a simple case (hot_path.h). False: nothing was done; call access().
+  /// The same within one cell, if it is a simple case (hot_path.h). Else nothing was done: call access(), or
+  /// access_hard() if it was tried and is no simple case.
+  enum class Outcome : u8 { kDone, kNotTried, kNotSimple };
   template <bool kWrite>
-  bool access_simply(FastTrackThread& t, uptr address, u32 size, Place place);
+  Outcome try_access(FastTrackThread& t, uptr address, u32 size, Place place);
+  bool access_hard(FastTrackThread& t, uptr address, u64 size, bool write, Place place) {
+    return range(t, address, size, write, write ? AccessKind::kWrite : AccessKind::kRead, place);
+  }
   /// `count` plain accesses of `size` bytes (at most 8), `stride` bytes apart.
   bool strided(FastTrackThread& t, uptr address, u64 count, i64 stride, u32 size, bool write, Place place);
   /// An atomic operation: begin, lock the object, perform it, acquire what it read, atomic_access, release,
@@ -146,11 +151,17 @@ class FastTrack {
   void enter_slow(FastTrackThread& t);
   void leave(FastTrackThread& t) { t.busy.store(false, std::memory_order_release); }
   AccessId number(FastTrackThread& t, Place place);
-  AccessId new_number(FastTrackThread& t, Place place);
+  AccessId number_in_chunk(FastTrackThread& t, Place place);
+  AccessId new_number_in_chunk(FastTrackThread& t, Place place);
+  u64 reads_on(const FastTrackThread& t, u64 r, AccessId id) const;
   u32 budget() const;
   void take_chunk(FastTrackThread& t);
   void open_epoch(FastTrackThread& t);
   bool ordered(const FastTrackThread& t, AccessId id) const {
+    const ChunkTime& chunk = records_.chunk_time(id);
+    Slot slot = chunk.slot.load(std::memory_order_relaxed);
+    if (slot == t.clock.slot() || chunk.last.load(std::memory_order_relaxed) <= t.clock.get(slot))
+      return true;
     const AccessTime& r = records_.time(id);
     return r.slot == t.clock.slot() || r.clock <= t.clock.get(r.slot);
   }

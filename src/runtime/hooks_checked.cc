@@ -14,7 +14,8 @@ inline void check(const void* p, u64 size, bool write, const DuressSite* site) {
   if (!t || t->in_runtime) return;
   t->in_runtime = true;
   Runtime& rt = *g_runtime;
-  Place place{rt.modules.site_id(site), rt.context(*t)};
+  Place place{rt.modules.site_id(site), StackId{0}};
+  if (!rt.known_context(*t, &place.stack)) place.stack = rt.context(*t);
   rt.fasttrack.access(t->fasttrack, reinterpret_cast<uptr>(p), size, write, place);
   t->in_runtime = false;
 }

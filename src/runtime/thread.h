@@ -32,6 +32,14 @@ struct Thread {
   };
   LockAdded added[32] = {};
 
+  /// Calls that were interned last: functions that call nothing push their frame anew for each access.
+  struct KnownCall {
+    u64 return_address;
+    u32 caller, stack;
+  };
+  KnownCall calls[64] = {};
+  KnownCall& known_call(u64 return_address) { return calls[(return_address ^ return_address >> 6) % 64]; }
+
   /// Set while the thread runs inside the runtime. A signal handler that comes meanwhile finds it set,
   /// and its accesses are not looked at.
   bool in_runtime = false;

@@ -49,6 +49,10 @@ class AccessRecords {
 
   const AccessTime& time(AccessId id) const { return times_[id]; }
   const ChunkTime& chunk_time(AccessId id) const { return chunk_times_[id / kChunk]; }
+  Slot slot(AccessId id) const {
+    Slot all = chunk_time(id).slot.load(std::memory_order_relaxed);
+    return all != kNoSlot ? all : times_[id].slot;
+  }
   AccessRecord operator[](AccessId id) const { return {places_[id], times_[id]}; }
   void set(AccessId id, const AccessRecord& record) {
     places_[id] = record.place;

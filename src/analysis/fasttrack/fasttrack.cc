@@ -144,13 +144,13 @@ void FastTrack::judge_writes(const FastTrackThread& t, Word w, u8 mask, uptr gra
     return;
   }
   const WriteSpill& spill = spills_.writes(w.old);
-  for (int byte = 0; byte < 8; ++byte) {
-    if (!((mask >> byte) & 1)) continue;
+  for (u32 left = mask; left; left &= left - 1) {
+    int byte = __builtin_ctz(left);
+    if (DURESS_LIKELY(harmless(t, spill.ids[byte]))) continue;
     u8 same = 0;
     for (int other = byte; other < 8; ++other) {
-      if (((mask >> other) & 1) && spill.ids[other] == spill.ids[byte]) same |= static_cast<u8>(1 << other);
+      if (((left >> other) & 1) && spill.ids[other] == spill.ids[byte]) same |= static_cast<u8>(1 << other);
     }
-    mask &= static_cast<u8>(~same);
     judge(t, spill.ids[byte], same, AccessKind::kWrite, granule, found);
   }
 }
@@ -451,6 +451,19 @@ uptr FastTrack::sweep(FastTrackThread& t, uptr address, uptr end, AccessId id) {
   return address;
 }
 
+/// The access to one cell of a range, if it is a simple case. REQUIRES: the cell's line is locked.
+template <bool kWrite>
+inline bool FastTrack::cell_simply(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id) {
+  u64 w = cell->writes(), r = cell->reads();
+  if (same_epoch(t, kWrite ? w : r, mask)) return true;
+  Transition change;
+  if (!transition<kWrite>(t, w, r, mask, id, change)) return false;
+  if (!(w | r)) shadow_.mark_touched(granule);
+  change.apply<kWrite>(cell);
+  ++(kWrite ? t.rules.write_exclusive : t.rules.read_exclusive);
+  return true;
+}
+
 bool FastTrack::range(FastTrackThread& t, uptr address, u64 size, bool write, AccessKind kind, Place place) {
   if (DURESS_UNLIKELY(t.ignore || size == 0 || !ShadowMap::covers(address + size - 1))) return false;
   AccessId id = number(t, place);
@@ -487,7 +500,9 @@ bool FastTrack::range(FastTrackThread& t, uptr address, u64 size, bool write, Ac
         uptr granule = address & ~uptr{7};
         uptr till = stop - granule < 8 ? stop - granule : 8;
         u8 mask = static_cast<u8>((1u << till) - (1u << (address & 7)));
-        if (!write && shared_read_seen(t, cell, granule, mask)) {
+        if ((write && cell_simply<true>(t, cell, granule, mask, id)) ||
+            (!write && (cell_simply<false>(t, cell, granule, mask, id) ||
+                        shared_read_seen(t, cell, granule, mask)))) {
           ++cell;
           address = granule + 8;
           continue;
@@ -511,9 +526,37 @@ bool FastTrack::range(FastTrackThread& t, uptr address, u64 size, bool write, Ac
   return true;
 }
 
+/// An access within one cell that is no simple case: bytes of a cell that many places access in turn come here
+/// often, so it is kept short.
+bool FastTrack::one_cell(FastTrackThread& t, uptr address, u64 size, bool write, Place place) {
+  uptr granule = address & ~uptr{7};
+  u8 mask = static_cast<u8>(((1u << size) - 1) << (address & 7));
+  AccessId id = number(t, place);
+  Cell* cell = shadow_.cell(address);
+  if (!write && shared_read_seen(t, cell, granule, mask)) return false;
+  Found found;
+  enter(t);
+  Line* line = Line::of(cell);
+  line->lock();
+  bool atomics = write ? write_cell(t, cell, granule, mask, id, found)
+                       : read_cell(t, cell, granule, mask, id, found);
+  line->unlock();
+  if (DURESS_UNLIKELY(atomics)) judge_atomics(t, granule, mask, write, found);
+  leave(t);
+  if (DURESS_LIKELY(!found.count)) return false;
+  report(t, found, write ? AccessKind::kWrite : AccessKind::kRead, place);
+  return true;
+}
+
+bool FastTrack::access_hard(FastTrackThread& t, uptr address, u64 size, bool write, Place place) {
+  if (DURESS_LIKELY((address & 7) + size <= 8 && size != 0 && ShadowMap::covers(address) && !t.ignore))
+    return one_cell(t, address, size, write, place);
+  return range(t, address, size, write, write ? AccessKind::kWrite : AccessKind::kRead, place);
+}
+
 bool FastTrack::access(FastTrackThread& t, uptr address, u64 size, bool write, Place place) {
-  if (DURESS_LIKELY((address & 7) + size <= 8 && size != 0 && ShadowMap::covers(address) && !t.ignore)) {
-    number(t, place);  // so that try_access() need not open the epoch
+  if (DURESS_LIKELY((address & 7) + size <= 8 && size != 0 && !t.ignore)) {
+    if (t.self->epoch_span == 0 || t.next == t.end) number(t, place);  // try_access() wants an open epoch
     auto n = static_cast<u32>(size);
     Outcome outcome = write ? try_access<true>(t, address, n, place) : try_access<false>(t, address, n, place);
     if (outcome == Outcome::kDone) return false;

@@ -104,9 +104,7 @@ class FastTrack {
   enum class Outcome : u8 { kDone, kNotTried, kNotSimple };
   template <bool kWrite>
   Outcome try_access(FastTrackThread& t, uptr address, u32 size, Place place);
-  bool access_hard(FastTrackThread& t, uptr address, u64 size, bool write, Place place) {
-    return range(t, address, size, write, write ? AccessKind::kWrite : AccessKind::kRead, place);
-  }
+  bool access_hard(FastTrackThread& t, uptr address, u64 size, bool write, Place place);
   /// `count` plain accesses of `size` bytes (at most 8), `stride` bytes apart.
   bool strided(FastTrackThread& t, uptr address, u64 count, i64 stride, u32 size, bool write, Place place);
   /// An atomic operation: begin, lock the object, perform it, acquire what it read, atomic_access, release,
@@ -198,6 +196,9 @@ class FastTrack {
   u64 with_read(const FastTrackThread& t, Word r, u8 mask, AccessId id);
   u64 without_reads(const FastTrackThread& t, Word r, u8 mask);
   void report(const FastTrackThread& t, const Found& found, AccessKind kind, Place place);
+  template <bool kWrite>
+  bool cell_simply(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id);
+  bool one_cell(FastTrackThread& t, uptr address, u64 size, bool write, Place place);
   bool range(FastTrackThread& t, uptr address, u64 size, bool write, AccessKind kind, Place place);
   void collect(FastTrackThread& t);
   void wait_until_idle(const FastTrackThread* except);

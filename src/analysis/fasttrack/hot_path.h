@@ -62,8 +62,8 @@ struct FastTrack::Transition {
 /// is neither of the two. REQUIRES: r is both.
 inline u64 FastTrack::reads_on(const FastTrackThread& t, u64 r, AccessId id) const {
   Word reads = Word::decode(r);
-  bool first = records_.time(reads.id).slot == t.clock.slot();
-  if (!first && records_.time(reads.old).slot != t.clock.slot()) return 0;
+  bool first = records_.slot(reads.id) == t.clock.slot();
+  if (!first && records_.slot(reads.old) != t.clock.slot()) return 0;
   return Word{id, first ? reads.old : reads.id, reads.rest, false, true, false}.encode();
 }
 

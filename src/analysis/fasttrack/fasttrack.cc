@@ -566,9 +566,16 @@ bool FastTrack::access(FastTrackThread& t, uptr address, u64 size, bool write, P
 
 template <bool kWrite>
 bool FastTrack::stride(FastTrackThread& t, uptr address, u64 count, i64 step, u32 size, Place place) {
-  AccessId id = number(t, place);
+  AccessId id;
+  u64 low, span;
+  Transition last;  // elements of one array mostly share their two words
+  auto renumber = [&] {
+    id = number(t, place);
+    low = u64{t.low} << DURESS_ID_SHIFT, span = u64{t.next - t.low} << DURESS_ID_SHIFT;
+    last = {};
+  };
+  renumber();
   bool raced = false;
-  Transition last;       // elements of one array mostly share their two words
   Line* held = nullptr;  // neighbours share a line
   auto let_go = [&] {
     if (!held) return;
@@ -580,12 +587,15 @@ bool FastTrack::stride(FastTrackThread& t, uptr address, u64 count, i64 step, u3
     if (DURESS_UNLIKELY((address & 7) + size > 8 || !ShadowMap::covers(address))) {
       let_go();
       raced |= access(t, address, size, kWrite, place);
+      renumber();  // the numbers in use may be of another chunk now
       continue;
     }
     u8 mask = static_cast<u8>(((1u << size) - 1) << (address & 7));
     Cell* cell = shadow_.cell(address);
-    if (same_epoch(t, kWrite ? cell->writes() : cell->reads(), mask)) continue;
-    if (!kWrite && shared_read_seen(t, cell, address, mask)) continue;
+    u64 word = kWrite ? cell->writes() : cell->reads();
+    if (word - low < span && !(word & mask)) continue;
+    if (!kWrite && (word & (Word::kSpillBit | Word::kBothBit)) && shared_read_seen(t, cell, address, mask))
+      continue;
     if (Line::of(cell) != held) {
       let_go();
       enter(t);
@@ -600,6 +610,7 @@ bool FastTrack::stride(FastTrackThread& t, uptr address, u64 count, i64 step, u3
     } else {
       let_go();
       raced |= access(t, address, size, kWrite, place);
+      renumber();
     }
   }
   let_go();

@@ -23,6 +23,11 @@ struct SyncObject {
   std::atomic<u32> version{
       0};  // atomics: grows before and after each change, so an even one that stays is no change
   SyncObject* next = nullptr;  // in its bucket
+
+  /// REQUIRES: locked; so it needs no atomic addition, of which an operation would do two.
+  void change_version(u32 by = 1) {
+    version.store(version.load(std::memory_order_relaxed) + by, std::memory_order_release);
+  }
 };
 
 /// Threads: any; a lock per bucket.

@@ -334,6 +334,11 @@ bool FastTrack::shared_read_seen(FastTrackThread& t, Cell* cell, uptr granule, u
   if (set.log_units >= SpillPool::kClasses || count > set.capacity()) return false;
   const AccessId* ids = set.ids();
   const u8* masks = set.masks();
+  u32 hint = t.set_hint(granule);
+  // Its own entry, of an earlier epoch: no need to look at all the others. If there is another one of its own
+  // too, it is found with the lock held.
+  if (hint < count && !own_epoch(t, ids[hint]) && records_.slot(ids[hint] & kIdMask) == t.clock.slot())
+    return false;
   for (u32 i = 0; i < count; ++i) {
     if (!own_epoch(t, ids[i]) || (masks[i] & mask) != mask) continue;
     std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -374,10 +379,32 @@ bool FastTrack::read_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask,
     ++t.rules.read_exclusive;
   } else {  // [READ SHARE], [READ SHARED]
     ++(reads.spilled || reads.both ? t.rules.read_shared : t.rules.read_share);
-    if (next & Word::kSpillBit) remember_read(t, granule, mask);
+    if (next & Word::kSpillBit) {
+      remember_read(t, granule, mask);
+      t.set_hint(granule) = static_cast<u16>(spills_.reads(Word::decode(next).old).count - 1);
+    }
   }
   cell->set_reads(next);
   return w & Word::kSyncBit;
+}
+
+/// One of several threads that read the same bytes reads them again in its next epoch: its number is replaced
+/// (reads_on() of hot_path.h). Entries of threads that this one follows stay; they mean no harm. False: it is
+/// not that. REQUIRES: the cell's line is locked.
+bool FastTrack::read_again(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id) {
+  u64 r = cell->reads();
+  if (!(r & Word::kSpillBit) || (cell->writes() & Word::kSyncBit)) return false;
+  Word reads = Word::decode(r);
+  ReadSet& set = spills_.reads(reads.old);
+  u32 at = t.set_hint(granule);
+  if (at >= set.count || set.masks()[at] != mask || records_.slot(set.ids()[at]) != t.clock.slot())
+    return false;
+  set.ids()[at] = id;
+  u8 unread = own_epoch(t, reads.id) ? reads.rest : 0xff;
+  cell->set_reads(Word{id, reads.old, static_cast<u8>(unread & ~mask), true, false, false}.encode());
+  remember_read(t, granule, mask);
+  ++t.rules.read_shared;
+  return true;
 }
 
 bool FastTrack::write_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id, Found& found) {
@@ -538,8 +565,12 @@ bool FastTrack::one_cell(FastTrackThread& t, uptr address, u64 size, bool write,
   enter(t);
   Line* line = Line::of(cell);
   line->lock();
-  bool atomics = write ? write_cell(t, cell, granule, mask, id, found)
-                       : read_cell(t, cell, granule, mask, id, found);
+  bool atomics = false;
+  if (write) {
+    atomics = write_cell(t, cell, granule, mask, id, found);
+  } else if (!read_again(t, cell, granule, mask, id)) {
+    atomics = read_cell(t, cell, granule, mask, id, found);
+  }
   line->unlock();
   if (DURESS_UNLIKELY(atomics)) judge_atomics(t, granule, mask, write, found);
   leave(t);
@@ -564,18 +595,24 @@ bool FastTrack::access(FastTrackThread& t, uptr address, u64 size, bool write, P
   return access_hard(t, address, size, write, place);
 }
 
+/// How many of `count` accesses, from the first on, are "same epoch". Cells are `step` bytes of memory apart.
+template <bool kWrite>
+inline u64 FastTrack::known_ahead(const FastTrackThread& t, const Cell* cell, u64 count, i64 step, u8 mask) {
+  const u64 low = u64{t.low} << DURESS_ID_SHIFT, span = u64{t.next - t.low} << DURESS_ID_SHIFT;
+  i64 cells = step / 8;
+  u64 known = 0;
+  for (; known < count; ++known, cell += cells) {
+    u64 word = kWrite ? cell->writes() : cell->reads();
+    if (word - low >= span || (word & mask)) break;
+  }
+  return known;
+}
+
 template <bool kWrite>
 bool FastTrack::stride(FastTrackThread& t, uptr address, u64 count, i64 step, u32 size, Place place) {
-  AccessId id;
-  u64 low, span;
-  Transition last;  // elements of one array mostly share their two words
-  auto renumber = [&] {
-    id = number(t, place);
-    low = u64{t.low} << DURESS_ID_SHIFT, span = u64{t.next - t.low} << DURESS_ID_SHIFT;
-    last = {};
-  };
-  renumber();
+  AccessId id = number(t, place);
   bool raced = false;
+  Transition last;       // elements of one array mostly share their two words
   Line* held = nullptr;  // neighbours share a line
   auto let_go = [&] {
     if (!held) return;
@@ -583,34 +620,43 @@ bool FastTrack::stride(FastTrackThread& t, uptr address, u64 count, i64 step, u3
     leave(t);
     held = nullptr;
   };
-  for (u64 i = 0; i < count; ++i, address += static_cast<uptr>(step)) {
-    if (DURESS_UNLIKELY((address & 7) + size > 8 || !ShadowMap::covers(address))) {
-      let_go();
-      raced |= access(t, address, size, kWrite, place);
-      renumber();  // the numbers in use may be of another chunk now
+  auto hard = [&](uptr at) {
+    let_go();
+    raced |= access(t, at, size, kWrite, place);
+    id = number(t, place);  // the chunk of the other one may be full and gone
+    last = {};
+  };
+  // The usual array: each access lies in its cell as the first one does, and all cells in one region.
+  uptr end = address + (count - 1) * static_cast<uptr>(step);
+  bool even = step % 8 == 0 && (address & 7) + size <= 8 && shadow_.has_region(address) &&
+              address >> ShadowMap::kRegionBits == end >> ShadowMap::kRegionBits;
+  for (u64 i = 0; i < count; ++i) {
+    uptr at = address + i * static_cast<uptr>(step);
+    if (DURESS_UNLIKELY(!even && ((at & 7) + size > 8 || !ShadowMap::covers(at)))) {
+      hard(at);
       continue;
     }
-    u8 mask = static_cast<u8>(((1u << size) - 1) << (address & 7));
-    Cell* cell = shadow_.cell(address);
-    u64 word = kWrite ? cell->writes() : cell->reads();
-    if (word - low < span && !(word & mask)) continue;
-    if (!kWrite && (word & (Word::kSpillBit | Word::kBothBit)) && shared_read_seen(t, cell, address, mask))
+    u8 mask = static_cast<u8>(((1u << size) - 1) << (at & 7));
+    Cell* cell = shadow_.cell(at);
+    if (u64 known = known_ahead<kWrite>(t, cell, even ? count - i : 1, step, mask)) {
+      i += known - 1;
       continue;
+    }
+    u64 w = cell->writes(), r = cell->reads();
+    if (!kWrite && (r & (Word::kSpillBit | Word::kBothBit)) && shared_read_seen(t, cell, at, mask)) continue;
     if (Line::of(cell) != held) {
       let_go();
       enter(t);
       held = Line::of(cell);
       held->lock();
+      w = cell->writes(), r = cell->reads();
     }
-    u64 w = cell->writes(), r = cell->reads();
     if (DURESS_LIKELY(last.is(w, r, mask) || transition<kWrite>(t, w, r, mask, id, last))) {
-      if (!(w | r)) shadow_.mark_touched(address);
+      if (!(w | r)) shadow_.mark_touched(at);
       last.apply<kWrite>(cell);
       ++(kWrite ? t.rules.write_exclusive : t.rules.read_exclusive);
     } else {
-      let_go();
-      raced |= access(t, address, size, kWrite, place);
-      renumber();
+      hard(at);
     }
   }
   let_go();

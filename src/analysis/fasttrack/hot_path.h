@@ -155,7 +155,7 @@ __attribute__((always_inline)) inline FastTrack::Outcome FastTrack::try_access(F
     return Outcome::kNotTried;
   Cell* cell = shadow_.cell_in_region(address);
   u8 mask = static_cast<u8>(((1u << size) - 1) << (address & 7));
-  if (!kWrite && DURESS_UNLIKELY(cell->reads() & Word::kSpillBit)) return Outcome::kNotTried;
+  if (!kWrite && DURESS_UNLIKELY(cell->reads() & Word::kSpillBit)) return Outcome::kNotSimple;
   AccessId id = number_in_chunk(t, place);
   t.busy.store(true, std::memory_order_relaxed);
   std::atomic_signal_fence(std::memory_order_seq_cst);  // as in enter()

@@ -30,7 +30,8 @@ struct Thread {
     LockSetId before, after;
     HeldLock lock;
   };
-  LockAdded added[32] = {};
+  LockAdded added[128] = {};
+  LockAdded& lock_added(uptr lock) { return added[lock * 0x9e3779b97f4a7c15u >> 57]; }
 
   /// Calls that were interned last: functions that call nothing push their frame anew for each access.
   struct KnownCall {

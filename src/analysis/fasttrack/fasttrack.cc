@@ -450,31 +450,33 @@ template <bool kWrite>
 uptr FastTrack::sweep(FastTrackThread& t, uptr address, uptr end, AccessId id) {
   const u64 low = u64{t.low} << DURESS_ID_SHIFT, span = u64{t.next - t.low} << DURESS_ID_SHIFT;
   Transition last;
-  while (end - address >= Line::kBytes) {
-    Cell* cell = shadow_.cell(address);
-    Line* line = Line::of(cell);
+  u64 changed = 0;
+  Line* line = nullptr;
+  for (; end - address >= Line::kBytes; address += Line::kBytes, ++line) {
+    if (!line || !(address & (ShadowMap::kRegionBytes - 1))) line = Line::of(shadow_.cell(address));
     bool same = true;
     for (const Cell& c : line->cells) {
       u64 word = kWrite ? c.writes() : c.reads();
       same &= word - low < span && !(word & 0xff);
     }
-    if (same) {
-      address += Line::kBytes;
-      continue;
-    }
-    LineGuard guard(cell);
+    if (same) continue;
+    line->lock();
+    bool simple = true;
     for (Cell& c : line->cells) {
       u64 w = c.writes(), r = c.reads();
       u64 word = kWrite ? w : r;
       if (word - low < span && !(word & 0xff)) continue;
       // Cells of this line that are done already are found "same epoch" next time.
-      if (!last.is(w, r, 0xff) && !transition<kWrite>(t, w, r, 0xff, id, last)) return address;
+      simple = last.is(w, r, 0xff) || transition<kWrite>(t, w, r, 0xff, id, last);
+      if (!simple) break;
       if (!(w | r)) shadow_.mark_touched(address);
       last.apply<kWrite>(&c);
-      ++(kWrite ? t.rules.write_exclusive : t.rules.read_exclusive);
+      ++changed;
     }
-    address += Line::kBytes;
+    line->unlock();
+    if (!simple) break;
   }
+  (kWrite ? t.rules.write_exclusive : t.rules.read_exclusive) += changed;
   return address;
 }
 
@@ -603,7 +605,9 @@ inline u64 FastTrack::known_ahead(const FastTrackThread& t, const Cell* cell, u6
   u64 known = 0;
   for (; known < count; ++known, cell += cells) {
     u64 word = kWrite ? cell->writes() : cell->reads();
-    if (word - low >= span || (word & mask)) break;
+    bool mine = word - low < span ||
+                (!kWrite && (word & Word::kBothBit) && (word << DURESS_OLD_ID_SHIFT) - low < span);
+    if (!mine || (word & mask)) break;
   }
   return known;
 }
@@ -643,7 +647,7 @@ bool FastTrack::stride(FastTrackThread& t, uptr address, u64 count, i64 step, u3
       continue;
     }
     u64 w = cell->writes(), r = cell->reads();
-    if (!kWrite && (r & (Word::kSpillBit | Word::kBothBit)) && shared_read_seen(t, cell, at, mask)) continue;
+    if (!kWrite && (r & Word::kSpillBit) && shared_read_seen(t, cell, at, mask)) continue;
     if (Line::of(cell) != held) {
       let_go();
       enter(t);

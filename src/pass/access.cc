@@ -38,16 +38,17 @@ bool captures(const llvm::Use& use, bool* follow) {
   if (*follow || llvm::isa<llvm::ICmpInst>(inst)) return false;
   if (inst->isVolatile()) return true;
   if (llvm::isa<llvm::LoadInst>(inst)) return false;
-  if (llvm::isa<llvm::StoreInst>(inst)) return use.getOperandNo() != llvm::StoreInst::getPointerOperandIndex();
+  if (llvm::isa<llvm::StoreInst>(inst))
+    return use.getOperandNo() != llvm::StoreInst::getPointerOperandIndex();
   const auto* call = llvm::dyn_cast<llvm::CallBase>(inst);
   if (call == nullptr || !call->isArgOperand(&use)) return true;
   unsigned argument = call->getArgOperandNo(&use);
   return !call->isByValArgument(argument) && !call->doesNotCapture(argument);
 }
 
-/// Whether the address of a local object may be known outside its function. LLVM's own answer is yes for objects
-/// that are compared (`p != end`) or passed by value; neither lets anybody else at them. In a ring of queues
-/// that alone took half of the time.
+/// Whether the address of a local object may be known outside its function. LLVM's own answer is yes for
+/// objects that are compared (`p != end`) or passed by value; neither lets anybody else at them. In a ring of
+/// queues that alone took half of the time.
 bool may_be_captured(const llvm::Value* object) {
   constexpr size_t kMostPointers = 256;
   llvm::SmallPtrSet<const llvm::Value*, 16> seen = {object};

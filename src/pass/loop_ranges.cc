@@ -191,7 +191,8 @@ class LoopHoister {
   static int64_t spacing_of(const std::vector<Walker*>& walkers, int64_t step) {
     if (walkers.size() < 2) return step;
     int64_t spacing = walkers[1]->offset - walkers[0]->offset;
-    if (spacing <= 0 || step % spacing != 0 || static_cast<int64_t>(walkers.size()) < step / spacing) return 0;
+    if (spacing <= 0 || step % spacing != 0 || static_cast<int64_t>(walkers.size()) < step / spacing)
+      return 0;
     for (size_t i = 2; i < walkers.size(); ++i) {
       if (walkers[i]->offset - walkers[i - 1]->offset != spacing) return 0;
     }

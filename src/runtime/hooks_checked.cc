@@ -37,6 +37,10 @@ __attribute__((preserve_most, noinline)) void check_hard(const void* p, u64 size
   t->in_runtime = false;
 }
 
+__attribute__((preserve_most, noinline)) void open_epoch(FastTrackThread& t) {
+  g_runtime->fasttrack.open_epoch(t);
+}
+
 template <u32 kSize, bool kWrite>
 __attribute__((always_inline)) inline void check_one(const void* p, const DuressSite* site) {
   Thread* t = current_thread();
@@ -48,6 +52,7 @@ __attribute__((always_inline)) inline void check_one(const void* p, const Duress
                       !g_runtime->known_context(*t, &stack)))
     return check_hard<kWrite>(p, kSize, site, false);
   t->in_runtime = true;
+  if (t->fasttrack.self->epoch_span == 0) open_epoch(t->fasttrack);
   FastTrack::Outcome outcome =
       g_runtime->fasttrack.try_access<kWrite>(t->fasttrack, address, kSize, {site_id, stack});
   t->in_runtime = false;

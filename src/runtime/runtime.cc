@@ -24,8 +24,8 @@ extern "C" {
 __attribute__((visibility("default"))) DuressFrame __duress_scratch_frames[1 << 16];
 // The read cache of threads that have none yet: never written, so nothing is ever found in it.
 __attribute__((visibility("default"))) uint64_t __duress_no_reads[DURESS_READ_CACHE_ENTRIES];
-__attribute__((visibility("default"))) constinit thread_local DuressSelf __duress_self = {0, 0, __duress_scratch_frames,
-                                                                                __duress_no_reads, 0};
+__attribute__((visibility("default"))) constinit thread_local DuressSelf __duress_self = {
+    0, 0, __duress_scratch_frames, __duress_no_reads, 0};
 }
 
 namespace duress {

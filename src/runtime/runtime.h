@@ -79,7 +79,8 @@ struct Runtime {
   /// The same if it was asked for before, in this frame or in one that was called from the same place.
   bool known_context(Thread& t, StackId* stack) const {
     DuressFrame* top = __duress_self.frames;
-    if (DURESS_UNLIKELY(static_cast<size_t>(top - t.frames_begin) - 2 >= t.frames_bytes / sizeof(DuressFrame)))
+    if (DURESS_UNLIKELY(static_cast<size_t>(top - t.frames_begin) - 2 >=
+                        t.frames_bytes / sizeof(DuressFrame)))
       return false;
     u64 node = top[-1].node;
     if (!node) {

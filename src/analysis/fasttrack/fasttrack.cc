@@ -530,8 +530,8 @@ bool FastTrack::range(FastTrackThread& t, uptr address, u64 size, bool write, Ac
         uptr till = stop - granule < 8 ? stop - granule : 8;
         u8 mask = static_cast<u8>((1u << till) - (1u << (address & 7)));
         if ((write && cell_simply<true>(t, cell, granule, mask, id)) ||
-            (!write && (cell_simply<false>(t, cell, granule, mask, id) ||
-                        shared_read_seen(t, cell, granule, mask)))) {
+            (!write &&
+             (cell_simply<false>(t, cell, granule, mask, id) || shared_read_seen(t, cell, granule, mask)))) {
           ++cell;
           address = granule + 8;
           continue;
@@ -555,8 +555,8 @@ bool FastTrack::range(FastTrackThread& t, uptr address, u64 size, bool write, Ac
   return true;
 }
 
-/// An access within one cell that is no simple case: bytes of a cell that many places access in turn come here
-/// often, so it is kept short.
+/// An access within one cell that is no simple case: bytes of a cell that many places access in turn come
+/// here often, so it is kept short.
 bool FastTrack::one_cell(FastTrackThread& t, uptr address, u64 size, bool write, Place place) {
   uptr granule = address & ~uptr{7};
   u8 mask = static_cast<u8>(((1u << size) - 1) << (address & 7));
@@ -591,7 +591,8 @@ bool FastTrack::access(FastTrackThread& t, uptr address, u64 size, bool write, P
   if (DURESS_LIKELY((address & 7) + size <= 8 && size != 0 && !t.ignore)) {
     if (t.self->epoch_span == 0 || t.next == t.end) number(t, place);  // try_access() wants an open epoch
     auto n = static_cast<u32>(size);
-    Outcome outcome = write ? try_access<true>(t, address, n, place) : try_access<false>(t, address, n, place);
+    Outcome outcome =
+        write ? try_access<true>(t, address, n, place) : try_access<false>(t, address, n, place);
     if (outcome == Outcome::kDone) return false;
   }
   return access_hard(t, address, size, write, place);

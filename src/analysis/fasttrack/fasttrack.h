@@ -76,8 +76,8 @@ struct FastTrackThread {
   };
   CachedPlace places[64] = {};  // numbers given in this epoch, by place
 
-  /// Where in the read sets of cells this thread's entry was last; a guess. With 300 readers of a cell looking
-  /// for it took three times as long as everything else.
+  /// Where in the read sets of cells this thread's entry was last; a guess. With 300 readers of a cell
+  /// looking for it took three times as long as everything else.
   static constexpr u32 kSetHints = 2048;
   u16 set_hints[kSetHints] = {};
   u16& set_hint(uptr granule) { return set_hints[(granule >> 3) % kSetHints]; }
@@ -131,6 +131,9 @@ class FastTrack {
     }
   }
 
+  /// Inline code may ask again. For the first access after a synchronisation; try_access() needs it.
+  void open_epoch(FastTrackThread& t);
+
   /// Memory is given back: a write to all of it, which later users must follow.
   bool freed(FastTrackThread& t, uptr address, u64 size, Place place);
   /// Fresh memory (an allocation, a new stack, a new mapping): what was there before is another location. Its
@@ -160,7 +163,6 @@ class FastTrack {
   u64 reads_on(const FastTrackThread& t, u64 r, AccessId id) const;
   u32 budget() const;
   void take_chunk(FastTrackThread& t);
-  void open_epoch(FastTrackThread& t);
   bool ordered(const FastTrackThread& t, AccessId id) const {
     const ChunkTime& chunk = records_.chunk_time(id);
     Slot slot = chunk.slot.load(std::memory_order_relaxed);

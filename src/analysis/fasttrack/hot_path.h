@@ -143,15 +143,14 @@ inline AccessId FastTrack::number_in_chunk(FastTrackThread& t, Place place) {
   return id;
 }
 
-/// An access within one cell, if it is a simple case and nothing has to be called for it. Hooks consist of this
-/// alone; a call anywhere in them would make every one of them save all registers. REQUIRES: it does not cross
-/// into the next cell.
+/// An access within one cell, if it is a simple case and nothing has to be called for it. Hooks consist of
+/// this alone; a call anywhere in them would make every one of them save all registers. REQUIRES: it does not
+/// cross into the next cell.
 template <bool kWrite>
 __attribute__((always_inline)) inline FastTrack::Outcome FastTrack::try_access(FastTrackThread& t,
                                                                                uptr address, u32 size,
                                                                                Place place) {
-  if (DURESS_UNLIKELY(t.ignore || t.self->epoch_span == 0 || t.next == t.end ||
-                      !shadow_.has_region(address)))
+  if (DURESS_UNLIKELY(t.ignore || t.self->epoch_span == 0 || t.next == t.end || !shadow_.has_region(address)))
     return Outcome::kNotTried;
   Cell* cell = shadow_.cell_in_region(address);
   u8 mask = static_cast<u8>(((1u << size) - 1) << (address & 7));

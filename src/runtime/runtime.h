@@ -79,13 +79,13 @@ struct Runtime {
   /// The same if it was asked for before, in this frame or in one that was called from the same place.
   bool known_context(Thread& t, StackId* stack) const {
     DuressFrame* top = __duress_self.frames;
-    if (DURESS_UNLIKELY(static_cast<size_t>(top - t.frames_begin) - 2 >=
-                        t.frames_bytes / sizeof(DuressFrame)))
-      return false;
+    auto depth = static_cast<size_t>(top - t.frames_begin);
+    if (DURESS_UNLIKELY(depth - 1 >= t.frames_bytes / sizeof(DuressFrame))) return false;
     u64 node = top[-1].node;
     if (!node) {
       const Thread::KnownCall& call = t.known_call(top[-1].return_address);
-      if (!top[-2].node || call.return_address != top[-1].return_address || call.caller != top[-2].node)
+      if (depth < 2 || !top[-2].node || call.return_address != top[-1].return_address ||
+          call.caller != top[-2].node)
         return false;
       top[-1].node = node = call.stack;
     }

@@ -49,9 +49,7 @@ void check_byval_arguments(llvm::CallBase* call, AccessFilter& filter, CheckEmit
   for (unsigned i = 0; i < call->arg_size(); ++i) {
     if (!call->isByValArgument(i) || !filter.may_be_shared(call->getArgOperand(i))) continue;
     uint64_t size = layout.getTypeAllocSize(call->getParamByValType(i));
-    llvm::IRBuilder<> builder(call);
-    if (size != 0)
-      emitter.emit_range(builder, call, call->getArgOperand(i), builder.getInt64(size), false, size);
+    if (size != 0) check_operand(call, i, nullptr, size, false, emitter);
   }
 }
 

@@ -5,7 +5,6 @@
 #ifndef DURESS_PASS_COMPAT_H_
 #define DURESS_PASS_COMPAT_H_
 
-#include "llvm/Analysis/CaptureTracking.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/Instructions.h"
@@ -29,15 +28,6 @@
 #include <type_traits>
 
 namespace duress::pass {
-
-/// Whether the address of a local object may be known outside its function.
-inline bool may_be_captured(const llvm::Value* object) {
-#if LLVM_VERSION_MAJOR >= 21
-  return llvm::PointerMayBeCaptured(object, /*ReturnCaptures=*/true);
-#else
-  return llvm::PointerMayBeCaptured(object, /*ReturnCaptures=*/true, /*StoreCaptures=*/true);
-#endif
-}
 
 inline llvm::Function* intrinsic(llvm::Module& module, llvm::Intrinsic::ID id,
                                  llvm::ArrayRef<llvm::Type*> types = {}) {

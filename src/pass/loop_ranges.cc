@@ -138,8 +138,10 @@ class LoopHoister {
       if (!add_walker(groups, loop, check, every_round)) add_column(loop, check, every_round, rounds, front);
     }
     for (Group& group : groups) {
-      make_ranges(group, rounds, front);
-      make_strides(group, rounds, front);
+      for (bool write : {true, false}) {  // writes first: they cover reads
+        make_ranges(group, write, rounds, front);
+        make_strides(group, write, rounds, front);
+      }
     }
   }
 
@@ -150,34 +152,92 @@ class LoopHoister {
     if (walk == nullptr || walk->getLoop() != loop || !walk->isAffine()) return;
     const llvm::SCEV* step = walk->getStepRecurrence(scev_);
     if (llvm::isa<llvm::SCEVConstant>(step) || !scev_.isLoopInvariant(step, loop)) return;
-    emit_strided(check, walk->getStart(), step, every_round, rounds, front);
+    const llvm::SCEV* count =
+        every_round ? scev_.getAddExpr(rounds, scev_.getOne(rounds->getType())) : rounds;
+    emit_strided(check, walk->getStart(), step, count, front);
+  }
+
+  /// Walkers that visit one row of equally spaced places: the copies that unrolling makes of one access, or
+  /// a[i - 1] and a[i + 1] where i grows by two. One that nothing fits is a row by itself.
+  struct Row {
+    int64_t spacing;
+    std::vector<Walker*> walkers;  // by offset
+  };
+  std::vector<Row> rows(Group& group, bool write) {
+    std::vector<std::vector<Walker*>> alike;
+    for (Walker& walker : group.walkers) {
+      if (walker.check->before == nullptr || walker.check->access.write != write) continue;
+      auto same = llvm::find_if(alike, [&](const std::vector<Walker*>& others) {
+        return others.front()->check->access.size == walker.check->access.size &&
+               others.front()->variable == walker.variable && line(others.front()) == line(&walker);
+      });
+      if (same == alike.end()) same = alike.insert(alike.end(), std::vector<Walker*>());
+      same->push_back(&walker);
+    }
+    std::vector<Row> result;
+    int64_t step = std::abs(group.step);
+    for (std::vector<Walker*>& walkers : alike) {
+      llvm::stable_sort(walkers, [](Walker* a, Walker* b) { return a->offset < b->offset; });
+      if (int64_t spacing = spacing_of(walkers, step)) {
+        result.push_back({spacing, walkers});
+        continue;
+      }
+      for (Walker* walker : walkers) result.push_back({step, {walker}});
+    }
+    return result;
+  }
+
+  /// The distance from each walker to the next, if it is one and the rounds join without a gap; else 0.
+  static int64_t spacing_of(const std::vector<Walker*>& walkers, int64_t step) {
+    if (walkers.size() < 2) return step;
+    int64_t spacing = walkers[1]->offset - walkers[0]->offset;
+    if (spacing <= 0 || step % spacing != 0 || static_cast<int64_t>(walkers.size()) < step / spacing)
+      return 0;
+    for (size_t i = 2; i < walkers.size(); ++i) {
+      if (walkers[i]->offset - walkers[i - 1]->offset != spacing) return 0;
+    }
+    return spacing;
+  }
+
+  static unsigned line(Walker* walker) {
+    const llvm::DebugLoc& location = walker->check->access.inst->getDebugLoc();
+    return location ? location.getLine() : 0;
   }
 
   /// What is left of a group has gaps. A write covers the reads of the same bytes.
-  void make_strides(Group& group, const llvm::SCEV* rounds, llvm::Instruction* front) {
+  void make_strides(Group& group, bool write, const llvm::SCEV* rounds, llvm::Instruction* front) {
     llvm::Type* i64 = llvm::Type::getInt64Ty(front->getContext());
-    for (bool write : {true, false}) {
-      for (Walker& walker : group.walkers) {
-        if (walker.check->before == nullptr || walker.check->access.write != write) continue;
-        uint64_t size = walker.check->access.size;
-        const llvm::SCEV* start =
-            scev_.getAddExpr(group.start, scev_.getConstant(i64, static_cast<uint64_t>(walker.offset), true));
-        const llvm::SCEV* step = scev_.getConstant(i64, static_cast<uint64_t>(group.step), true);
-        if (!emit_strided(walker.check, start, step, group.every_round, rounds, front)) continue;
+    auto number = [&](int64_t value) { return scev_.getConstant(i64, static_cast<uint64_t>(value), true); };
+    for (Row& row : rows(group, write)) {
+      Check* check = row.walkers.front()->check;
+      if (check->before == nullptr) continue;  // covered by another row
+      int64_t each_round = std::abs(group.step) / row.spacing;
+      auto more = static_cast<int64_t>(row.walkers.size()) - each_round;  // than the rounds have
+      int64_t first = group.step > 0 ? row.walkers.front()->offset : row.walkers.back()->offset;
+      const llvm::SCEV* count = scev_.getMulExpr(rounds, number(each_round));
+      if (group.every_round) {
+        count = scev_.getAddExpr(count, number(each_round + more));
+      } else if (more != 0) {  // nothing at all when no round is completed
+        count = scev_.getAddExpr(count, scev_.getMulExpr(scev_.getUMinExpr(rounds, number(1)), number(more)));
+      }
+      const llvm::SCEV* start = scev_.getAddExpr(group.start, number(first));
+      const llvm::SCEV* step = number(group.step > 0 ? row.spacing : -row.spacing);
+      if (!emit_strided(check, start, step, count, front)) continue;
+      for (Walker* walker : row.walkers) {
+        walker->check->before = nullptr;
         for (Walker& other : group.walkers) {
-          bool covered = other.offset == walker.offset && other.check->access.size <= size;
-          if (covered && other.check->before != nullptr && (write || !other.check->access.write))
+          if (other.offset == walker->offset && other.check->access.size <= check->access.size &&
+              (write || !other.check->access.write))
             other.check->before = nullptr;
         }
       }
     }
   }
 
-  bool emit_strided(Check* check, const llvm::SCEV* start, const llvm::SCEV* step, bool every_round,
-                    const llvm::SCEV* rounds, llvm::Instruction* front) {
+  bool emit_strided(Check* check, const llvm::SCEV* start, const llvm::SCEV* step, const llvm::SCEV* count,
+                    llvm::Instruction* front) {
     if (check->access.size > kMaxStrided) return false;
     llvm::Type* i64 = llvm::Type::getInt64Ty(front->getContext());
-    const llvm::SCEV* count = every_round ? scev_.getAddExpr(rounds, scev_.getOne(i64)) : rounds;
     if (auto* constant = llvm::dyn_cast<llvm::SCEVConstant>(count)) {
       if (constant->getAPInt().ult(kMinStrided)) return false;
     }
@@ -228,10 +288,6 @@ class LoopHoister {
     std::stable_sort(sorted.begin(), sorted.end(),
                      [](Walker* a, Walker* b) { return a->offset < b->offset; });
     std::vector<Chunk> result;
-    auto line = [](Walker* walker) {
-      const llvm::DebugLoc& location = walker->check->access.inst->getDebugLoc();
-      return location ? location.getLine() : 0;
-    };
     for (Walker* walker : sorted) {
       int64_t end = walker->offset + static_cast<int64_t>(walker->check->access.size);
       bool joined = false;
@@ -252,16 +308,16 @@ class LoopHoister {
     return result;
   }
 
-  void make_ranges(Group& group, const llvm::SCEV* rounds, llvm::Instruction* front) {
-    std::vector<Chunk> written = chunks(group, true);
-    std::erase_if(written, [&](const Chunk& chunk) { return !emit(group, chunk, rounds, front); });
+  void make_ranges(Group& group, bool write, const llvm::SCEV* rounds, llvm::Instruction* front) {
+    std::vector<Chunk> made = chunks(group, write);
+    std::erase_if(made, [&](const Chunk& chunk) { return !emit(group, chunk, rounds, front); });
+    if (!write) return;
     for (Walker& walker : group.walkers) {
-      for (const Chunk& chunk : written) {
+      for (const Chunk& chunk : made) {
         int64_t end = walker.offset + static_cast<int64_t>(walker.check->access.size);
         if (walker.offset >= chunk.begin && end <= chunk.end) walker.check->before = nullptr;
       }
     }
-    for (const Chunk& chunk : chunks(group, false)) emit(group, chunk, rounds, front);
   }
 
   bool emit(const Group& group, const Chunk& chunk, const llvm::SCEV* rounds, llvm::Instruction* front) {

@@ -28,13 +28,16 @@ AtomicOperation::AtomicOperation(const void* p, u8 size, bool writes, const Dure
   mixed_ = object_->overlapped.load(std::memory_order_acquire);
   if (mixed_) rt.mixed_lock.lock();
   object_->lock.lock();
-  if (writes_) object_->version.fetch_add(1, std::memory_order_acq_rel);
+  if (writes_) {
+    object_->change_version();
+    std::atomic_thread_fence(std::memory_order_release);  // before the operation itself
+  }
 }
 
 AtomicOperation::~AtomicOperation() {
   if (!thread_) return;
   Runtime& rt = *g_runtime;
-  if (writes_) object_->version.fetch_add(1, std::memory_order_acq_rel);
+  if (writes_) object_->change_version();
   object_->lock.unlock();
   if (mixed_) rt.mixed_lock.unlock();
   rt.fasttrack.end_atomic(thread_->fasttrack);
@@ -67,7 +70,7 @@ void AtomicOperation::tell_overlapping() {
     bool covered = other->address >= object_->address &&
                    other->address + other->size <= object_->address + object_->size;
     SpinGuard guard(other->lock);
-    other->version.fetch_add(2, std::memory_order_acq_rel);
+    other->change_version(2);
     if (covered) {
       other->released.copy_from(arena, object_->released);
     } else {

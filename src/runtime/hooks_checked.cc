@@ -14,24 +14,50 @@ inline void check(const void* p, u64 size, bool write, const DuressSite* site) {
   if (!t || t->in_runtime) return;
   t->in_runtime = true;
   Runtime& rt = *g_runtime;
-  Place place{rt.modules.site_id(site), rt.context(*t)};
+  Place place{rt.modules.site_id(site), StackId{0}};
+  if (!rt.known_context(*t, &place.stack)) place.stack = rt.context(*t);
   rt.fasttrack.access(t->fasttrack, reinterpret_cast<uptr>(p), size, write, place);
   t->in_runtime = false;
 }
 
-template <u32 kSize, bool kWrite>
-__attribute__((always_inline)) inline void check_one(const void* p, const DuressSite* site) {
+/// What try_access() left. preserve_most, so that hooks, which call nothing else, save only what they use.
+template <bool kWrite>
+__attribute__((preserve_most, noinline)) void check_hard(const void* p, u64 size, const DuressSite* site,
+                                                         bool tried) {
   Thread* t = current_thread_or_adopt();
   if (!t || t->in_runtime) return;
   t->in_runtime = true;
   Runtime& rt = *g_runtime;
   Place place{rt.modules.site_id(site), rt.context(*t)};
-  auto address = reinterpret_cast<uptr>(p);
-  if (kSize > 8 || (address & 7) + kSize > 8 ||
-      !rt.fasttrack.access_simply<kWrite>(t->fasttrack, address, kSize, place)) {
-    rt.fasttrack.access(t->fasttrack, address, kSize, kWrite, place);
+  if (tried) {
+    rt.fasttrack.access_hard(t->fasttrack, reinterpret_cast<uptr>(p), size, kWrite, place);
+  } else {
+    rt.fasttrack.access(t->fasttrack, reinterpret_cast<uptr>(p), size, kWrite, place);
   }
   t->in_runtime = false;
+}
+
+__attribute__((preserve_most, noinline)) void open_epoch(FastTrackThread& t) {
+  g_runtime->fasttrack.open_epoch(t);
+}
+
+template <u32 kSize, bool kWrite>
+__attribute__((always_inline)) inline void check_one(const void* p, const DuressSite* site) {
+  Thread* t = current_thread();
+  auto address = reinterpret_cast<uptr>(p);
+  SiteId site_id;
+  StackId stack;
+  if (DURESS_UNLIKELY(!t || t->in_runtime || kSize > 8 || (address & 7) + kSize > 8 ||
+                      !g_runtime->modules.known_site_id(site, &site_id) ||
+                      !g_runtime->known_context(*t, &stack)))
+    return check_hard<kWrite>(p, kSize, site, false);
+  t->in_runtime = true;
+  if (t->fasttrack.self->epoch_span == 0) open_epoch(t->fasttrack);
+  FastTrack::Outcome outcome =
+      g_runtime->fasttrack.try_access<kWrite>(t->fasttrack, address, kSize, {site_id, stack});
+  t->in_runtime = false;
+  if (DURESS_UNLIKELY(outcome != FastTrack::Outcome::kDone))
+    check_hard<kWrite>(p, kSize, site, outcome == FastTrack::Outcome::kNotSimple);
 }
 
 void check_strided(const void* p, u64 count, u64 stride, u64 size, bool write, const DuressSite* site) {

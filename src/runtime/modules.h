@@ -20,10 +20,14 @@ class Modules {
 
   /// The number of a site. The executable's sites come first and are found with one comparison.
   SiteId site_id(const DuressSite* site) const {
+    SiteId id;
+    return DURESS_LIKELY(known_site_id(site, &id)) ? id : site_id_slow(site);
+  }
+  /// The same if it needs no search.
+  bool known_site_id(const DuressSite* site, SiteId* id) const {
     u64 offset = reinterpret_cast<u64>(site) - first_.begin;
-    if (DURESS_LIKELY(offset < first_.bytes))
-      return static_cast<SiteId>(first_.first + offset / sizeof(DuressSite));
-    return site_id_slow(site);
+    *id = static_cast<SiteId>(first_.first + offset / sizeof(DuressSite));
+    return offset < first_.bytes;
   }
   /// Where a site lies in memory; null for those of library functions.
   const DuressSite* site(SiteId id) const;

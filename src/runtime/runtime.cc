@@ -25,14 +25,14 @@ extern "C" {
 __attribute__((visibility("default"))) DuressFrame __duress_scratch_frames[1 << 16];
 // The read cache of threads that have none yet: never written, so nothing is ever found in it.
 __attribute__((visibility("default"))) uint64_t __duress_no_reads[DURESS_READ_CACHE_ENTRIES];
-__attribute__((visibility("default"))) thread_local DuressSelf __duress_self = {0, 0, __duress_scratch_frames,
-                                                                                __duress_no_reads, 0};
+__attribute__((visibility("default"))) constinit thread_local DuressSelf __duress_self = {
+    0, 0, __duress_scratch_frames, __duress_no_reads, 0};
 }
 
 namespace duress {
 
 Runtime* g_runtime = nullptr;
-thread_local Thread* t_current __attribute__((tls_model("initial-exec"))) = nullptr;
+constinit thread_local Thread* t_current __attribute__((tls_model("initial-exec"))) = nullptr;
 
 namespace {
 

@@ -15,7 +15,7 @@
 #include "runtime/thread.h"
 
 extern "C" {
-extern thread_local DuressSelf __duress_self __attribute__((tls_model("initial-exec")));
+extern constinit thread_local DuressSelf __duress_self __attribute__((tls_model("initial-exec")));
 }
 
 namespace duress {
@@ -76,7 +76,28 @@ struct Runtime {
     DuressFrame* top = __duress_self.frames;
     auto depth = static_cast<size_t>(top - t.frames_begin);
     if (DURESS_UNLIKELY(depth * sizeof(DuressFrame) > t.frames_bytes)) return StackId{0};  // scratch frames
-    return stacks.intern(t.frames_begin, top);
+    StackId stack = stacks.intern(t.frames_begin, top);
+    if (depth >= 2) {
+      t.known_call(top[-1].return_address) = {top[-1].return_address, static_cast<u32>(top[-2].node),
+                                              raw(stack)};
+    }
+    return stack;
+  }
+  /// The same if it was asked for before, in this frame or in one that was called from the same place.
+  bool known_context(Thread& t, StackId* stack) const {
+    DuressFrame* top = __duress_self.frames;
+    auto depth = static_cast<size_t>(top - t.frames_begin);
+    if (DURESS_UNLIKELY(depth - 1 >= t.frames_bytes / sizeof(DuressFrame))) return false;
+    u64 node = top[-1].node;
+    if (!node) {
+      const Thread::KnownCall& call = t.known_call(top[-1].return_address);
+      if (depth < 2 || !top[-2].node || call.return_address != top[-1].return_address ||
+          call.caller != top[-2].node)
+        return false;
+      top[-1].node = node = call.stack;
+    }
+    *stack = static_cast<StackId>(node);
+    return true;
   }
   StackId context(Thread& t, uptr pc) { return stacks.push(context(t), pc); }
 };

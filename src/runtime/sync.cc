@@ -43,16 +43,16 @@ void locked(Runtime& rt, Thread& t, uptr lock, bool shared) {
     t.clock.acquire(object->released);
     if (!shared) t.clock.acquire(object->readers);
   }
-  Thread::LockAdded& known = t.added[(lock >> 4 ^ lock >> 9) % 32];
+  Thread::LockAdded& known = t.lock_added(lock);
   if (!(known.lock == HeldLock{lock, shared}) || known.before != t.fasttrack.locks) {
     known = {t.fasttrack.locks, rt.lock_sets.add(t.fasttrack.locks, {lock, shared}), {lock, shared}};
   }
   t.fasttrack.locks = known.after;
-  rt.chain.sync(t.view, {shared ? SyncKind::kReadLock : SyncKind::kMutexLock, lock, 0});
+  if (!rt.direct) rt.chain.sync(t.view, {shared ? SyncKind::kReadLock : SyncKind::kMutexLock, lock, 0});
 }
 
 void unlocking(Runtime& rt, Thread& t, uptr lock, bool shared) {
-  rt.chain.sync(t.view, {shared ? SyncKind::kReadUnlock : SyncKind::kMutexUnlock, lock, 0});
+  if (!rt.direct) rt.chain.sync(t.view, {shared ? SyncKind::kReadUnlock : SyncKind::kMutexUnlock, lock, 0});
   SyncObject* object = object_at(rt, t, lock);
   {
     SpinGuard guard(object->lock);
@@ -63,7 +63,10 @@ void unlocking(Runtime& rt, Thread& t, uptr lock, bool shared) {
       object->readers.clear(rt.arena);  // the writer acquired them when it locked
     }
   }
-  t.fasttrack.locks = rt.lock_sets.remove(t.fasttrack.locks, {lock, shared});
+  const Thread::LockAdded& known = t.lock_added(lock);
+  bool last_taken = known.lock == HeldLock{lock, shared} && known.after == t.fasttrack.locks &&
+                    known.after != LockSets::kUnknown;
+  t.fasttrack.locks = last_taken ? known.before : rt.lock_sets.remove(t.fasttrack.locks, {lock, shared});
 }
 
 void release_through(Runtime& rt, Thread& t, SyncObject* object, uptr name, bool join) {

@@ -30,7 +30,16 @@ struct Thread {
     LockSetId before, after;
     HeldLock lock;
   };
-  LockAdded added[32] = {};
+  LockAdded added[128] = {};
+  LockAdded& lock_added(uptr lock) { return added[lock * 0x9e3779b97f4a7c15u >> 57]; }
+
+  /// Calls that were interned last: functions that call nothing push their frame anew for each access.
+  struct KnownCall {
+    u64 return_address;
+    u32 caller, stack;
+  };
+  KnownCall calls[64] = {};
+  KnownCall& known_call(u64 return_address) { return calls[(return_address ^ return_address >> 6) % 64]; }
 
   /// Set while the thread runs inside the runtime. A signal handler that comes meanwhile finds it set,
   /// and its accesses are not looked at.
@@ -68,7 +77,8 @@ class InRuntime {
   Thread* thread_;
 };
 
-extern thread_local Thread* t_current __attribute__((tls_model("initial-exec")));
+// constinit: else every use calls a function that might initialise it.
+extern constinit thread_local Thread* t_current __attribute__((tls_model("initial-exec")));
 
 /// The calling thread, or null when the runtime is asleep or the thread is unknown to it.
 inline Thread* current_thread() {

@@ -105,11 +105,11 @@ struct alignas(64) Line {
   static Line* of(Cell* cell) { return reinterpret_cast<Line*>(reinterpret_cast<uptr>(cell) & ~uptr{63}); }
 
   void lock() {
+    if (DURESS_UNLIKELY(!try_lock())) lock_slow();
+  }
+  bool try_lock() {
     u64 w = cells[0].writes();
-    if (DURESS_LIKELY(
-            cells[0].write.compare_exchange_strong(w, w | Word::kLockBit, std::memory_order_acquire)))
-      return;
-    lock_slow();
+    return cells[0].write.compare_exchange_strong(w, w | Word::kLockBit, std::memory_order_acquire);
   }
   void unlock() { cells[0].write.store(cells[0].writes(), std::memory_order_release); }
 

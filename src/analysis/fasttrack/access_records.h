@@ -25,6 +25,13 @@ struct AccessTime {
 };
 static_assert(sizeof(AccessTime) == 8 && sizeof(Place) == 8);
 
+/// What is true of all records of a chunk, small enough to stay in the first-level cache where the records
+/// themselves, looked up in random order, do not.
+struct ChunkTime {
+  std::atomic<Clock> last;  // no record is of a later epoch
+  std::atomic<Slot> slot;   // kNoSlot: of several threads
+};
+
 struct AccessRecord {
   Place place;
   AccessTime time;
@@ -41,14 +48,24 @@ class AccessRecords {
   ~AccessRecords();
 
   const AccessTime& time(AccessId id) const { return times_[id]; }
+  const ChunkTime& chunk_time(AccessId id) const { return chunk_times_[id / kChunk]; }
+  Slot slot(AccessId id) const {
+    Slot all = chunk_time(id).slot.load(std::memory_order_relaxed);
+    return all != kNoSlot ? all : times_[id].slot;
+  }
   AccessRecord operator[](AccessId id) const { return {places_[id], times_[id]}; }
   void set(AccessId id, const AccessRecord& record) {
     places_[id] = record.place;
     times_[id] = record.time;
   }
 
-  /// A chunk that nobody uses; the first number of it. 0 if there is none left.
-  AccessId take_chunk();
+  /// A chunk that nobody uses, for records of one thread (kNoSlot: of several); the first number of it. 0 if
+  /// there is none left.
+  AccessId take_chunk(Slot slot);
+  /// No more records come to the chunk that `id` is in; the last was of this epoch.
+  void close_chunk(AccessId id, Clock last) {
+    chunk_times_[id / kChunk].last.store(last, std::memory_order_relaxed);
+  }
   void give_back(u32 chunk);
   u32 chunks_in_use() const { return in_use_; }
   /// One past the highest chunk ever used.
@@ -59,6 +76,7 @@ class AccessRecords {
  private:
   AccessTime* times_;  // half a GiB of address space each, touched chunk by chunk
   Place* places_;
+  ChunkTime* chunk_times_;
   u32* free_;  // a stack of chunk numbers
   bool* used_;
   u32 free_count_ = 0;

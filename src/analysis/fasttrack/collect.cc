@@ -49,11 +49,18 @@ class FastTrack::Mover {
     return w.encode();
   }
 
+  /// To be called some cells ahead: what is known of a number lies anywhere in some megabytes.
+  void prefetch(u64 word) const {
+    AccessId id = static_cast<AccessId>(word >> DURESS_ID_SHIFT);
+    __builtin_prefetch(&moved_[id]);
+    __builtin_prefetch(&records_.time(id));
+  }
+
   AccessId operator()(AccessId id) {
     if (id == 0 || kept_[id / AccessRecords::kChunk]) return id;
     if (moved_[id]) return moved_[id];
     if (next_ == end_) {
-      next_ = records_.take_chunk();
+      next_ = records_.take_chunk(kNoSlot);
       if (!next_) fatal("more than 67 million access records are live", "track fewer variables at once");
       fresh_[next_ / AccessRecords::kChunk] = true;
       end_ = next_ + AccessRecords::kChunk;
@@ -115,7 +122,12 @@ void FastTrack::collect(FastTrackThread& t) {
     if (other->end) mover.keep_chunk_of(other->end - 1);
   }
   shadow_.each_block([&](Cell* cell, Cell* end, uptr) {
+    constexpr u32 kAhead = 8;
     for (; cell < end; ++cell) {
+      if (end - cell > kAhead) {
+        mover.prefetch(cell[kAhead].writes());
+        mover.prefetch(cell[kAhead].reads());
+      }
       u64 w = cell->writes(), r = cell->reads();
       if (!(w | r)) continue;
       Word writes = Word::decode(w), reads = Word::decode(r);

@@ -82,8 +82,9 @@ void FastTrack::enter_slow(FastTrackThread& t) {
 }
 
 void FastTrack::take_chunk(FastTrackThread& t) {
+  if (t.end) records_.close_chunk(t.end - 1, t.epoch);
   if (records_.chunks_in_use() >= budget()) collect(t);
-  AccessId first = records_.take_chunk();
+  AccessId first = records_.take_chunk(t.clock.slot());
   if (!first) fatal("more than 67 million access records are live", "track fewer variables at once");
   t.low = t.next = first;
   t.end = first + AccessRecords::kChunk;
@@ -116,15 +117,14 @@ void FastTrack::open_epoch(FastTrackThread& t) {
   t.self->epoch_span = u64{t.end - t.low} << DURESS_ID_SHIFT;
 }
 
-AccessId FastTrack::new_number(FastTrackThread& t, Place place) {
+AccessId FastTrack::number(FastTrackThread& t, Place place) {
+  if (DURESS_UNLIKELY(t.self->epoch_span == 0)) open_epoch(t);
   if (t.next == t.end) {
     take_chunk(t);
     t.self->epoch_low = u64{t.low} << DURESS_ID_SHIFT;
     t.self->epoch_span = u64{t.end - t.low} << DURESS_ID_SHIFT;
   }
-  AccessId id = t.next++;
-  records_.set(id, {place, {t.epoch, t.clock.slot(), t.locks}});
-  return id;
+  return number_in_chunk(t, place);
 }
 
 // ---- judging: is an earlier access ordered before this one? --------------------------------------
@@ -144,13 +144,13 @@ void FastTrack::judge_writes(const FastTrackThread& t, Word w, u8 mask, uptr gra
     return;
   }
   const WriteSpill& spill = spills_.writes(w.old);
-  for (int byte = 0; byte < 8; ++byte) {
-    if (!((mask >> byte) & 1)) continue;
+  for (u32 left = mask; left; left &= left - 1) {
+    int byte = __builtin_ctz(left);
+    if (DURESS_LIKELY(harmless(t, spill.ids[byte]))) continue;
     u8 same = 0;
     for (int other = byte; other < 8; ++other) {
-      if (((mask >> other) & 1) && spill.ids[other] == spill.ids[byte]) same |= static_cast<u8>(1 << other);
+      if (((left >> other) & 1) && spill.ids[other] == spill.ids[byte]) same |= static_cast<u8>(1 << other);
     }
-    mask &= static_cast<u8>(~same);
     judge(t, spill.ids[byte], same, AccessKind::kWrite, granule, found);
   }
 }
@@ -334,6 +334,11 @@ bool FastTrack::shared_read_seen(FastTrackThread& t, Cell* cell, uptr granule, u
   if (set.log_units >= SpillPool::kClasses || count > set.capacity()) return false;
   const AccessId* ids = set.ids();
   const u8* masks = set.masks();
+  u32 hint = t.set_hint(granule);
+  // Its own entry, of an earlier epoch: no need to look at all the others. If there is another one of its own
+  // too, it is found with the lock held.
+  if (hint < count && !own_epoch(t, ids[hint]) && records_.slot(ids[hint] & kIdMask) == t.clock.slot())
+    return false;
   for (u32 i = 0; i < count; ++i) {
     if (!own_epoch(t, ids[i]) || (masks[i] & mask) != mask) continue;
     std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -374,10 +379,32 @@ bool FastTrack::read_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask,
     ++t.rules.read_exclusive;
   } else {  // [READ SHARE], [READ SHARED]
     ++(reads.spilled || reads.both ? t.rules.read_shared : t.rules.read_share);
-    if (next & Word::kSpillBit) remember_read(t, granule, mask);
+    if (next & Word::kSpillBit) {
+      remember_read(t, granule, mask);
+      t.set_hint(granule) = static_cast<u16>(spills_.reads(Word::decode(next).old).count - 1);
+    }
   }
   cell->set_reads(next);
   return w & Word::kSyncBit;
+}
+
+/// One of several threads that read the same bytes reads them again in its next epoch: its number is replaced
+/// (reads_on() of hot_path.h). Entries of threads that this one follows stay; they mean no harm. False: it is
+/// not that. REQUIRES: the cell's line is locked.
+bool FastTrack::read_again(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id) {
+  u64 r = cell->reads();
+  if (!(r & Word::kSpillBit) || (cell->writes() & Word::kSyncBit)) return false;
+  Word reads = Word::decode(r);
+  ReadSet& set = spills_.reads(reads.old);
+  u32 at = t.set_hint(granule);
+  if (at >= set.count || set.masks()[at] != mask || records_.slot(set.ids()[at]) != t.clock.slot())
+    return false;
+  set.ids()[at] = id;
+  u8 unread = own_epoch(t, reads.id) ? reads.rest : 0xff;
+  cell->set_reads(Word{id, reads.old, static_cast<u8>(unread & ~mask), true, false, false}.encode());
+  remember_read(t, granule, mask);
+  ++t.rules.read_shared;
+  return true;
 }
 
 bool FastTrack::write_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id, Found& found) {
@@ -423,32 +450,47 @@ template <bool kWrite>
 uptr FastTrack::sweep(FastTrackThread& t, uptr address, uptr end, AccessId id) {
   const u64 low = u64{t.low} << DURESS_ID_SHIFT, span = u64{t.next - t.low} << DURESS_ID_SHIFT;
   Transition last;
-  while (end - address >= Line::kBytes) {
-    Cell* cell = shadow_.cell(address);
-    Line* line = Line::of(cell);
+  u64 changed = 0;
+  Line* line = nullptr;
+  for (; end - address >= Line::kBytes; address += Line::kBytes, ++line) {
+    if (!line || !(address & (ShadowMap::kRegionBytes - 1))) line = Line::of(shadow_.cell(address));
     bool same = true;
     for (const Cell& c : line->cells) {
       u64 word = kWrite ? c.writes() : c.reads();
       same &= word - low < span && !(word & 0xff);
     }
-    if (same) {
-      address += Line::kBytes;
-      continue;
-    }
-    LineGuard guard(cell);
+    if (same) continue;
+    line->lock();
+    bool simple = true;
     for (Cell& c : line->cells) {
       u64 w = c.writes(), r = c.reads();
       u64 word = kWrite ? w : r;
       if (word - low < span && !(word & 0xff)) continue;
       // Cells of this line that are done already are found "same epoch" next time.
-      if (!last.is(w, r, 0xff) && !transition<kWrite>(t, w, r, 0xff, id, last)) return address;
+      simple = last.is(w, r, 0xff) || transition<kWrite>(t, w, r, 0xff, id, last);
+      if (!simple) break;
       if (!(w | r)) shadow_.mark_touched(address);
       last.apply<kWrite>(&c);
-      ++(kWrite ? t.rules.write_exclusive : t.rules.read_exclusive);
+      ++changed;
     }
-    address += Line::kBytes;
+    line->unlock();
+    if (!simple) break;
   }
+  (kWrite ? t.rules.write_exclusive : t.rules.read_exclusive) += changed;
   return address;
+}
+
+/// The access to one cell of a range, if it is a simple case. REQUIRES: the cell's line is locked.
+template <bool kWrite>
+inline bool FastTrack::cell_simply(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id) {
+  u64 w = cell->writes(), r = cell->reads();
+  if (same_epoch(t, kWrite ? w : r, mask)) return true;
+  Transition change;
+  if (!transition<kWrite>(t, w, r, mask, id, change)) return false;
+  if (!(w | r)) shadow_.mark_touched(granule);
+  change.apply<kWrite>(cell);
+  ++(kWrite ? t.rules.write_exclusive : t.rules.read_exclusive);
+  return true;
 }
 
 bool FastTrack::range(FastTrackThread& t, uptr address, u64 size, bool write, AccessKind kind, Place place) {
@@ -487,7 +529,9 @@ bool FastTrack::range(FastTrackThread& t, uptr address, u64 size, bool write, Ac
         uptr granule = address & ~uptr{7};
         uptr till = stop - granule < 8 ? stop - granule : 8;
         u8 mask = static_cast<u8>((1u << till) - (1u << (address & 7)));
-        if (!write && shared_read_seen(t, cell, granule, mask)) {
+        if ((write && cell_simply<true>(t, cell, granule, mask, id)) ||
+            (!write &&
+             (cell_simply<false>(t, cell, granule, mask, id) || shared_read_seen(t, cell, granule, mask)))) {
           ++cell;
           address = granule + 8;
           continue;
@@ -511,13 +555,62 @@ bool FastTrack::range(FastTrackThread& t, uptr address, u64 size, bool write, Ac
   return true;
 }
 
-bool FastTrack::access(FastTrackThread& t, uptr address, u64 size, bool write, Place place) {
-  bool one_cell = (address & 7) + size <= 8 && size != 0;
-  if (DURESS_LIKELY(one_cell && (write ? access_simply<true>(t, address, static_cast<u32>(size), place)
-                                       : access_simply<false>(t, address, static_cast<u32>(size), place)))) {
-    return false;
+/// An access within one cell that is no simple case: bytes of a cell that many places access in turn come
+/// here often, so it is kept short.
+bool FastTrack::one_cell(FastTrackThread& t, uptr address, u64 size, bool write, Place place) {
+  uptr granule = address & ~uptr{7};
+  u8 mask = static_cast<u8>(((1u << size) - 1) << (address & 7));
+  AccessId id = number(t, place);
+  Cell* cell = shadow_.cell(address);
+  if (!write && shared_read_seen(t, cell, granule, mask)) return false;
+  Found found;
+  enter(t);
+  Line* line = Line::of(cell);
+  line->lock();
+  bool atomics = false;
+  if (write) {
+    atomics = write_cell(t, cell, granule, mask, id, found);
+  } else if (!read_again(t, cell, granule, mask, id)) {
+    atomics = read_cell(t, cell, granule, mask, id, found);
   }
+  line->unlock();
+  if (DURESS_UNLIKELY(atomics)) judge_atomics(t, granule, mask, write, found);
+  leave(t);
+  if (DURESS_LIKELY(!found.count)) return false;
+  report(t, found, write ? AccessKind::kWrite : AccessKind::kRead, place);
+  return true;
+}
+
+bool FastTrack::access_hard(FastTrackThread& t, uptr address, u64 size, bool write, Place place) {
+  if (DURESS_LIKELY((address & 7) + size <= 8 && size != 0 && ShadowMap::covers(address) && !t.ignore))
+    return one_cell(t, address, size, write, place);
   return range(t, address, size, write, write ? AccessKind::kWrite : AccessKind::kRead, place);
+}
+
+bool FastTrack::access(FastTrackThread& t, uptr address, u64 size, bool write, Place place) {
+  if (DURESS_LIKELY((address & 7) + size <= 8 && size != 0 && !t.ignore)) {
+    if (t.self->epoch_span == 0 || t.next == t.end) number(t, place);  // try_access() wants an open epoch
+    auto n = static_cast<u32>(size);
+    Outcome outcome =
+        write ? try_access<true>(t, address, n, place) : try_access<false>(t, address, n, place);
+    if (outcome == Outcome::kDone) return false;
+  }
+  return access_hard(t, address, size, write, place);
+}
+
+/// How many of `count` accesses, from the first on, are "same epoch". Cells are `step` bytes of memory apart.
+template <bool kWrite>
+inline u64 FastTrack::known_ahead(const FastTrackThread& t, const Cell* cell, u64 count, i64 step, u8 mask) {
+  const u64 low = u64{t.low} << DURESS_ID_SHIFT, span = u64{t.next - t.low} << DURESS_ID_SHIFT;
+  i64 cells = step / 8;
+  u64 known = 0;
+  for (; known < count; ++known, cell += cells) {
+    u64 word = kWrite ? cell->writes() : cell->reads();
+    bool mine = word - low < span ||
+                (!kWrite && (word & Word::kBothBit) && (word << DURESS_OLD_ID_SHIFT) - low < span);
+    if (!mine || (word & mask)) break;
+  }
+  return known;
 }
 
 template <bool kWrite>
@@ -532,30 +625,43 @@ bool FastTrack::stride(FastTrackThread& t, uptr address, u64 count, i64 step, u3
     leave(t);
     held = nullptr;
   };
-  for (u64 i = 0; i < count; ++i, address += static_cast<uptr>(step)) {
-    if (DURESS_UNLIKELY((address & 7) + size > 8 || !ShadowMap::covers(address))) {
-      let_go();
-      raced |= access(t, address, size, kWrite, place);
+  auto hard = [&](uptr at) {
+    let_go();
+    raced |= access(t, at, size, kWrite, place);
+    id = number(t, place);  // the chunk of the other one may be full and gone
+    last = {};
+  };
+  // The usual array: each access lies in its cell as the first one does, and all cells in one region.
+  uptr end = address + (count - 1) * static_cast<uptr>(step);
+  bool even = step % 8 == 0 && (address & 7) + size <= 8 && shadow_.has_region(address) &&
+              address >> ShadowMap::kRegionBits == end >> ShadowMap::kRegionBits;
+  for (u64 i = 0; i < count; ++i) {
+    uptr at = address + i * static_cast<uptr>(step);
+    if (DURESS_UNLIKELY(!even && ((at & 7) + size > 8 || !ShadowMap::covers(at)))) {
+      hard(at);
       continue;
     }
-    u8 mask = static_cast<u8>(((1u << size) - 1) << (address & 7));
-    Cell* cell = shadow_.cell(address);
-    if (same_epoch(t, kWrite ? cell->writes() : cell->reads(), mask)) continue;
-    if (!kWrite && shared_read_seen(t, cell, address, mask)) continue;
+    u8 mask = static_cast<u8>(((1u << size) - 1) << (at & 7));
+    Cell* cell = shadow_.cell(at);
+    if (u64 known = known_ahead<kWrite>(t, cell, even ? count - i : 1, step, mask)) {
+      i += known - 1;
+      continue;
+    }
+    u64 w = cell->writes(), r = cell->reads();
+    if (!kWrite && (r & Word::kSpillBit) && shared_read_seen(t, cell, at, mask)) continue;
     if (Line::of(cell) != held) {
       let_go();
       enter(t);
       held = Line::of(cell);
       held->lock();
+      w = cell->writes(), r = cell->reads();
     }
-    u64 w = cell->writes(), r = cell->reads();
     if (DURESS_LIKELY(last.is(w, r, mask) || transition<kWrite>(t, w, r, mask, id, last))) {
-      if (!(w | r)) shadow_.mark_touched(address);
+      if (!(w | r)) shadow_.mark_touched(at);
       last.apply<kWrite>(cell);
       ++(kWrite ? t.rules.write_exclusive : t.rules.read_exclusive);
     } else {
-      let_go();
-      raced |= access(t, address, size, kWrite, place);
+      hard(at);
     }
   }
   let_go();

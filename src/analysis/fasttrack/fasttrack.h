@@ -76,6 +76,12 @@ struct FastTrackThread {
   };
   CachedPlace places[64] = {};  // numbers given in this epoch, by place
 
+  /// Where in the read sets of cells this thread's entry was last; a guess. With 300 readers of a cell
+  /// looking for it took three times as long as everything else.
+  static constexpr u32 kSetHints = 2048;
+  u16 set_hints[kSetHints] = {};
+  u16& set_hint(uptr granule) { return set_hints[(granule >> 3) % kSetHints]; }
+
   // The read cache of include/duress/hooks.h.
   bool has_cache = false;
   u32 tag = 0;
@@ -99,9 +105,12 @@ class FastTrack {
 
   /// A plain access. Returns true if it is part of a race.
   bool access(FastTrackThread& t, uptr address, u64 size, bool write, Place place);
-  /// The same within one cell, if it is a simple case (hot_path.h). False: nothing was done; call access().
+  /// The same within one cell, if it is a simple case (hot_path.h). Else nothing was done: call access(), or
+  /// access_hard() if it was tried and is no simple case.
+  enum class Outcome : u8 { kDone, kNotTried, kNotSimple };
   template <bool kWrite>
-  bool access_simply(FastTrackThread& t, uptr address, u32 size, Place place);
+  Outcome try_access(FastTrackThread& t, uptr address, u32 size, Place place);
+  bool access_hard(FastTrackThread& t, uptr address, u64 size, bool write, Place place);
   /// `count` plain accesses of `size` bytes (at most 8), `stride` bytes apart.
   bool strided(FastTrackThread& t, uptr address, u64 count, i64 stride, u32 size, bool write, Place place);
   /// An atomic operation: begin, lock the object, perform it, acquire what it read, atomic_access, release,
@@ -121,6 +130,9 @@ class FastTrack {
       t.self->read_tag = 0;
     }
   }
+
+  /// Inline code may ask again. For the first access after a synchronisation; try_access() needs it.
+  void open_epoch(FastTrackThread& t);
 
   /// Memory is given back: a write to all of it, which later users must follow.
   bool freed(FastTrackThread& t, uptr address, u64 size, Place place);
@@ -146,11 +158,16 @@ class FastTrack {
   void enter_slow(FastTrackThread& t);
   void leave(FastTrackThread& t) { t.busy.store(false, std::memory_order_release); }
   AccessId number(FastTrackThread& t, Place place);
-  AccessId new_number(FastTrackThread& t, Place place);
+  AccessId number_in_chunk(FastTrackThread& t, Place place);
+  AccessId new_number_in_chunk(FastTrackThread& t, Place place);
+  u64 reads_on(const FastTrackThread& t, u64 r, AccessId id) const;
   u32 budget() const;
   void take_chunk(FastTrackThread& t);
-  void open_epoch(FastTrackThread& t);
   bool ordered(const FastTrackThread& t, AccessId id) const {
+    const ChunkTime& chunk = records_.chunk_time(id);
+    Slot slot = chunk.slot.load(std::memory_order_relaxed);
+    if (slot == t.clock.slot() || chunk.last.load(std::memory_order_relaxed) <= t.clock.get(slot))
+      return true;
     const AccessTime& r = records_.time(id);
     return r.slot == t.clock.slot() || r.clock <= t.clock.get(r.slot);
   }
@@ -161,6 +178,8 @@ class FastTrack {
   bool transition(const FastTrackThread& t, u64 w, u64 r, u8 mask, AccessId id, Transition& result) const;
   template <bool kWrite>
   bool stride(FastTrackThread& t, uptr address, u64 count, i64 step, u32 size, Place place);
+  template <bool kWrite>
+  static u64 known_ahead(const FastTrackThread& t, const Cell* cell, u64 count, i64 step, u8 mask);
   bool shared_read_seen(FastTrackThread& t, Cell* cell, uptr granule, u8 mask);
   void remember_read(FastTrackThread& t, uptr granule, u8 mask);
   bool known(FastTrackThread& t, Cell* cell, uptr address, uptr stop, bool write);
@@ -187,6 +206,10 @@ class FastTrack {
   u64 with_read(const FastTrackThread& t, Word r, u8 mask, AccessId id);
   u64 without_reads(const FastTrackThread& t, Word r, u8 mask);
   void report(const FastTrackThread& t, const Found& found, AccessKind kind, Place place);
+  template <bool kWrite>
+  bool cell_simply(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id);
+  bool read_again(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id);
+  bool one_cell(FastTrackThread& t, uptr address, u64 size, bool write, Place place);
   bool range(FastTrackThread& t, uptr address, u64 size, bool write, AccessKind kind, Place place);
   void collect(FastTrackThread& t);
   void wait_until_idle(const FastTrackThread* except);

@@ -57,13 +57,30 @@ struct FastTrack::Transition {
   }
 };
 
+/// One of two threads that read the same bytes reads them again in its next epoch: its number is replaced. No
+/// look at the writes: there was none since its last read, which was judged. Returns the new word, 0 if it
+/// is neither of the two. REQUIRES: r is both.
+inline u64 FastTrack::reads_on(const FastTrackThread& t, u64 r, AccessId id) const {
+  Word reads = Word::decode(r);
+  bool first = records_.slot(reads.id) == t.clock.slot();
+  if (!first && records_.slot(reads.old) != t.clock.slot()) return 0;
+  return Word{id, first ? reads.old : reads.id, reads.rest, false, true, false}.encode();
+}
+
 /// The common case of an access: nothing spilled, everything before it ordered, the result fits. False: it is
 /// not that.
 template <bool kWrite>
-inline bool FastTrack::transition(const FastTrackThread& t, u64 w, u64 r, u8 mask, AccessId id,
-                                  Transition& result) const {
+__attribute__((always_inline)) inline bool FastTrack::transition(const FastTrackThread& t, u64 w, u64 r,
+                                                                 u8 mask, AccessId id,
+                                                                 Transition& result) const {
   constexpr u64 kOdd = Word::kSpillBit | Word::kSyncBit;
-  if ((w & kOdd) || (r & (Word::kSpillBit | Word::kBothBit))) return false;
+  if (DURESS_UNLIKELY((w & kOdd) || (r & (Word::kSpillBit | Word::kBothBit)))) {
+    if (kWrite || (w & kOdd) || (r & Word::kSpillBit) || mask != static_cast<u8>(~r)) return false;
+    u64 next = reads_on(t, r, id);
+    if (!next) return false;
+    result = {w, r, w, next, mask};
+    return true;
+  }
   Word writes = Word::decode(w), reads = Word::decode(r);
   // Of bytes that were read since their last write only the read is looked at: it was judged to follow the
   // write, so what follows it follows both. Each look is a cache miss in a large heap.
@@ -107,43 +124,55 @@ inline void FastTrack::enter(FastTrackThread& t) {
   if (DURESS_UNLIKELY(collecting_.load(std::memory_order_relaxed))) enter_slow(t);
 }
 
-inline AccessId FastTrack::number(FastTrackThread& t, Place place) {
-  if (DURESS_UNLIKELY(t.self->epoch_span == 0)) open_epoch(t);
+inline AccessId FastTrack::new_number_in_chunk(FastTrackThread& t, Place place) {
+  AccessId id = t.next++;
+  records_.set(id, {place, {t.epoch, t.clock.slot(), t.locks}});
+  return id;
+}
+
+/// REQUIRES: the epoch is open and the chunk not full.
+inline AccessId FastTrack::number_in_chunk(FastTrackThread& t, Place place) {
   u32 hash = (raw(place.site) + raw(place.stack) * 5) & 63;
   FastTrackThread::CachedPlace& cached = t.places[hash];
   if (cached.place.site == place.site && cached.place.stack == place.stack && cached.locks == t.locks &&
       own_epoch(t, cached.id)) {
     return cached.id;
   }
-  AccessId id = new_number(t, place);
+  AccessId id = new_number_in_chunk(t, place);
   cached = {place, id, t.locks};
   return id;
 }
 
-/// An access within one cell, if it is a simple case. REQUIRES: it does not cross into the next cell.
+/// An access within one cell, if it is a simple case and nothing has to be called for it. Hooks consist of
+/// this alone; a call anywhere in them would make every one of them save all registers. REQUIRES: it does not
+/// cross into the next cell.
 template <bool kWrite>
-inline bool FastTrack::access_simply(FastTrackThread& t, uptr address, u32 size, Place place) {
-  if (DURESS_UNLIKELY(t.ignore || !ShadowMap::covers(address))) return false;
-  AccessId id = number(t, place);
+__attribute__((always_inline)) inline FastTrack::Outcome FastTrack::try_access(FastTrackThread& t,
+                                                                               uptr address, u32 size,
+                                                                               Place place) {
+  if (DURESS_UNLIKELY(t.ignore || t.self->epoch_span == 0 || t.next == t.end || !shadow_.has_region(address)))
+    return Outcome::kNotTried;
+  Cell* cell = shadow_.cell_in_region(address);
   u8 mask = static_cast<u8>(((1u << size) - 1) << (address & 7));
-  Cell* cell = shadow_.cell(address);
-  if (!kWrite && (cell->reads() & (Word::kSpillBit | Word::kBothBit)) &&
-      shared_read_seen(t, cell, address, mask))
-    return true;
-  enter(t);
+  if (!kWrite && DURESS_UNLIKELY(cell->reads() & Word::kSpillBit)) return Outcome::kNotSimple;
+  AccessId id = number_in_chunk(t, place);
+  t.busy.store(true, std::memory_order_relaxed);
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // as in enter()
   Line* line = Line::of(cell);
-  line->lock();
+  if (DURESS_UNLIKELY(collecting_.load(std::memory_order_relaxed)) || !line->try_lock()) {
+    leave(t);
+    return Outcome::kNotTried;
+  }
   u64 w = cell->writes(), r = cell->reads();
   Transition change;
-  bool simple = transition<kWrite>(t, w, r, mask, id, change);
+  bool simple = transition<kWrite>(t, w, r, mask, id, change) && (w | r || shadow_.touched(address));
   if (DURESS_LIKELY(simple)) {
-    if (!(w | r)) shadow_.mark_touched(address);
     change.apply<kWrite>(cell);
     ++(kWrite ? t.rules.write_exclusive : t.rules.read_exclusive);
   }
   line->unlock();
   leave(t);
-  return simple;
+  return simple ? Outcome::kDone : Outcome::kNotSimple;
 }
 
 }  // namespace duress

@@ -66,3 +66,15 @@ int local_only(int i) { int a[4] = {1, 2, 3, i}; a[i & 3] += table[i & 3]; retur
 // CHECK-NOT: __duress_check_write4
 // CHECK: ret void
 void fixed(int* count, const int* a, int n) { int i = 0; do { *count += a[i * 7]; } while (++i < n); }
+
+// Comparing a local's address or passing the local by value tells nobody where it is.
+// CHECK-LABEL: define internal {{.*}}@compared_and_passed.duress.checked
+// CHECK-NOT: __duress_{{check|range}}
+// CHECK: ret i64
+struct Big { long words[30]; };
+long take(struct Big b);
+long compared_and_passed(long n) {
+  struct Big big;
+  for (long* p = big.words; p != big.words + 30; ++p) *p = n * *p + (long)(p == (long*)n);
+  return take(big);
+}

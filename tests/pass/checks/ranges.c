@@ -43,6 +43,13 @@ void gaps(int* a, int n) { for (int i = 0; i < n; ++i) a[2 * i] = i; }
 // CHECK: __duress_check_write4
 void sometimes(int* restrict a, const int* restrict b, long n) { for (long i = 0; i < n; ++i) if (b[i] & 1) a[i] = 1; }
 
+// Neighbours on both sides of every second element: one row of places, not two.
+// CHECK-LABEL: define internal {{.*}}@both_sides.duress.checked
+// CHECK: call void @__duress_stride_read(ptr %{{.*}}, i64 %{{.*}}, i64 16, i64 8
+// CHECK-NOT: __duress_stride_read
+// CHECK: ret double
+double both_sides(const double* a, long n) { double s = 0; for (long i = 1; i < n; i += 2) s += a[i - 1] * a[i + 1]; return s; }
+
 // A call in the loop may synchronise.
 // CHECK-LABEL: define internal {{.*}}@with_call.duress.checked
 // CHECK-NOT: __duress_range

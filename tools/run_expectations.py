@@ -267,7 +267,9 @@ def main():
     files = []
     for path in options.paths:
         inside = sorted(f for f in path.rglob("*") if f.suffix in (".c", ".cc")) if path.is_dir() else [path]
-        files += [f.resolve() for f in inside if f.parent.name != "lib"]
+        # A folder with a build of its own is a project, not a set of programs.
+        files += [f.resolve() for f in inside
+                  if f.parent.name != "lib" and (f.parent == path or not (f.parent / "CMakeLists.txt").exists())]
     programs = [Program(f) for f in files]
     out = options.build.resolve() / "tests" / "expectations" / options.tool
     out.mkdir(parents=True, exist_ok=True)

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bounded_queue.h"
 
+#include <duress/test.h>
 #include <gtest/gtest.h>
 
 #include <thread>
-
-#include <duress/test.h>
 
 TEST(BoundedQueue, KeepsTheOrder) {
   duress::check([] {

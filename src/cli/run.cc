@@ -224,7 +224,8 @@ int execute(const RunOptions& options) {
       say(error);
       return kExitToolFailed;
     }
-    words += fmt::format(":mode=controlled:request={}:record={}", exchange->request_path(), exchange->record_path());
+    words += fmt::format(":mode=controlled:request={}:record={}", exchange->request_path(),
+                         exchange->record_path());
     // The same addresses in every run, where the system allows it; the target inherits it.
     personality(static_cast<unsigned long>(personality(0xffffffff)) | ADDR_NO_RANDOMIZE);
   }
@@ -304,7 +305,8 @@ int run_command(const Arguments& arguments) {
   app.add_option("-t,--tool", options.chain,
                  "Chain of analyses, A:B:C (see duress list analyses); default FastTrack");
   app.add_flag("--free", options.free, "Threads in parallel under the system's scheduler (default)");
-  app.add_flag("--controlled", options.controlled, "One thread at a time, as --seed says: the same seed, the same run");
+  app.add_flag("--controlled", options.controlled,
+               "One thread at a time, as --seed says: the same seed, the same run");
   app.add_flag("--halt", options.halt, "Stop the program at its first race");
   app.add_option("--json", options.json, "Write one JSON document: --json to stdout, --json=FILE to a file");
   app.add_option("--suppressions", options.suppressions, "File of races to hide, in ThreadSanitizer's syntax")
@@ -346,7 +348,8 @@ int run_command(const Arguments& arguments) {
   if (options.target.empty() || options.target[0].empty()) {
     return wrong_use("run", "no program given; put it and its arguments after --");
   }
-  if (options.controlled && options.free) return wrong_use("run", "--free and --controlled exclude each other");
+  if (options.controlled && options.free)
+    return wrong_use("run", "--free and --controlled exclude each other");
   if (std::string error = check_chain(options.chain); !error.empty()) return wrong_use("run", error);
   for (const std::string& where : {options.json, options.print_suppressions}) {
     if (std::string error = check_output(where); !error.empty()) return wrong_use("run", error);

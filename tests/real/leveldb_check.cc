@@ -19,7 +19,9 @@ std::string key(int thread, int i) {
   return text;
 }
 
-std::string value(int thread, int i) { return std::string(100 + i % 50, static_cast<char>('a' + thread)); }
+std::string value(int thread, int i) {
+  return std::string(100 + i % 50, static_cast<char>('a' + thread));
+}
 }  // namespace
 
 int main(int argc, char** argv) {

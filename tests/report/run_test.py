@@ -92,7 +92,7 @@ class RunTest(unittest.TestCase):
             self.assertIn("--help", result.stderr)
         self.assertIn("nearest: FastTrack", self.duress("run", "-t", "FastTrak", "--", "x").stderr)
         self.assertIn("nearest: list", self.duress("lst").stderr)
-        self.one_line(self.duress("run", "--controlled", "--", "x"), 2)
+        self.one_line(self.duress("run", "--controlled", "--free", "--", "x"), 2)
 
     # ---- streams ---------------------------------------------------------------------------------
 

@@ -11,7 +11,9 @@
 int first_total = 0, second_total = 0;
 int step = 0;
 
-__attribute__((noinline)) void add(int* total) { *total += 1; }
+__attribute__((noinline)) void add(int* total) {
+  *total += 1;
+}
 
 int main() {
   std::thread one([] {

@@ -29,12 +29,15 @@ int main() {
     data[3]++, eight.fetch_sub(1, std::memory_order_release);
     data[4]++;
     __int128 expected = 0;
-    while (!__atomic_compare_exchange_n(&sixteen, &expected, (__int128)1 << 70, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) expected = 0;
+    while (!__atomic_compare_exchange_n(&sixteen, &expected, (__int128)1 << 70, false, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED))
+      expected = 0;
   });
   pass(one, 0), pass(two, 1), pass(four, 2), pass(eight, 3);
   for (;;) {
     __int128 wanted = (__int128)1 << 70;
-    if (__atomic_compare_exchange_n(&sixteen, &wanted, wanted, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) break;
+    if (__atomic_compare_exchange_n(&sixteen, &wanted, wanted, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
+      break;
     std::this_thread::yield();
   }
   data[4]++;

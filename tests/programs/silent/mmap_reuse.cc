@@ -14,8 +14,8 @@ int unmapped = 0;
 void* const kPlace = reinterpret_cast<void*>(0x200000000000);
 
 char* map() {
-  return static_cast<char*>(mmap(kPlace, 4096, PROT_READ | PROT_WRITE,
-                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0));
+  return static_cast<char*>(
+      mmap(kPlace, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0));
 }
 
 int main() {

@@ -53,4 +53,6 @@ int count() {
   return counter;
 }
 
-int main() { return count<TestAndSet>() + count<Ticket>() + count<CompareExchange>() == 900 ? 0 : 1; }
+int main() {
+  return count<TestAndSet>() + count<Ticket>() + count<CompareExchange>() == 900 ? 0 : 1;
+}

@@ -386,6 +386,7 @@ DURESS_EXPORT int __duress_check(DuressCheck* asked) {
   check.asked = asked;
   check.length = 0;
   control_attach(check.request, check.record);
+  g_plain_matters = true;
   rt->points.begin_learning(*check.request);
   g_learn_access = learn_access;
   bool failed;

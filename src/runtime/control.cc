@@ -23,6 +23,7 @@ namespace duress {
 thread_local sched::Strand* t_strand __attribute__((tls_model("initial-exec"))) = nullptr;
 sched::Scheduler* g_scheduler = nullptr;
 void (*g_trace_value)(u64 value, u32 size) = nullptr;
+bool g_plain_matters = true;
 void (*g_learn_access)(const void* p, u64 size, bool write, const DuressSite* site) = nullptr;
 
 namespace {
@@ -32,6 +33,8 @@ using sched::Strand;
 const trail::Request* g_request = nullptr;
 trail::Record* g_record = nullptr;
 int server_in = -1, server_out = -1;
+thread_local DuressFrame* t_frames __attribute__((tls_model("initial-exec"))) =
+    nullptr;                         // mapped for this strand
 constinit Strand* traced = nullptr;  // its operation's value is not known yet
 
 void* map_file(const char* path, size_t bytes, bool write) {
@@ -198,16 +201,38 @@ void control_begin() {
                                                         trace};
   g_scheduler = new (map_memory(sizeof(sched::Scheduler))) sched::Scheduler(rt.arena, surroundings);
   rt.points.apply(*g_request);
+  g_plain_matters = g_request->detect || g_request->sites || g_request->points == trail::Points::kAll;
   if (g_request->trace) g_trace_value = trace_value;
   if (g_request->detect) {
     rt.reporter.tell_points(&rt.points);
     rt.enter_main_thread();
   }
+  if (!g_request->detect) control_enter_strand();
   own_thread_number();
   t_strand = scheduler().begin(*g_request, g_record);
   memcpy(t_strand->name, "main", 5);
   control_signals_begin();
   control_random_begin(g_request->seed);
+}
+
+// Checked bodies compare a shadow word with the thread's epoch: with a span of everything and a shadow that
+// nobody writes, each comparison holds, and a function with atomics runs optimised code that calls hooks for
+// those alone.
+constexpr size_t kFrameBytes = size_t{64}
+                               << 20;  // address space only; deeper than any stack of 64 MiB can be
+
+void control_enter_strand() {
+  auto* frames = static_cast<DuressFrame*>(map_memory(kFrameBytes));
+  if (!frames) fatal("out of memory for a thread's call stack", "raise 'ulimit -v'");
+  __duress_self = {0, ~u64{0}, frames, __duress_no_reads, 0};
+  t_frames = frames;
+}
+
+void control_leave_strand() {
+  if (!t_frames) return;
+  unmap_memory(t_frames, kFrameBytes);
+  t_frames = nullptr;
+  __duress_self = {0, ~u64{0}, __duress_scratch_frames, __duress_no_reads, 0};
 }
 
 void control_fork_point() {

@@ -57,6 +57,9 @@ void control_ended();
 /// It is about to die of a signal.
 void control_crashed();
 void control_after_fork_in_child();
+/// The calling strand's inline state, where nothing is detected: every inline check passes, frames have room.
+void control_enter_strand();
+void control_leave_strand();
 /// In signals.cc.
 void control_signals_begin();
 /// In random.cc: what the program asks of the system's randomness comes from this seed.
@@ -65,6 +68,8 @@ void control_random_begin(u64 seed);
 /// Another request and record (duress::check).
 void control_attach(const trail::Request* request, trail::Record* record);
 /// Called for every plain access of a strand before it is decided whether it is a point; null: nothing.
+/// False: nobody wants to hear of plain accesses, the hooks of faithful bodies only perform them.
+extern bool g_plain_matters;
 extern void (*g_learn_access)(const void* p, u64 size, bool write, const DuressSite* site);
 
 // ---- accesses (hooks)

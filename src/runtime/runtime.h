@@ -16,6 +16,8 @@
 
 extern "C" {
 extern constinit thread_local DuressSelf __duress_self __attribute__((tls_model("initial-exec")));
+extern DuressFrame __duress_scratch_frames[];
+extern uint64_t __duress_no_reads[];
 }
 
 namespace duress {

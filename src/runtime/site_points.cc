@@ -248,7 +248,8 @@ class Positions {
 
 }  // namespace
 
-/// Plain bodies know nothing of atomics: a function that has one, or a site that is a point, runs faithfully.
+/// Plain bodies know nothing of atomics: a function that has one runs its checked body, where no check fails
+/// while nothing is detected; one that has a point runs faithfully.
 void SitePoints::set_bodies(const DuressModule& module) const {
   bool all = request_->points == trail::Points::kAll || request_->detect;
   memset(module.flags_begin, all ? DURESS_BODY_FAITHFUL : DURESS_BODY_PLAIN,
@@ -266,9 +267,12 @@ void SitePoints::set_bodies(const DuressModule& module) const {
   each_unit(module,
             [&](const DuressSiteHeader& header, const DuressSite* sites, const char* strings, u8* flags) {
               for (u32 i = 0; i < header.sites; ++i) {
-                bool wanted = is_atomic_site(sites[i]) || (points && positions.has(sites[i], strings));
-                if (wanted && sites[i].function_index < header.functions) {
-                  flags[sites[i].function_index] = DURESS_BODY_FAITHFUL;
+                if (sites[i].function_index >= header.functions) continue;
+                u8& body = flags[sites[i].function_index];
+                if (points && positions.has(sites[i], strings)) {
+                  body = DURESS_BODY_FAITHFUL;
+                } else if (is_atomic_site(sites[i]) && body == DURESS_BODY_PLAIN) {
+                  body = DURESS_BODY_CHECKED;
                 }
               }
             });

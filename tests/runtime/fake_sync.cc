@@ -247,6 +247,8 @@ thread_local sched::Strand* t_strand __attribute__((tls_model("initial-exec"))) 
 sched::Scheduler* g_scheduler = nullptr;
 void control_fork_point() {}
 void control_crashed() {}
+void control_enter_strand() {}
+void control_leave_strand() {}
 u64 control_deadline(clockid_t, const timespec*) {
   return sched::kNever;
 }

@@ -36,9 +36,11 @@ void on_thread_end(void* value) {
   auto* handle = static_cast<ThreadHandle*>(value);
   if (++handle->rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(end_key, handle) == 0) return;
   handle_ended(handle);
+  bool detected = handle->thread != nullptr;
   thread_ended();
   drop_handle(handle);
   if (!controlled()) return;
+  if (!detected) control_leave_strand();
   t_strand = nullptr;
   scheduler().end();
 }
@@ -59,6 +61,7 @@ void begin_thread(ThreadHandle* handle) {
     scheduler().arrive(handle->strand);
   }
   thread_started(handle->thread);
+  if (handle->strand && !handle->thread) control_enter_strand();
   pthread_setspecific(end_key, handle);
   // A strand's own kernel thread takes no signals: the carrier does.
   if (handle->restore_mask && !handle->strand) change_mask(SIG_SETMASK, handle->signal_mask);

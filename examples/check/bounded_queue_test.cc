@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bounded_queue.h"
 
-#include <duress/test.h>
-#include <gtest/gtest.h>
+#include <duress/gtest.h>
 
 #include <thread>
 

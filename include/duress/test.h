@@ -2,6 +2,7 @@
 //
 // duress::check: a test runs a closure thousands of times, each time under another schedule.
 //
+//   #include <duress/gtest.h>   // GoogleTest; with another framework duress/test.h, and look at the result
 //   TEST(Queue, PopsWhatWasPushed) {
 //     duress::check([] {
 //       Queue queue;
@@ -34,10 +35,6 @@
 #include <typeinfo>
 
 #include "duress/test_call.h"
-
-#ifdef GTEST_TEST
-#include <gtest/gtest-spi.h>
-#endif
 
 namespace duress {
 
@@ -99,54 +96,14 @@ struct Call {
   static int has_failed(void* self) { return static_cast<Call*>(self)->failed(); }
 };
 
-#ifdef GTEST_TEST
-/// While it lives, failures of EXPECT and ASSERT in the closure are kept here: a schedule that fails is one
-/// failure of the test, with its interleaving, however often it is run again to shorten it.
-class Failures {
- public:
-  Failures() : reporter_(::testing::ScopedFakeTestPartResultReporter::INTERCEPT_ALL_THREADS, &results_) {
-    current() = this;
-  }
-  ~Failures() { current() = nullptr; }
-  Failures(const Failures&) = delete;
-  Failures& operator=(const Failures&) = delete;
-
-  /// Whether one came since the last call.
-  static bool failed() {
-    Failures& self = *current();
-    bool any = false;
-    for (; self.seen_ < self.results_.size(); ++self.seen_) {
-      const ::testing::TestPartResult& result = self.results_.GetTestPartResult(self.seen_);
-      if (!result.failed()) continue;
-      any = true;
-      self.message_ = std::string(result.file_name() ? result.file_name() : "") + ":" +
-                      std::to_string(result.line_number()) + ": " + result.message();
-    }
-    return any;
-  }
-  static std::string message() { return current()->message_; }
-
- private:
-  static Failures*& current() {
-    static Failures* failures = nullptr;
-    return failures;
-  }
-  ::testing::TestPartResultArray results_;
-  ::testing::ScopedFakeTestPartResultReporter reporter_;
-  int seen_ = 0;
-  std::string message_;
+/// What a test framework adds; duress/gtest.h does for GoogleTest.
+struct Framework {
+  void (*begin)() = nullptr;                    // failures of assertions are kept back from now on
+  bool (*failed)() = nullptr;                   // whether one came since the last call
+  void (*end)(std::string* message) = nullptr;  // no longer; the last one's text
+  void (*tell)(const CheckResult& result, const char* file, int line) = nullptr;
 };
-
-inline void tell_gtest(const CheckResult& result, const char* file, int line) {
-  if (!result.passed) ADD_FAILURE_AT(file, line) << result.failure << "\n" << result.report;
-}
-#else
-struct Failures {
-  static bool failed() { return false; }
-  static std::string message() { return {}; }
-};
-inline void tell_gtest(const CheckResult&, const char*, int) {}
-#endif
+inline Framework framework;
 
 template <typename Closure>
 CheckResult search(Closure& closure, const CheckOptions& options, const char* token) {
@@ -157,9 +114,10 @@ CheckResult search(Closure& closure, const CheckOptions& options, const char* to
     result.passed = !options.failed || !options.failed();
     return result;
   }
-  Failures failures;
-  (void)failures;
-  auto failed = options.failed ? options.failed : Failures::failed;
+  bool (*failed)() = options.failed     ? options.failed
+                     : framework.failed ? framework.failed
+                                        : [] { return false; };
+  if (framework.begin) framework.begin();
   Call<Closure> call = {&closure, failed};
   DuressCheck check = {};
   check.size = sizeof check;
@@ -171,18 +129,18 @@ CheckResult search(Closure& closure, const CheckOptions& options, const char* to
   check.strategy = options.strategy;
   check.token = token;
   check.all_points = options.all_points;
-#ifdef GTEST_TEST
-  check.quiet = 1;  // GoogleTest prints it
-#else
-  check.quiet = options.quiet;
-#endif
+  check.quiet = options.quiet || framework.tell;  // the framework prints it
   check.closure = Call<Closure>::run;
   check.failed = Call<Closure>::has_failed;
   check.data = &call;
   result.passed = __duress_check(&check) == 0;
   result.executions = check.executions;
   if (check.what) result.failure = check.what;
-  if (!Failures::message().empty()) result.failure += "\n" + Failures::message();
+  if (framework.end) {
+    std::string message;
+    framework.end(&message);
+    if (!message.empty()) result.failure += "\n" + message;
+  }
   if (check.report) result.report = check.report;
   if (check.found) result.token = check.found;
   return result;
@@ -196,7 +154,7 @@ template <typename Closure>
 CheckResult check(Closure&& closure, const CheckOptions& options = {}, const char* file = __builtin_FILE(),
                   int line = __builtin_LINE()) {
   CheckResult result = internal::search(closure, options, nullptr);
-  internal::tell_gtest(result, file, line);
+  if (internal::framework.tell) internal::framework.tell(result, file, line);
   return result;
 }
 
@@ -205,7 +163,7 @@ template <typename Closure>
 CheckResult replay(Closure&& closure, const std::string& token, const CheckOptions& options = {},
                    const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
   CheckResult result = internal::search(closure, options, token.c_str());
-  internal::tell_gtest(result, file, line);
+  if (internal::framework.tell) internal::framework.tell(result, file, line);
   return result;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// duress::check, built as a user builds it: with duress-c++. test.h comes before gtest.h, so that it does not
+// duress::check, built as a user builds it: with duress-c++. Not with duress/gtest.h, which would
 // tell GoogleTest of the failures that are wanted here.
 #include <duress/test.h>
 //

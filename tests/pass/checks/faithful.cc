@@ -2,10 +2,7 @@
 // Source-level reads stay apart in faithful bodies, whatever the optimiser knows about plain ones.
 // RUN: %clang++ -O2 -g %s -S -emit-llvm -fpass-plugin=%plugin -o - | %check %s
 // RUN: %c++ -O2 %s -o %t && DURESS_TEST_BODY=2 DURESS_TEST_COUNTS=1 %t 2>&1 | %check %s --check-prefix=COUNT
-struct Shape {
-  int sides;
-  int draw() const { return sides; }
-};
+struct Shape { int sides; int draw() const { return sides; } };
 Shape* shape;
 int value = 3;
 
@@ -13,38 +10,26 @@ int value = 3;
 // CHECK-COUNT-2: call i64 @__duress_load8(ptr{{.*}} @shape
 // CHECK: ret
 int double_() __asm__("_Z6doublev");
-int double_() {
-  return shape ? shape->draw() : 0;
-}
+int double_() { return shape ? shape->draw() : 0; }
 
 // Two calls of a function whose plain body only reads: not merged.
 // CHECK-LABEL: define internal {{.*}}@_Z5twicev.duress.faithful
 // CHECK-COUNT-2: call {{.*}}i32 @_ZL3getv()
 // CHECK: ret
-static int get() {
-  return value;
-}
-int twice() {
-  return get() + get();
-}
+static int get() { return value; }
+int twice() { return get() + get(); }
 
 // No hook for locals that stay here.
 // CHECK-LABEL: define internal {{.*}}@_Z5quieti.duress.faithful
 // CHECK-NOT: __duress_load4
 // CHECK: ret
-int quiet(int n) {
-  int sum = 0;
-  for (int i = 0; i < n; ++i) sum += i;
-  value = sum;
-  return sum;
-}
+int quiet(int n) { int sum = 0; for (int i = 0; i < n; ++i) sum += i; value = sum; return sum; }
 
 // A parameter that the plain body does not need must still arrive.
 // CHECK-LABEL: define internal {{.*}}@_ZL3addPi.duress.faithful
 // CHECK: call {{.*}}@__duress_load4(ptr{{.*}} %0
-static __attribute__((noinline)) int add(int* p) {
-  return *p + 1;
-}
+static __attribute__((noinline)) int add(int* p) { return *p + 1; }
+
 
 Shape square{4};
 int main() {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions that ask not to be instrumented are not.
-// RUN: test ! -e %attributes || %clang++ -O1 -g0 %s -S -emit-llvm -fplugin=%attributes -fpass-plugin=%plugin
-// -o - | %check %s RUN: %clang++ -O1 -g0 %s -S -emit-llvm -fpass-plugin=%plugin -o - | %check %s
-// --check-prefix=DISABLED
+// RUN: test ! -e %attributes || %clang++ -O1 -g0 %s -S -emit-llvm -fplugin=%attributes -fpass-plugin=%plugin -o - | %check %s
+// RUN: %clang++ -O1 -g0 %s -S -emit-llvm -fpass-plugin=%plugin -o - | %check %s --check-prefix=DISABLED
 int value;
 // CHECK-NOT: @_Z5quietv.duress
 // CHECK-NOT: @_ZN1S6methodEv.duress
@@ -10,20 +9,8 @@ int value;
 // DISABLED-NOT: @_Z8disabledv.duress
 // CHECK-DAG: define internal {{.*}}@_Z4loudv.duress.faithful
 // CHECK-DAG: define internal {{.*}}@_Z4loudv.duress.checked
-__attribute__((no_sanitize("thread"))) int quiet() {
-  return ++value;
-}
-__attribute__((disable_sanitizer_instrumentation)) int disabled() {
-  return ++value;
-}
-struct S {
-  __attribute__((no_sanitize_thread)) int method() { return ++value; }
-};
-template <class T>
-__attribute__((no_sanitize("thread"))) T templated() {
-  return ++value;
-}
-int loud() {
-  S s;
-  return quiet() + s.method() + templated<int>() + ++value;
-}
+__attribute__((no_sanitize("thread"))) int quiet() { return ++value; }
+__attribute__((disable_sanitizer_instrumentation)) int disabled() { return ++value; }
+struct S { __attribute__((no_sanitize_thread)) int method() { return ++value; } };
+template <class T> __attribute__((no_sanitize("thread"))) T templated() { return ++value; }
+int loud() { S s; return quiet() + s.method() + templated<int>() + ++value; }

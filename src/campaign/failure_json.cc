@@ -53,7 +53,7 @@ Json stacks_of(const Found& found, Names& names) {
   return list;
 }
 
-Json to_json(const Found& found, Names& names) {
+Json to_json(const Found& found, bool keep_going, Names& names) {
   Json json;
   json["id"] = found.failure.id;
   json["failure"] = schema_failure(found.failure.kind);
@@ -61,6 +61,7 @@ Json to_json(const Found& found, Names& names) {
   json["strategy"] = strategy_name(found.plan.strategy());
   json["model"] = "sc";
   json["found_at_run"] = found.run + 1;
+  if (keep_going) json["runs_failed"] = found.times;
   json["switches"] = found.switches;
   json["replayed"] = found.replayed;
   json["replay"] = found.token;
@@ -81,7 +82,8 @@ std::string with_failures(const std::string& document, const SearchResult& resul
   Json json = Json::parse(document);
   json["complete"] = !result.interrupted && !result.out_of_time;
   json["failures"] = Json::array();
-  for (const Found& found : result.found) json["failures"].push_back(to_json(found, names));
+  for (const Found& found : result.found)
+    json["failures"].push_back(to_json(found, result.kept_going, names));
   if (!result.earlier.empty()) json["found_before"] = result.earlier;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

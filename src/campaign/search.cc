@@ -105,6 +105,7 @@ SearchResult Search::run(const std::atomic<bool>& stop) {
     workers_.push_back(std::make_unique<Worker>(std::move(options), &halt_));
   }
 
+  result_.kept_going = setup_.keep_going;
   bool finished = false;
   while (!finished) {
     u64 round_end = Portfolio::round_end(state_.next_run);
@@ -115,6 +116,7 @@ SearchResult Search::run(const std::atomic<bool>& stop) {
     // In order of their numbers, whoever was first.
     std::vector<Found*> found;
     for (auto& [id, entry] : round.found) {
+      for (Found& earlier : result_.found) earlier.times += earlier.failure.id == id ? entry.times : 0;
       bool known = std::find(state_.failures.begin(), state_.failures.end(), id) != state_.failures.end();
       bool later = !setup_.keep_going && entry.run != round.first_failure;
       if (!known && !later) found.push_back(&entry);
@@ -269,10 +271,12 @@ void Search::finish_run(Worker& worker, u64 index, const Plan& plan, Execution e
   while (index < first && !round.first_failure.compare_exchange_weak(first, index)) {
   }
   auto [it, fresh] = round.found.try_emplace(failure->id);
+  u64 times = ++it->second.times;
   if (!fresh && it->second.run < index) return;
   if (fresh) ++failures_;
   Found& found = it->second;
   found = {};
+  found.times = times;
   found.failure = std::move(*failure);
   found.logs = std::move(logs);
   found.errors = read_file(worker.captured().errors, kErrorsKept).value_or("");

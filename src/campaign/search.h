@@ -45,6 +45,7 @@ struct Found {
   Trail trail;
   u64 switches = 0;
   u64 first_switches = 0;  // before it was minimised
+  u64 times = 0;           // how many runs failed so
   bool replayed = false;   // it failed again in the same way
   bool fewest = false;     // no single deviation can be left out
   u64 diverged = 0;        // not replayed: 1 + the choice where the replay went another way
@@ -79,6 +80,7 @@ struct SearchResult {
   bool interrupted = false, out_of_time = false;
   bool one_thread = false;  // no run had a second thread: there is nothing to schedule
   u64 pairs = 0;            // racing pairs known in the end
+  bool kept_going = false;  // the search did not stop at the first failure
   finding::RunLog races;    // what the detecting runs reported, in order of their numbers
   u64 restarts = 0, leftovers = 0;
   u64 most_output = 0;               // bytes, of one run

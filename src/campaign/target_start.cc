@@ -77,7 +77,15 @@ void become_target(const TargetStart& start, char* const* argv, char* const* var
 
 std::string with_user_options(const std::string& ours) {
   const char* given = std::getenv("DURESS_OPTIONS");
-  return given != nullptr && *given != '\0' ? std::string(given) + ":" + ours : ours;
+  std::string text = given != nullptr && *given != '\0' ? std::string(given) + ":" + ours : ours;
+  return padded_options(text);
+}
+
+std::string padded_options(const std::string& text) {
+  constexpr std::size_t kStep = 4096;
+  constexpr char kPad[] = ":pad=";
+  std::size_t length = text.size() + sizeof kPad - 1;
+  return text + kPad + std::string((length / kStep + 1) * kStep - length, 'x');
 }
 
 std::string check_option_path(const std::string& path) {

@@ -32,6 +32,9 @@ Started start_target(const TargetStart& start);
 
 /// The environment's DURESS_OPTIONS, then `ours`, so that ours win.
 std::string with_user_options(const std::string& ours);
+/// Made longer, to one of a few lengths. The environment lies above the stack: with folders and process ids
+/// in it the stack would lie elsewhere in every run.
+std::string padded_options(const std::string& text);
 
 /// "" if `path` can stand in DURESS_OPTIONS, else why not.
 std::string check_option_path(const std::string& path);

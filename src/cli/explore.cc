@@ -213,6 +213,9 @@ std::string document(const ExploreOptions& options, const SearchResult& result, 
   std::error_code ignored;
   report.cwd = fs::current_path(ignored).string();
   report::fill_report(result.races, none, report);
+  // Which process it was is chance; everything else is the same for the same seed.
+  for (auto& race : report.races) race.pid = 0;
+  for (auto& crash : report.crashes) crash.pid = 0;
   report.incomplete.assign(result.incomplete.begin(), result.incomplete.end());
   return campaign::with_failures(report::to_json(report), result, names);
 }
@@ -350,7 +353,8 @@ int explore_command(const Arguments& arguments) {
       "--points", options.points,
       "Where threads may be switched: sync (default: synchronisation, atomics, racing accesses) or all "
       "(every access)");
-  CLI::Option* runs = app.add_option("--runs", setup.runs, "How many executions at most; default 1000");
+  CLI::Option* runs = app.add_option("--runs", setup.runs, "How many executions at most; default 1000")
+                          ->check(CLI::PositiveNumber);
   app.add_option("--time", options.time, "How long at most: 30s, 5m, 2h");
   app.add_option("--seed", options.seed, "Where everything random comes from; default 1");
   app.add_option("-j,--jobs", setup.jobs,

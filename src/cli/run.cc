@@ -22,6 +22,7 @@
 #include <regex>
 
 #include "campaign/exchange.h"
+#include "campaign/target_start.h"
 #include "cli/catalog.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
@@ -224,8 +225,8 @@ int execute(const RunOptions& options) {
       say(error);
       return kExitToolFailed;
     }
-    words += fmt::format(":mode=controlled:request={}:record={}", exchange->request_path(),
-                         exchange->record_path());
+    words = campaign::padded_options(fmt::format("{}:mode=controlled:request={}:record={}", words,
+                                                 exchange->request_path(), exchange->record_path()));
     // The same addresses in every run, where the system allows it; the target inherits it.
     personality(static_cast<unsigned long>(personality(0xffffffff)) | ADDR_NO_RANDOMIZE);
   }

@@ -36,7 +36,9 @@ bool is_below(const std::string& path, const std::string& folder) {
 /// Not the user's own code: the system's libraries and headers, the C++ library wherever it is installed,
 /// and our runtime. Containers often build in /usr/src, and people in whatever folder they are in.
 bool is_library(const Frame& frame, const finding::ProcessLog& process) {
-  if (starts_with(frame.function, "__duress_")) return true;
+  if (starts_with(frame.function, "__duress_") || starts_with(frame.function, "duress::") ||
+      starts_with(frame.function, "duress_"))
+    return true;
   if (frame.file.find("/include/c++/") != std::string::npos) return true;
   bool system_module = frame.module != process.exe && !is_below(frame.module, "/usr/local") &&
                        (is_below(frame.module, "/usr") || starts_with(frame.module, "/lib"));

@@ -30,15 +30,15 @@ static void on_crash(int signal, siginfo_t* info, void* context) {
   if (rt) {
     control_crashed();
     // A crash inside the runtime must not wait for a lock that this thread holds.
-    bool inside = t && t->in_runtime;
+    bool inside = t && t->in_runtime && !controlled();
     sched::Strand* strand = controlled();
     auto pc = static_cast<uptr>(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
     Tid tid = t ? t->tid : Tid{0};
     StackId stack = t && !inside ? rt->context(*t) : StackId{0};
-    if (!t && strand) {  // nothing is detected: no frames were pushed
+    if (strand) {  // the stack as it is: a fault inside a hook belongs to its caller
       tid = static_cast<Tid>(strand->number);
       stack = unwound(*rt, pc);
-      rt->reporter.thread(tid, static_cast<Tid>(strand->creator), strand->name);
+      if (!t) rt->reporter.thread(tid, static_cast<Tid>(strand->creator), strand->name);
     }
     if (!inside)
       rt->reporter.crash(signal, reinterpret_cast<uptr>(info->si_addr), tid, stack, pc, t != nullptr);

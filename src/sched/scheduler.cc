@@ -16,9 +16,11 @@ namespace {
 constexpr u64 kLongTimer = 10'000'000'000;  // ten seconds
 /// A strand that comes to the same operation this often while nothing changes only waits for others.
 constexpr u32 kPatience = 3;
-/// Polling under a lock changes the lock each time. After so many equal operations in one turn others go
-/// first.
-constexpr u32 kLongTurn = 1000;
+/// A strand that waits and counts its tries changes something each time. After so many equal operations in
+/// one turn others go first. More than RaceFuzzer's figure 2 needs (100,000), less than the limit of steps.
+constexpr u32 kLongTurn = 250'000;
+/// Those who spin take turns of so many points: on the thread backend each turn costs microseconds.
+constexpr u64 kSpinningTurn = 100;
 /// All strands spin and nothing changes: after so many points for each, nothing ever will. Large, because a
 /// loop that asks a flag while it computes looks the same from here.
 constexpr u64 kLivelock = 1'000'000;
@@ -299,7 +301,23 @@ void Scheduler::lock_taken(uptr lock) {
   }
 }
 
+bool Scheduler::is_wanted(uptr lock) {
+  Object* o = find_object(lock);
+  for (Strand* s = o ? o->first : nullptr; s; s = s->next_in_queue) {
+    if (s->next.kind == OpKind::kLock) return true;
+  }
+  return false;
+}
+
 void Scheduler::lock_given(uptr lock) {
+  // Whoever only tries for it may try again. Nothing else has changed: a strand that looks at something under
+  // a lock, again and again, must be seen to wait.
+  for (u32 i = spinning_count_; i-- > 0;) {
+    Strand* s = spinning_[i];
+    if (s == running_ || s->next.object != lock) continue;
+    remove_spinning(s);
+    add_ready(s);
+  }
   Object* o = find_object(lock);
   if (!o) return;
   if (o->depth && --o->depth) return;
@@ -473,7 +491,10 @@ Strand* Scheduler::pick() {
   for (;;) {
     if (timed_ && now_ >= next_deadline_) fire_due();
     if (descriptor_waiters_) poll_descriptors(0);
-    if (ready_count_) return choose_thread();
+    if (ready_count_) {
+      idle_ = 0;
+      return choose_thread();
+    }
     if (timed_ && fire_earliest()) continue;
     if (spinning_count_) {
       if (descriptor_waiters_) {
@@ -483,8 +504,11 @@ Strand* Scheduler::pick() {
         stop(trail::Outcome::kLivelock);
       }
       Strand* s = spinning_[0];
-      remove_spinning(s);  // to the end of the line
-      add_spinning(s);
+      if (idle_ % kSpinningTurn == 0) {
+        remove_spinning(s);  // to the end of the line
+        add_spinning(s);
+        s = spinning_[0];
+      }
       return s;
     }
     if (!descriptor_waiters_) stop(trail::Outcome::kDeadlock);

@@ -127,6 +127,8 @@ class Scheduler {
   bool approach_lock(const Operation& operation, bool reentrant, u64 deadline = kNever);
   void lock_taken(uptr lock);
   void lock_given(uptr lock);
+  /// Whether a strand waits to lock it exclusively.
+  bool is_wanted(uptr lock);
   /// Wakes up to `most` of those who wait; which ones is a choice.
   u32 wake(uptr queue, u32 most = ~0u);
   /// The strategy tells the record what it found: before the process ends.

@@ -89,7 +89,7 @@ void Scheduler::forget_strand(Strand* s) {
 }
 
 void Scheduler::launch(Strand* s) {
-  if (!s->home) need_carrier();
+  need_carrier();  // also where it carries nobody: the heap must look the same on both backends
   s->state = Strand::State::kReady;
   add_ready(s);
   changed();

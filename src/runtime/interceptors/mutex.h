@@ -53,7 +53,6 @@ int try_controlled(pthread_mutex_t* mutex, uptr pc, Attempt attempt) {
 
 inline void unlocked_controlled(const volatile void* mutex) {
   scheduler().lock_given(address_of(mutex));
-  scheduler().changed();
 }
 
 }  // namespace duress

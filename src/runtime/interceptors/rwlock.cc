@@ -31,9 +31,14 @@ DURESS_INTERCEPTOR(int, pthread_rwlock_destroy, (pthread_rwlock_t * lock)) {
   return result;
 }
 
+/// A lock that prefers writers lets no reader in while one waits. In controlled mode the writer waits in the
+/// scheduler, so the C library does not know of it.
+static int try_read(pthread_rwlock_t* lock);
+
 DURESS_INTERCEPTOR(int, pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock)) {
   if (controlled()) control_point(OpKind::kTryReadLock, lock, DURESS_CALLER_PC);
-  return read_locked(DURESS_REAL(pthread_rwlock_tryrdlock)(lock), lock, DURESS_CALLER_PC);
+  return read_locked(controlled() ? try_read(lock) : DURESS_REAL(pthread_rwlock_tryrdlock)(lock), lock,
+                     DURESS_CALLER_PC);
 }
 
 DURESS_INTERCEPTOR(int, pthread_rwlock_trywrlock, (pthread_rwlock_t * lock)) {
@@ -41,6 +46,12 @@ DURESS_INTERCEPTOR(int, pthread_rwlock_trywrlock, (pthread_rwlock_t * lock)) {
   int result = DURESS_REAL(pthread_rwlock_trywrlock)(lock);
   if (controlled() && result == 0) scheduler().lock_taken(address_of(lock));
   return write_locked(result, lock, DURESS_CALLER_PC);
+}
+
+static int try_read(pthread_rwlock_t* lock) {
+  bool prefers_writers = lock->__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP;
+  if (prefers_writers && scheduler().is_wanted(address_of(lock))) return EBUSY;
+  return DURESS_REAL(pthread_rwlock_tryrdlock)(lock);
 }
 
 // In controlled mode the try is made again whenever somebody unlocks. Its answers are those of the lock, but
@@ -52,8 +63,7 @@ static bool is_own_writer(const pthread_rwlock_t* lock) {
 
 static int read_strand(pthread_rwlock_t* lock, uptr pc, u64 deadline = sched::kNever) {
   if (is_own_writer(lock)) return EDEADLK;
-  int result = control_acquire(OpKind::kReadLock, lock, pc, deadline,
-                               [=] { return DURESS_REAL(pthread_rwlock_tryrdlock)(lock); });
+  int result = control_acquire(OpKind::kReadLock, lock, pc, deadline, [=] { return try_read(lock); });
   return read_locked(result, lock, pc);
 }
 
@@ -115,7 +125,6 @@ DURESS_INTERCEPTOR(int, pthread_rwlock_unlock, (pthread_rwlock_t * lock)) {
   if (controlled()) {
     scheduler().lock_given(address_of(lock));
     scheduler().wake(address_of(lock));
-    scheduler().changed();
   }
   return result;
 }

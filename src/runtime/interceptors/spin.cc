@@ -41,10 +41,7 @@ DURESS_INTERCEPTOR(int, pthread_spin_unlock, (pthread_spinlock_t * lock)) {
   if (controlled()) control_point(OpKind::kUnlock, lock, DURESS_CALLER_PC);
   if (awake()) sync_unlocking(const_cast<int*>(lock), /*shared=*/false, DURESS_CALLER_PC);
   int result = DURESS_REAL(pthread_spin_unlock)(lock);
-  if (controlled()) {
-    scheduler().lock_given(address_of(lock));
-    scheduler().changed();
-  }
+  if (controlled()) scheduler().lock_given(address_of(lock));
   return result;
 }
 

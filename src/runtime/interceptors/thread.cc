@@ -58,12 +58,16 @@ void begin_thread(ThreadHandle* handle) {
   if (handle->strand) {
     own_thread_number();  // asked for on its own kernel thread
     t_strand = handle->strand;
+    // Its own kernel thread takes no signals, the carrier does; but its own faults are its own.
+    u64 faults = 0;
+    for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS})
+      faults |= u64{1} << (signal - 1);
+    change_mask(SIG_SETMASK, ~faults);
     scheduler().arrive(handle->strand);
   }
   thread_started(handle->thread);
   if (handle->strand && !handle->thread) control_enter_strand();
   pthread_setspecific(end_key, handle);
-  // A strand's own kernel thread takes no signals: the carrier does.
   if (handle->restore_mask && !handle->strand) change_mask(SIG_SETMASK, handle->signal_mask);
 }
 

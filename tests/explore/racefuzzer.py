@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""RaceFuzzer's figures 1 and 2 (examples/racefuzzer), as its paper states them.
+
+Figure 1: pair (5,7) is created and ERROR1 reached; pair (1,10) is never created in 1,000 runs.
+Figure 2: the race is created in every run and ERROR reached in 0.5 +- 0.05 of them, whatever the number of
+statements before it. Were each run a fair coin, 2,500 runs would miss the interval with p < 1e-6; the seeds are fixed,
+so the test says the same each time.
+
+The rates come from the program's fork server (controlled.py); that the command gets there from nothing but the
+program, by `duress explore --strategy racefuzzer`, is checked too.
+"""
+import random
+import statistics
+import sys
+
+import harness
+from controlled import Server, marked_site, sites_of
+from harness import Failure
+
+FIGURES = harness.ROOT / "examples" / "racefuzzer"
+
+
+def usual_length(server, seeds, sites):
+    """What a search knows of the program's length when it comes to racefuzzer: the middle of 16 runs at random."""
+    lengths = [server.run("random", seeds.getrandbits(64), sites=sites).choices for _ in range(16)]
+    return int(statistics.median_high(lengths))
+
+
+def directed(server, pair, runs, seeds):
+    length = usual_length(server, seeds, [])
+    return [server.run("racefuzzer", seeds.getrandbits(64), length=length, sites=pair, pairs=[pair])
+            for _ in range(runs)]
+
+
+def expect(condition, text):
+    if not condition:
+        raise Failure(text)
+
+
+def figure1(tool, runs):
+    source = FIGURES / "figure1.cc"
+    binary = tool.compile(source)
+    sites = sites_of(binary)
+    real = [marked_site(source, sites, "5", "z"), marked_site(source, sites, "7", "z")]
+    false = [marked_site(source, sites, "1", "x"), marked_site(source, sites, "10", "x")]
+    seeds = random.Random(harness.SEED)
+    with Server(tool, binary) as server:
+        both = frozenset(site.key for site in real)
+        done = directed(server, real, runs, seeds)
+        created = sum(both in run.created for run in done)
+        reached = sum(run.code == 1 for run in done)
+        print(f"figure 1, pair (5,7): created in {created} of {runs} runs, ERROR1 in {reached}")
+        expect(created == runs, f"pair (5,7) was created in {created} of {runs} runs only")
+        expect(reached > 0, "ERROR1 was never reached")
+        expect(all(run.code in (0, 1) and run.signal == 0 for run in done), "something else than ERROR1 happened")
+        done = directed(server, false, runs, seeds)
+        created = sum(run.races_created != 0 for run in done)
+        print(f"figure 1, pair (1,10): created in {created} of {runs} runs")
+        expect(created == 0, f"pair (1,10) was created in {created} runs")
+        expect(all(run.code in (0, 1) and run.signal == 0 for run in done), "ERROR2 was reached")
+    # The same from the command line. All failures of 1,000 runs: nothing but ERROR1.
+    code, document, errors = tool.explore(binary, options=["--strategy", "racefuzzer", "--keep-going", "--runs", "1000"])
+    found = [failure["failure"] for failure in (document or {}).get("failures", [])]
+    expect(code == 66 and found == ["exit:1"], f"explore ended with {code} and found {found} {errors}")
+    raced = {race["variable"] for race in document["races"]}
+    expect(raced == {"z"}, f"explore names races on {raced}")
+
+
+def figure2(tool, statements, runs):
+    source = FIGURES / "figure2.cc"
+    binary = tool.compile(source)
+    pair = [marked_site(source, sites_of(binary), mark, "x") for mark in ("8", "10")]
+    with Server(tool, binary, [str(statements)]) as server:
+        done = directed(server, pair, runs, random.Random(harness.SEED))
+    created = sum(run.races_created != 0 for run in done)
+    reached = sum(run.code == 1 for run in done)
+    print(f"figure 2, {statements} statements: created in {created} of {runs} runs, ERROR in {reached / runs:.3f}")
+    expect(all(run.code in (0, 1) and run.signal == 0 for run in done), "something else than ERROR happened")
+    expect(created == runs, f"{statements} statements: the race was created in {created} of {runs} runs only")
+    expect(abs(reached / runs - 0.5) <= 0.05, f"{statements} statements: ERROR in {reached / runs:.3f} of the runs")
+    code, document, errors = tool.explore(binary, [str(statements)], ["--strategy", "racefuzzer", "--runs", "64"])
+    found = [failure["failure"] for failure in (document or {}).get("failures", [])]
+    expect(code == 66 and found == ["exit:1"],
+           f"{statements} statements: explore ended with {code} and found {found} in 64 runs {errors}")
+
+
+def main():
+    options = harness.parse_arguments(__doc__).parse_args()
+    tool = harness.Tool(options.build, options.duress)
+    fast = options.suite == "fast"
+    jobs = [lambda: figure1(tool, 200 if fast else 1000)]
+    jobs += [lambda n=n: figure2(tool, n, 2500) for n in ([] if fast else [10, 1000, 100000])]
+    failed = 0
+    for job in jobs:
+        try:
+            job()
+        except Failure as problem:
+            failed += 1
+            print(f"FAIL {problem}", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

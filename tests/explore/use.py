@@ -1,0 +1,298 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`duress explore` and `duress replay` as a user meets them: wrong use, odd programs, exit codes, one line per error."""
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import harness
+
+TOOL = None
+slow = unittest.skipIf("fast" in sys.argv, "takes seconds")
+HERE = harness.pathlib.Path(__file__).resolve().parent
+
+
+class UseTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="duress-use-")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.odd = str(TOOL.compile(HERE / "odd.cc"))
+
+    def duress(self, *words, stdin=b"", env=None, timeout=120):
+        code, out, err = TOOL.run([TOOL.duress, *words], self.folder, stdin, timeout, env)
+        return code, out.decode(errors="replace"), err.decode(errors="replace")
+
+    def explore(self, *program, options=(), **more):
+        return self.duress("explore", *options, "--", *program, **more)
+
+    def document(self, *program, options=(), **more):
+        code, out, err = self.explore(*program, options=["--json", *options], **more)
+        self.assertTrue(out, err)
+        return code, json.loads(out)
+
+    def one_line(self, result, code, *words):
+        self.assertEqual(result[0], code, result)
+        self.assertEqual(result[1], "", result)
+        self.assertEqual(result[2].count("\n"), 1, result[2])
+        self.assertTrue(result[2].startswith("duress: "), result[2])
+        for word in words:
+            self.assertIn(word, result[2])
+
+    def token(self, *program):
+        code, document = self.document(*(program or (self.odd, "race")))
+        self.assertEqual(code, 66, document)
+        return document["failures"][0]["replay"]
+
+    # ---- tokens ----------------------------------------------------------------------------------
+
+    def test_garbage_is_no_token(self):
+        for garbage in ("garbage", "D1", "D1.", "D1..", "D1.odd", "F-", "F-xyz", "D1.odd.", "....", "D.odd.AAAA",
+                        "@", "\x01\xff", "D99999999999999999999.odd.AAAA", "x" * 100000):
+            with self.subTest(garbage=garbage[:30]):
+                self.one_line(self.duress("replay", garbage, "--", self.odd, "race"), 2)
+
+    def test_damaged_token(self):
+        token = self.token()
+        for damaged in (token[:-1], token[:-4], token + "A", token.replace(token[-8], "!", 1), token[:20]):
+            with self.subTest(damaged=damaged):
+                self.one_line(self.duress("replay", damaged, "--", self.odd, "race"), 2)
+
+    def test_token_of_another_version(self):
+        other = re.sub(r"^D\d+\.", "D99.", self.token())
+        self.one_line(self.duress("replay", other, "--", self.odd, "race"), 2, "version 99")
+
+    def test_token_of_another_program(self):
+        other = str(TOOL.compile(harness.PROGRAMS / "abba.cc"))
+        self.one_line(self.duress("replay", self.token(), "--", other), 2, "odd", "abba")
+
+    def test_token_needs_a_program(self):
+        self.one_line(self.duress("replay", self.token()), 2)
+
+    def test_token_with_other_arguments_says_that_it_diverged_or_passed(self):
+        code, _, err = self.duress("replay", self.token(), "--", self.odd, "fine")
+        self.assertEqual(code, 0, err)
+        self.assertIn("did not fail", err)
+
+    def test_unknown_id_and_missing_file(self):
+        self.one_line(self.duress("replay", "F-0000"), 2, "F-0000")
+        self.one_line(self.duress("replay", "@nowhere.trail", "--", self.odd), 2, "nowhere.trail")
+        self.one_line(self.duress("replay"), 2)
+
+    def test_token_of_a_missing_program(self):
+        token = self.token()
+        self.one_line(self.duress("replay", token, "--", "./none/odd", "race"), 125)
+
+    def test_id_knows_its_program(self):
+        code, _, err = self.explore(self.odd, "race")
+        self.assertEqual(code, 66, err)
+        name = re.search(r"\[(F-[0-9a-f]+)\]", err)[1]
+        code, _, err = self.duress("replay", name)
+        self.assertEqual(code, 66, err)
+        self.assertIn(name, err)
+
+    def test_token_in_a_file(self):
+        token = self.token()
+        with open(f"{self.folder}/bug.trail", "w", encoding="utf-8") as file:
+            file.write(f"# a line for people\n{token}\n")
+        code, _, err = self.duress("replay", "@bug.trail", "--", self.odd, "race")
+        self.assertEqual(code, 66, err)
+
+    # ---- wrong use -------------------------------------------------------------------------------
+
+    def test_wrong_use(self):
+        for words in (["explore"], ["explore", "--"], ["explore", "--strategy", "nosuch", "--", self.odd],
+                      ["explore", "--strategy", "replay", "--", self.odd],
+                      ["explore", "--runs", "0", "--", self.odd], ["explore", "--runs", "many", "--", self.odd],
+                      ["explore", "--runs", "-1", "--", self.odd],
+                      ["explore", "--time", "soon", "--", self.odd], ["explore", "--time", "0", "--", self.odd],
+                      ["explore", "--points", "some", "--", self.odd],
+                      ["explore", "--backend", "green", "--", self.odd],
+                      ["explore", "--nosuch", "--", self.odd],
+                      ["explore", "--expect-output", "missing", "--", self.odd],
+                      ["explore", "--json=missing/out.json", "--", self.odd],
+                      ["replay", "--times", "0", "D1.x.y", "--", self.odd]):
+            with self.subTest(words=words):
+                self.one_line(self.duress(*words), 2)
+
+    # ---- programs that cannot be explored ---------------------------------------------------------
+
+    def test_missing_program(self):
+        self.one_line(self.explore("./missing"), 125, "missing")
+        self.one_line(self.explore("no-such-command-anywhere"), 125, "no-such-command-anywhere")
+
+    def test_not_a_program(self):
+        with open(f"{self.folder}/text", "w", encoding="utf-8") as file:
+            file.write("hello\n")
+        self.one_line(self.explore("./text"), 125, "text")
+        os.chmod(f"{self.folder}/text", 0o755)
+        self.one_line(self.explore("./text"), 125, "text")
+        self.one_line(self.explore(self.folder), 125)
+
+    def test_uninstrumented_program(self):
+        plain = str(TOOL.compile(HERE / "odd.cc", compiler=["clang++-19"]))
+        self.one_line(self.explore(plain, "race"), 125, "not instrumented", "duress-c++")
+        self.one_line(self.explore("/bin/true"), 125, "not instrumented")
+        token = self.token()
+        self.one_line(self.duress("replay", token, "--", plain, "race"), 125, "not instrumented")
+
+    def test_never_reaches_main(self):
+        self.one_line(self.explore(self.odd, env={"ODD_EARLY": "exit"}), 125, "exit code 5")
+        self.one_line(self.explore(self.odd, env={"ODD_EARLY": "crash"}), 125, "SIGSEGV")
+
+    @slow
+    def test_hangs_before_main(self):
+        options = ["-q", "--run-timeout", "1s"]
+        self.one_line(self.explore(self.odd, env={"ODD_EARLY": "hang"}, options=options), 125, "main")
+
+    # ---- odd programs ----------------------------------------------------------------------------
+
+    def test_no_thread_and_exit_at_once(self):
+        for words in ((self.odd, "no-thread"), (self.odd,), (self.odd, "exit", "0")):
+            with self.subTest(words=words[1:]):
+                code, _, err = self.explore(*words)
+                self.assertEqual(code, 0, err)
+                self.assertIn("no thread", err)
+                _, document = self.document(*words)
+                self.assertEqual(document["failures"], [])
+                self.assertLess(document["runs"], 100)
+
+    def test_fails_at_once(self):
+        code, document = self.document(self.odd, "exit", "3")
+        self.assertEqual((code, document["failures"][0]["failure"]), (66, "exit:3"))
+        code, _ = self.document(self.odd, "exit", "3", options=["--expect-exit", "3"])
+        self.assertEqual(code, 0)
+
+    @slow
+    def test_prints_megabytes(self):
+        code, document = self.document(self.odd, "megabytes", "3")
+        self.assertEqual((code, document["failures"][0]["failure"]), (66, "assertion"))
+        token = document["failures"][0]["replay"]
+        code, out, err = self.duress("replay", token, "--", self.odd, "megabytes", "3")
+        self.assertEqual(code, 66, err[-2000:])
+        self.assertEqual(len(out), 3 << 20)
+
+    @slow
+    def test_megabytes_are_said(self):
+        code, _, err = self.explore(self.odd, "megabytes", "20", options=["--runs", "20"])
+        self.assertEqual(code, 66, err[-2000:])
+        self.assertIn("MiB", err)
+
+    @slow
+    def test_daemon(self):
+        file = f"{self.folder}/pids"
+        code, _, err = self.explore(self.odd, "daemon", file, options=["--runs", "20"])
+        self.assertEqual(code, 0, err)
+        self.assertRegex(err, "left .*process")
+        pids = []
+        if os.path.exists(file):
+            with open(file, encoding="utf-8") as text:
+                pids = [int(line) for line in text]
+        for pid in pids:
+            self.assertFalse(os.path.exists(f"/proc/{pid}"), "a daemon lives on")
+
+    @slow
+    def test_thousand_threads(self):
+        many = str(TOOL.compile(harness.PROGRAMS / "many_threads.cc"))
+        code, document = self.document(many, "1000", options=["--runs", "3"])
+        self.assertEqual((code, document["runs"]), (0, 3))
+
+    @slow
+    def test_input_reaches_every_run_and_its_replay(self):
+        code, document = self.document(self.odd, "input", stdin=b"2\n")
+        self.assertEqual((code, document["failures"][0]["failure"]), (66, "assertion"))
+        code, _, err = self.duress("replay", document["failures"][0]["replay"], "--", self.odd, "input", stdin=b"2\n")
+        self.assertEqual(code, 66, err)
+        self.assertNotIn("diverged", err)
+        code, _ = self.document(self.odd, "input", stdin=b"7\n", options=["--runs", "100"])
+        self.assertEqual(code, 0)
+
+    # ---- oracles ---------------------------------------------------------------------------------
+
+    @slow
+    def test_check_and_expected_output(self):
+        code, document = self.document(self.odd, "output", options=["--check", "grep -q 'was 2'"])
+        self.assertEqual((code, document["failures"][0]["failure"]), (66, "check"))
+        with open(f"{self.folder}/wanted", "w", encoding="utf-8") as file:
+            file.write("the last was 2\n")
+        code, document = self.document(self.odd, "output", options=["--expect-output", "wanted"])
+        self.assertEqual((code, document["failures"][0]["failure"]), (66, "output"))
+        code, _ = self.document(self.odd, "output", options=["--check", "true", "--runs", "100"])
+        self.assertEqual(code, 0)
+
+    # ---- the search itself -----------------------------------------------------------------------
+
+    @slow
+    def test_out_of_time(self):
+        code, _, err = self.explore(self.odd, "fine", options=["--time", "1s"])
+        self.assertEqual(code, 124, err)
+
+    @slow
+    def test_interrupted_and_resumed(self):
+        words = [TOOL.duress, "explore", "--runs", "1000000", "--", self.odd, "fine"]
+        process = subprocess.Popen(words, cwd=self.folder, env=TOOL.env, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(1.5)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 124, err)
+        runs = int(re.search(r"no failure in (\d+) runs", err)[1])
+        self.assertGreater(runs, 0)
+        code, _, err = self.explore(self.odd, "fine", options=["--runs", "1000000", "--time", "1s"])
+        self.assertEqual(code, 124, err)
+        self.assertIn(f"resuming at run {runs + 1}", err)
+
+    def test_first_line_is_a_compilers(self):
+        binary = str(TOOL.compile(harness.PROGRAMS / "account.cc"))
+        code, _, err = self.explore(binary)
+        self.assertEqual(code, 66, err)
+        self.assertRegex(err.splitlines()[0], r"^[^ :]*account\.cc:\d+:\d+: error: .* \[F-[0-9a-f]{4,}\]$")
+        self.assertRegex(err, r"(?m)^  replay: duress replay F-[0-9a-f]{4,}$")
+
+    def test_deadlock_names_locks_holders_and_both_stacks(self):
+        binary = str(TOOL.compile(harness.PROGRAMS / "abba.cc"))
+        code, document = self.document(binary)
+        self.assertEqual(code, 66)
+        stacks = document["failures"][0]["stacks"]
+        waiting = [entry for entry in stacks if entry.get("operation") == "lock"]
+        self.assertEqual(len(waiting), 2, stacks)
+        self.assertEqual([entry["held_by"] for entry in waiting], [[waiting[1]["thread"]], [waiting[0]["thread"]]])
+        for entry in waiting:
+            self.assertTrue(any("transfer" in frame["function"] for frame in entry["stack"]), entry)
+
+    def test_crash_is_shown_where_it_is_in_the_program(self):
+        binary = str(TOOL.compile(harness.PROGRAMS / "crash.cc"))
+        for backend in ("fiber", "thread"):
+            with self.subTest(backend=backend):
+                code, document = self.document(binary, options=["--backend", backend])
+                failure = document["failures"][0]
+                self.assertEqual((code, failure["failure"]), (66, "signal:SIGSEGV"))
+                self.assertTrue(failure.get("file", "").endswith("crash.cc"), failure)
+                self.assertTrue(failure["replayed"])
+                self.assertIn("crash", failure["stacks"][0]["stack"][0]["function"])
+
+    def test_trace_has_a_column_per_thread(self):
+        binary = str(TOOL.compile(harness.PROGRAMS / "reorder.cc"))
+        token = self.token(binary, "3")
+        code, out, err = self.duress("replay", token, "--trace", "--", binary, "3")
+        self.assertEqual(code, 66, err)
+        self.assertIn("│", out)
+        self.assertRegex(out, r"a = 1")
+
+
+def main():
+    global TOOL
+    options = harness.parse_arguments(__doc__).parse_known_args()[0]
+    TOOL = harness.Tool(options.build, options.duress)
+    names = [word for word in sys.argv[1:] if word.startswith("test_")]
+    unittest.main(argv=[sys.argv[0], *(f"UseTest.{name}" for name in names)])
+
+
+if __name__ == "__main__":
+    main()

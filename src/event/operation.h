@@ -68,6 +68,7 @@ struct Operation {
   uptr object = 0;  // address of the memory or the primitive; of kJoin and kCreate: the other strand's number
   u32 site = 0;     // the site's key (trail/site_key.h) if it is one that a request names; else 0
   uptr place = 0;   // of accesses: the DuressSite; else where the program called from
+  u32 line = 0;     // of accesses: line and column, which are the same in every body of a function
 };
 
 /// Two operations whose order can matter: both touch the same object, and not both only read it.

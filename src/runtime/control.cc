@@ -276,6 +276,14 @@ void control_ended() {
   g_record->outcome = trail::Outcome::kEnded;
 }
 
+static bool has_children = false;
+void control_child_made() {
+  if (g_scheduler) has_children = true;
+}
+bool control_has_children() {
+  return has_children;
+}
+
 void control_crashed() {
   if (g_scheduler) scheduler().finish();
 }
@@ -300,13 +308,13 @@ bool control_access(const void* p, u64 size, bool write, const DuressSite* site)
   u32 key = g_runtime->points.point(site);
   if (!key && g_request->points != trail::Points::kAll) return false;
   scheduler().point({write ? OpKind::kWrite : OpKind::kRead, static_cast<u32>(size), address_of(p), key,
-                     reinterpret_cast<uptr>(site)});
+                     reinterpret_cast<uptr>(site), site->line << 10 ^ site->column});
   return true;
 }
 
 void control_atomic(const void* p, u64 size, OpKind kind, const DuressSite* site) {
   scheduler().point({kind, static_cast<u32>(size), address_of(p), g_runtime->points.point(site),
-                     reinterpret_cast<uptr>(site)});
+                     reinterpret_cast<uptr>(site), site->line << 10 ^ site->column});
 }
 
 void control_done(bool changed) {

@@ -57,6 +57,9 @@ void control_ended();
 /// It is about to die of a signal.
 void control_crashed();
 void control_after_fork_in_child();
+/// The program has started another process, which nobody controls.
+void control_child_made();
+bool control_has_children();
 /// The calling strand's inline state, where nothing is detected: every inline check passes, frames have room.
 void control_enter_strand();
 void control_leave_strand();

@@ -19,6 +19,9 @@ constexpr u32 kPatience = 3;
 /// A strand that waits and counts its tries changes something each time. After so many equal operations in
 /// one turn others go first. More than RaceFuzzer's figure 2 needs (100,000), less than the limit of steps.
 constexpr u32 kLongTurn = 250'000;
+/// The same for operations that change nothing another strand could see: locks. What is done under them is
+/// not seen, so it may be work.
+constexpr u32 kLongLockTurn = 10'000;
 /// Those who spin take turns of so many points: on the thread backend each turn costs microseconds.
 constexpr u64 kSpinningTurn = 100;
 /// All strands spin and nothing changes: after so many points for each, nothing ever will. Large, because a
@@ -160,9 +163,31 @@ void Scheduler::make_ready(Strand* s, Wake wake) {
   if (!listed) add_ready(s);
 }
 
-/// Whether the strand comes to this operation again and again while nothing changes.
+namespace {
+
+/// What only looks. Whoever does the same of these again and again, while nothing changes, waits.
+bool only_looks(OpKind kind) {
+  switch (kind) {
+    case OpKind::kRead:
+    case OpKind::kAtomicRead:
+    case OpKind::kAtomicRmw:  // those that write something else are a change
+    case OpKind::kTryLock:
+    case OpKind::kTryReadLock:
+    case OpKind::kTryAcquire:
+    case OpKind::kYield:
+    case OpKind::kSystem:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+/// Whether the strand is to step back because it comes to this operation again and again. What is compared is
+/// the same in every body of a function, so that an execution does not depend on which ones are run.
 bool Scheduler::repeats(Strand* s, const Operation& operation) {
-  u64 key = mix(operation.object ^ mix(operation.place + raw(operation.kind)));
+  u64 key = mix(operation.object ^ mix(u64{operation.line} << 8 | raw(operation.kind)));
   Strand::Repeat& r = s->repeats[key % Strand::kRepeats];
   if (r.key != key) {
     r = {key, changes_, turns_, 0, 0};
@@ -170,10 +195,11 @@ bool Scheduler::repeats(Strand* s, const Operation& operation) {
   }
   r.unchanged = r.changes == changes_ ? r.unchanged + 1 : 0;
   r.in_turn = r.turn == turns_ ? r.in_turn + 1 : 0;
+  bool changes = r.changes != changes_;
   r.changes = changes_;
   r.turn = turns_;
-  if (r.unchanged >= kPatience) return true;
-  if (r.in_turn < kLongTurn) return false;
+  if (only_looks(operation.kind) && r.unchanged >= kPatience) return true;
+  if (r.in_turn < (changes ? kLongTurn : kLongLockTurn)) return false;
   r.in_turn = 0;
   return true;
 }

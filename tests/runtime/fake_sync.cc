@@ -248,6 +248,10 @@ sched::Scheduler* g_scheduler = nullptr;
 void control_fork_point() {}
 void control_crashed() {}
 void control_enter_strand() {}
+void control_child_made() {}
+bool control_has_children() {
+  return false;
+}
 void control_leave_strand() {}
 u64 control_deadline(clockid_t, const timespec*) {
   return sched::kNever;

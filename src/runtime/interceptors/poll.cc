@@ -22,7 +22,13 @@ static bool await_any(pollfd* descriptors, u32 count, uptr pc, u64 deadline) {
   Operation operation = {OpKind::kSystem, 0, 0, 0, pc};
   scheduler().point(operation);
   control_cancellation_point();
-  if (raw_syscall(SYS_poll, reinterpret_cast<long>(descriptors), count, 0) > 0) return true;
+  // A child answers when it likes. Given a little time it has nearly always answered here and now, and the execution
+  // is the same again; without children nobody but a strand can make a descriptor ready.
+  constexpr int kChildMilliseconds = 200;
+  int patience = control_has_children() ? kChildMilliseconds : 0;
+  if (deadline != sched::kNever) patience = 0;
+  if (raw_syscall(SYS_poll, reinterpret_cast<long>(descriptors), count, patience) > 0) return true;
+  if (patience) incomplete("a wait for another process that took long: replays may differ");
   auto wake = scheduler().block_on_descriptors(operation, descriptors, count, deadline);
   if (wake == sched::Wake::kInterrupted) control_cancellation_point();
   return wake != sched::Wake::kTimeout;

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "runtime/control.h"
 #include "runtime/interceptors/fork.h"
 
 namespace duress {
@@ -26,6 +27,7 @@ void leave_fork(bool child) {
     forget_threads_on_their_way();
   }
   after_fork(child);
+  if (!child) control_child_made();
   unlock_interceptor_tables();
 }
 

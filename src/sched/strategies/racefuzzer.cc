@@ -60,7 +60,7 @@ class RaceFuzzer final : public Strategy {
   // others only spin are the scheduler's (it does not count spinning strands as runnable); this is for those
   // that do something while they wait. An execution that is expected to be longer has the more patience, so
   // that a partner at its very end is still waited for.
-  static constexpr u64 kPatience = 1'000'000;
+  static constexpr u64 kPatience = 200'000;
 
   static bool is_marked(const StrandView& strand) { return strand.mark == strand.operations + 1; }
 

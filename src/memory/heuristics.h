@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The five heuristics of JUMBLE (section 5.1 of the paper): which visible value is most likely to make the
+// program fail. A new one is a line here, a case in heuristics.cc, a test and a row in docs/models/stale.md.
+#ifndef DURESS_MEMORY_HEURISTICS_H_
+#define DURESS_MEMORY_HEURISTICS_H_
+
+#include "memory/choices.h"
+
+// DURESS_HEURISTIC(identifier, name, description). The order is the number in requests: add at the end.
+#define DURESS_HEURISTICS(DURESS_HEURISTIC)                                                             \
+  DURESS_HEURISTIC(kSequentiallyConsistent, "SequentiallyConsistent", "the newest value: the baseline") \
+  DURESS_HEURISTIC(kOldest, "Oldest", "the oldest visible value")                                       \
+  DURESS_HEURISTIC(kOldestButDifferent, "OldestButDifferent",                                           \
+                   "the oldest visible value other than the last one read there")                       \
+  DURESS_HEURISTIC(kRandom, "Random", "any visible value, with equal probability")                      \
+  DURESS_HEURISTIC(kRandomButDifferent, "RandomButDifferent",                                           \
+                   "any visible value other than the last one read there, with equal probability")
+
+namespace duress::memory {
+
+enum class HeuristicId : u32 {
+#define DURESS_HEURISTIC(identifier, name, description) identifier,
+  DURESS_HEURISTICS(DURESS_HEURISTIC)
+#undef DURESS_HEURISTIC
+};
+
+/// The heuristic's pick, an index of legal.values. Asks the chooser only if it draws among several.
+u32 pick_value(HeuristicId heuristic, const Legal& legal, Chooser& chooser);
+
+/// The number of a name, upper and lower case as in the table. False: no heuristic has it.
+bool heuristic_named(const char* name, HeuristicId* id);
+
+class HeuristicPicker final : public Picker {
+ public:
+  HeuristicPicker(HeuristicId heuristic, Chooser& chooser) : heuristic_(heuristic), chooser_(chooser) {}
+  u32 pick(const Legal& legal) override { return pick_value(heuristic_, legal, chooser_); }
+
+ private:
+  HeuristicId heuristic_;
+  Chooser& chooser_;
+};
+
+}  // namespace duress::memory
+
+#endif  // DURESS_MEMORY_HEURISTICS_H_

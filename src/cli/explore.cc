@@ -302,8 +302,9 @@ std::string check(ExploreOptions& options, bool runs_given) {
   }
   if (options.points != "sync" && options.points != "all") return "--points is sync or all";
   std::optional<double> seconds = campaign::parse_time(options.time.empty() ? "0" : options.time);
-  std::optional<double> run_seconds = campaign::parse_time(
-      !options.run_timeout.empty() ? options.run_timeout : options.backend == "thread" ? "60s" : "10s");
+  std::optional<double> run_seconds = campaign::parse_time(!options.run_timeout.empty()  ? options.run_timeout
+                                                           : options.backend == "thread" ? "60s"
+                                                                                         : "10s");
   if (!seconds || (*seconds == 0 && !options.time.empty()))
     return fmt::format("'{}' is no time; write 30s, 5m or 2h", options.time);
   if (!run_seconds || *run_seconds == 0)
@@ -367,7 +368,8 @@ int explore_command(const Arguments& arguments) {
       ->check(CLI::Range(0, 255));
   app.add_option("--max-steps", setup.search.most_steps,
                  "Schedule points after which a run counts as endless");
-  app.add_option("--run-timeout", options.run_timeout, "How long one run may take; default 10s, with --backend thread 60s");
+  app.add_option("--run-timeout", options.run_timeout,
+                 "How long one run may take; default 10s, with --backend thread 60s");
   app.add_option("--backend", options.backend, "fiber (default) or thread: what runs the program's threads")
       ->check(CLI::IsMember({"fiber", "thread"}));
   app.add_flag("--keep-going", setup.keep_going, "Go on after a failure, to find others");

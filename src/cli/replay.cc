@@ -254,7 +254,8 @@ int replay_command(const Arguments& arguments) {
   app.add_option("--check", options.oracle.check, "As of duress explore; an id knows its own");
   app.add_option("--expect-output", options.oracle.expected_output, "Likewise");
   app.add_option("--expect-exit", options.oracle.expect_exit, "Likewise")->check(CLI::Range(0, 255));
-  app.add_option("--run-timeout", options.run_timeout, "How long it may take; default 10s, with --backend thread 60s");
+  app.add_option("--run-timeout", options.run_timeout,
+                 "How long it may take; default 10s, with --backend thread 60s");
   app.add_option("--dir", options.dir, "Folder that holds the finding; default .duress");
   app.add_flag("-q,--quiet", options.quiet, "Only the first line of the failure");
   app.add_flag("-v,--verbose", options.verbose, "All frames of all stacks, all steps of a trace");
@@ -278,8 +279,9 @@ int replay_command(const Arguments& arguments) {
     return wrong_use("replay", parse_error.what());
   }
   if (options.what.empty()) return wrong_use("replay", "which execution? give an id (F-12ab) or a token");
-  std::optional<double> seconds = campaign::parse_time(
-      !options.run_timeout.empty() ? options.run_timeout : options.backend == "thread" ? "60s" : "10s");
+  std::optional<double> seconds = campaign::parse_time(!options.run_timeout.empty()  ? options.run_timeout
+                                                       : options.backend == "thread" ? "60s"
+                                                                                     : "10s");
   if (!seconds || *seconds == 0)
     return wrong_use("replay", fmt::format("'{}' is no time; write 30s, 5m or 2h", options.run_timeout));
   options.run_seconds = *seconds;

@@ -70,16 +70,21 @@ void StoreHistory::remove_invisible(ClockSource& threads) {
       ++statistics_.gc1;
     }
   }
-  // Every store with few threads; with many, so rarely that a store looks at about 16 clocks for each entry.
-  u32 next = count_ + 1u + count / 16;
-  collect_at_ = static_cast<u16>(next < kMostEntries ? next : kMostEntries);
+  // At every store with few threads; with many, so rarely that a store looks at about 16 clocks for each
+  // entry.
+  u32 pause = 1 + count / 16;
+  collect_in_ = static_cast<u16>(pause < 65535 ? pause : 65535);
 }
 
 void StoreHistory::store(const Viewer& who, u128 value, SiteId site, u64 moment, ClockSource& threads) {
   value = bytes_of(value, 0, size_);
   entries_[count_ - 1].until = moment;
   remove_same_value(who, value);
-  if (count_ == kMostEntries) remove_invisible(threads);
+  bool collect = --collect_in_ == 0;
+  if (collect && count_ == kMostEntries) {
+    remove_invisible(threads);
+    collect = false;
+  }
   if (count_ == kMostEntries) {
     remove(0);  // [REMOVE OLDEST]. The oldest hides nothing, so nothing becomes visible that was not
     ++statistics_.remove_oldest;
@@ -95,7 +100,7 @@ void StoreHistory::store(const Viewer& who, u128 value, SiteId site, u64 moment,
     if (known >> i & 1) hides |= entries_[i].hides;
   }
   append({value, moment, kStillThere, hides, who.clock.get(who.slot), site, who.slot});
-  if (count_ >= collect_at_) remove_invisible(threads);
+  if (collect) remove_invisible(threads);
   if (statistics_.largest < count_) statistics_.largest = count_;
   if (statistics_.largest_uncompressed < uncompressed_) statistics_.largest_uncompressed = uncompressed_;
 }
@@ -112,7 +117,7 @@ void StoreHistory::split_into(StoreHistory& upper) {
     e.value = bytes_of(e.value, 0, lower);
   }
   upper.uncompressed_ = uncompressed_;
-  upper.collect_at_ = collect_at_;
+  upper.collect_in_ = collect_in_;
   size_ = static_cast<u8>(lower);
   ++statistics_.splits;
 }

@@ -107,7 +107,7 @@ class StoreHistory {
   Entry* entries_ = nullptr;
   u64 uncompressed_ = 0;  // entries there would be without the compression rules
   u16 count_ = 0, capacity_ = 0;
-  u16 collect_at_ = 2;  // run [GC1] when there are so many entries
+  u16 collect_in_ = 1;  // run [GC1] at the so many-th store from now
   u8 size_;
 };
 

@@ -19,6 +19,7 @@ Then, of what was found:
   - the token replays it after a rebuild, also with lines that have moved and at another level of optimisation.
 """
 import concurrent.futures
+import json
 import re
 import sys
 

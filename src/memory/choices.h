@@ -42,6 +42,7 @@ class Chooser {
 class Picker {
  public:
   /// An index of legal.values. Only asked when there is more than one.
+  /// REQUIRES: lets no other thread of the target run; the model is in the middle of the load.
   virtual u32 pick(const Legal& legal) = 0;
 
  protected:

@@ -230,6 +230,11 @@ TEST(ModelProperty, WhatALoadReturnsIsLegal) {
   EXPECT_GT(totals.removed, 1000u);
   EXPECT_GT(totals.splits, 10000u);
   EXPECT_GT(totals.unseen, 10000u);
+  RecordProperty("loads", static_cast<int>(totals.loads));
+  RecordProperty("open", static_cast<int>(totals.open));
+  RecordProperty("torn", static_cast<int>(totals.torn));
+  RecordProperty("race_free", static_cast<int>(totals.race_free));
+  RecordProperty("exact", static_cast<int>(totals.exact));
 }
 
 }  // namespace

@@ -204,7 +204,14 @@ void write_token(Text& text, bool learned) {
   // Which sites were found to be shared is part of the execution's name.
   u32 sites = 0;
   const u32* keys = learned ? g_runtime->points.marked(text_arena, &sites) : nullptr;
-  trail::TokenView view = {r.points, r.seed, r.most_steps, keys, sites, r.trail(), r.deviations};
+  trail::TokenView view;
+  view.points = r.points;
+  view.seed = r.seed;
+  view.most_steps = r.most_steps;
+  view.sites = keys;
+  view.site_count = sites;
+  view.trail = r.trail();
+  view.trail_count = r.deviations;
   char name[4096];
   long n = raw_syscall(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"), reinterpret_cast<long>(name),
                        sizeof name - 1);

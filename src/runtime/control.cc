@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "runtime/adversary.h"
 #include "runtime/interceptors/real.h"
 #include "runtime/runtime.h"
 #include "runtime/unwinding.h"
@@ -207,6 +208,10 @@ void control_begin() {
     rt.reporter.tell_points(&rt.points);
     rt.enter_main_thread();
   }
+  if (g_request->model != 0) {
+    if (!g_request->detect) fatal("a request with a memory model must detect too");
+    g_adversary = new (map_memory(sizeof(Adversary))) Adversary(rt, *g_request, *g_record);
+  }
   if (!g_request->detect) control_enter_strand();
   own_thread_number();
   t_strand = scheduler().begin(*g_request, g_record);
@@ -313,6 +318,10 @@ bool control_access(const void* p, u64 size, bool write, const DuressSite* site)
 }
 
 void control_atomic(const void* p, u64 size, OpKind kind, const DuressSite* site) {
+  // Histories are of plain accesses; what an atomic writes among them is not guessed at.
+  if (DURESS_UNLIKELY(g_adversary != nullptr) && writes(kind)) {
+    g_adversary->forget(address_of(p), address_of(p) + size);
+  }
   scheduler().point({kind, static_cast<u32>(size), address_of(p), g_runtime->points.point(site),
                      reinterpret_cast<uptr>(site), site->line << 10 ^ site->column});
 }

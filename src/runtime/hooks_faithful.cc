@@ -4,6 +4,7 @@
 // what a load returns. Today that is always what memory holds; the events go to the analysis chain.
 #include <string.h>
 
+#include "runtime/adversary.h"
 #include "runtime/control.h"
 #include "runtime/hooks_atomic.h"
 #include "runtime/runtime.h"
@@ -36,6 +37,23 @@ bool atomic_volatile(const DuressSite* site, MemoryOrder load_or_store, MemoryOr
   return true;
 }
 
+/// What the memory model returns instead of what memory holds.
+void replace(const void* p, u32 size, const DuressSite* site, void* value) {
+  Thread* t = current_thread();
+  if (!t || t->in_runtime || !controlled()) return;
+  t->in_runtime = true;
+  g_adversary->loaded(*t, p, size, site, value);
+  t->in_runtime = false;
+}
+
+void tell_store(void* p, u64 size, const DuressSite* site, memory::Source value) {
+  Thread* t = current_thread();
+  if (!t || t->in_runtime || !controlled() || !size) return;
+  t->in_runtime = true;
+  g_adversary->storing(*t, p, size, site, value);
+  t->in_runtime = false;
+}
+
 template <typename T>
 T load(const void* p, const DuressSite* site) {
   if (!g_plain_matters) {
@@ -49,6 +67,7 @@ T load(const void* p, const DuressSite* site) {
   bool point = event(p, sizeof(T), AccessKind::kRead, site);
   T value;
   memcpy(&value, p, sizeof value);
+  if (DURESS_UNLIKELY(g_adversary != nullptr)) replace(p, sizeof value, site, &value);
   if (DURESS_UNLIKELY(point)) control_trace_value(static_cast<u64>(value), sizeof value);
   return value;
 }
@@ -63,6 +82,9 @@ void store(void* p, T value, const DuressSite* site) {
   if (DURESS_UNLIKELY(atomic_volatile(site, MemoryOrder::kRelease, &order)))
     return atomic_store<T>(p, value, order, site);
   bool point = event(p, sizeof(T), AccessKind::kWrite, site);
+  if (DURESS_UNLIKELY(g_adversary != nullptr)) {
+    tell_store(p, sizeof value, site, memory::Source(reinterpret_cast<const u8*>(&value)));
+  }
   if (DURESS_UNLIKELY(point)) {
     control_done(memcmp(p, &value, sizeof value) != 0);
     control_trace_value(static_cast<u64>(value), sizeof value);
@@ -102,17 +124,25 @@ DURESS_EXPORT void __duress_loadn(void* out, const void* p, u64 n, const DuressS
 }
 DURESS_EXPORT void __duress_storen(void* p, const void* in, u64 n, const DuressSite* s) {
   range(p, n, AccessKind::kWrite, s);
+  if (DURESS_UNLIKELY(g_adversary != nullptr))
+    tell_store(p, n, s, memory::Source(static_cast<const u8*>(in)));
   memcpy(p, in, n);
 }
 DURESS_EXPORT void __duress_memcpy(void* d, const void* from, u64 n, const DuressSite* s) {
   if (n) range(from, n, AccessKind::kRead, s), range(d, n, AccessKind::kWrite, s);
+  if (DURESS_UNLIKELY(g_adversary != nullptr))
+    tell_store(d, n, s, memory::Source(static_cast<const u8*>(from)));
   memcpy(d, from, n);
 }
 DURESS_EXPORT void __duress_memmove(void* d, const void* from, u64 n, const DuressSite* s) {
   if (n) range(from, n, AccessKind::kRead, s), range(d, n, AccessKind::kWrite, s);
+  if (DURESS_UNLIKELY(g_adversary != nullptr))
+    tell_store(d, n, s, memory::Source(static_cast<const u8*>(from)));
   memmove(d, from, n);
 }
 DURESS_EXPORT void __duress_memset(void* d, u32 byte, u64 n, const DuressSite* s) {
   if (n) range(d, n, AccessKind::kWrite, s);
+  if (DURESS_UNLIKELY(g_adversary != nullptr))
+    tell_store(d, n, s, memory::Source::repeat(static_cast<u8>(byte)));
   memset(d, static_cast<int>(byte), n);
 }

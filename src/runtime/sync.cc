@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "runtime/adversary.h"
 #include "runtime/runtime.h"
 
 namespace duress {
@@ -201,6 +202,7 @@ void memory_freeing(void* p, uptr pc) {
     HeapBlock block = rt.heap.remove(at(p));
     if (!block.start) return;
     rt.fasttrack.freed(t.fasttrack, at(p), block.size, {kFreeSite, rt.context(t, pc)});
+    if (DURESS_UNLIKELY(g_adversary != nullptr)) g_adversary->forget(at(p), at(p) + block.size);
     if (!rt.direct) rt.chain.sync(t.view, {SyncKind::kFree, at(p), block.size});
   });
 }

@@ -494,6 +494,15 @@ u32 Scheduler::choose(ValueKind kind, u32 count) {
   return value;
 }
 
+u32 Scheduler::decide(ValueKind kind, u32 count, u32 wanted) {
+  if (count <= 1) return 0;
+  bool follows = request_->strategy == raw(StrategyId::kReplay);
+  u32 value = follows ? strategy_->choose_value(kind, count) : wanted;
+  DURESS_CHECK(value < count);
+  note_choice(trail::ChoiceKind::kValue, value, value != 0);
+  return value;
+}
+
 Strand* Scheduler::choose_thread() {
   if (ready_count_ == 1) return ready_[0];
   Strand* s = running_;

@@ -135,6 +135,8 @@ class Scheduler {
   void finish();
   void interrupt(Strand* strand);
   u32 choose(ValueKind kind, u32 count);
+  /// A value choice that the caller has made, unless the execution follows a trail: then the trail's.
+  u32 decide(ValueKind kind, u32 count, u32 wanted);
   Strand* holder_of(uptr lock);
 
   // ---- attention: something is to be done by a strand when it has passed a point (signals)

@@ -31,6 +31,7 @@ enum class ValueKind : u8 {
   kSpurious,    // 1: a wait on a condition ends by itself
   kEarlyTimer,  // 1: a timer may fire although other threads could run
   kCoin,
+  kStoredValue,  // which of the values that a load may return, 0 is the newest
 };
 
 class Strategy {

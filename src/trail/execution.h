@@ -59,9 +59,13 @@ struct Request {
   u64 most_steps = 0;  // 0: the default limit
   Points points = Points::kSync;
   Backend backend = Backend::kFiber;
-  u32 detect = 0;  // 1: run the analysis chain too
-  u32 trace = 0;   // 1: write every step to the log
-  u32 unused[6] = {};
+  u32 detect = 0;       // 1: run the analysis chain too
+  u32 trace = 0;        // 1: write every step to the log
+  u32 model = 0;        // memory::ModelId: 0 sequentially consistent, 1 stale values at the sites below
+  u32 heuristic = 0;    // memory::HeuristicId; a replay takes the values from its trail
+  u32 fair_after = 16;  // stale loads in a row after which the newest value must come; 0: it need not
+  u32 tear = 8;         // wider values are read in pieces
+  u32 unused[2] = {};
   u32 sites = 0;       // how many keys of sites that are schedule points follow
   u32 pairs = 0;       // then SitePair: what racefuzzer is after
   u64 deviations = 0;  // then Deviation: what replay follows
@@ -94,7 +98,8 @@ struct Record {
   u32 truncated = 0;         // 1: there were more deviations than fit
   u64 races_created = 0;     // racefuzzer: times both accesses of a pair were brought together
   SitePair created[8] = {};  // the first of them
-  u64 unused[4] = {};
+  u64 stale_loads = 0;       // loads that returned something else than memory held
+  u64 unused[3] = {};
   u64 deviations = 0;
   // Deviation trail[]
 

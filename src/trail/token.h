@@ -20,6 +20,8 @@ inline constexpr u32 kTokenVersion = 1;
 /// What a token holds. The arrays belong to whoever made it.
 struct TokenView {
   Points points = Points::kSync;
+  bool stale = false;  // loads of the sites may return older values; the trail says which
+  u32 tear = 8;
   u64 seed = 1;
   u64 most_steps = 0;
   const u32* sites = nullptr;  // keys of the sites that are schedule points

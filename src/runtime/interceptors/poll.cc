@@ -22,8 +22,8 @@ static bool await_any(pollfd* descriptors, u32 count, uptr pc, u64 deadline) {
   Operation operation = {OpKind::kSystem, 0, 0, 0, pc};
   scheduler().point(operation);
   control_cancellation_point();
-  // A child answers when it likes. Given a little time it has nearly always answered here and now, and the execution
-  // is the same again; without children nobody but a strand can make a descriptor ready.
+  // A child answers when it likes. Given a little time it has nearly always answered here and now, and the
+  // execution is the same again; without children nobody but a strand can make a descriptor ready.
   constexpr int kChildMilliseconds = 200;
   int patience = control_has_children() ? kChildMilliseconds : 0;
   if (deadline != sched::kNever) patience = 0;

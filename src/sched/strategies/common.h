@@ -31,6 +31,7 @@ inline u32 random_value(Prng& prng, ValueKind kind, u32 count) {
       return prng.chance(1, 4) ? 1 : 0;
     case ValueKind::kWakeOne:
     case ValueKind::kCoin:
+    case ValueKind::kStoredValue:
       break;
   }
   return static_cast<u32>(prng.below(count));

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What loads return when a request asks for another memory model than the real one. Accesses of the sites
+// that the request names have histories (src/memory); a racing load of one may be given an older value that
+// is still legal. Every such value is a choice in the trail, 0 the newest: a replay needs no heuristic, and
+// minimising takes away the values that a failure does not need.
+#ifndef DURESS_RUNTIME_ADVERSARY_H_
+#define DURESS_RUNTIME_ADVERSARY_H_
+
+#include "base/prng.h"
+#include "memory/heuristics.h"
+#include "memory/model.h"
+#include "runtime/control.h"
+#include "runtime/runtime.h"
+
+namespace duress {
+
+class Adversary final : memory::ClockSource, memory::Chooser, memory::Picker {
+ public:
+  Adversary(Runtime& runtime, const trail::Request& request, trail::Record& record);
+
+  /// A load of `size` bytes at a tracked site has put what memory holds into `value`. May replace it.
+  void loaded(Thread& t, const void* p, u32 size, const DuressSite* site, void* value);
+  /// Before a store: any store, tracked site or not.
+  void storing(Thread& t, void* p, u64 size, const DuressSite* site, memory::Source value);
+  /// The bytes are given back.
+  void forget(uptr begin, uptr end) { model_.forget({begin, end}); }
+
+ private:
+  const VectorClock* next(u32* cursor) override;
+  u32 choose(u32 count) override;
+  u32 pick(const memory::Legal& legal) override;
+
+  Runtime& runtime_;
+  trail::Record& record_;
+  memory::HeuristicId heuristic_;
+  Prng prng_;
+  memory::StaleModel model_;
+};
+
+/// Null: memory is as it is.
+extern Adversary* g_adversary;
+
+}  // namespace duress
+
+#endif  // DURESS_RUNTIME_ADVERSARY_H_

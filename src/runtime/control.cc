@@ -216,6 +216,7 @@ void control_begin() {
   own_thread_number();
   t_strand = scheduler().begin(*g_request, g_record);
   memcpy(t_strand->name, "main", 5);
+  control_processor_begin();
   control_signals_begin();
   control_random_begin(g_request->seed);
 }

@@ -65,6 +65,8 @@ void control_enter_strand();
 void control_leave_strand();
 /// In signals.cc.
 void control_signals_begin();
+/// In processors.cc: one strand runs at a time, and one processor is enough.
+void control_processor_begin();
 /// In random.cc: what the program asks of the system's randomness comes from this seed.
 void control_random_begin(u64 seed);
 

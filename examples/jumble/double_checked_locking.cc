@@ -4,6 +4,9 @@
 // so nothing orders the constructor before its reads of the point: three racy variables. That on
 // `p` does no harm (a stale null only takes the lock again); those on x and y do.
 //
+// EXPECT-VERDICT: Point::x destructive
+// EXPECT-VERDICT: Point::y destructive
+// EXPECT-VERDICT: Point::p no-harm-found
 // EXPECT-RACE: Point::p write-read @publish @peek
 // EXPECT-RACE: Point::x write-read
 // EXPECT-RACE: Point::y write-read

@@ -5,6 +5,7 @@
 // still return null. Java never shows a half-built header, so the circle here is complete before
 // the threads start: the pointer is the only racy variable.
 //
+// EXPECT-VERDICT: x destructive
 // EXPECT-RACE: x write-read
 #include <cstdio>
 #include <thread>
@@ -40,5 +41,5 @@ int main() {
   initialiser.join();
   painter.join();
   std::printf("drawn %d\n", drawn);
-  return drawn == 50 ? 0 : 1;
+  return 0;  // a painter that comes too early paints nothing: only a check that lied crashes
 }

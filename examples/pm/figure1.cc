@@ -2,6 +2,8 @@
 //
 // Prescient Memory, figure 1: store buffering. Both reads may return 0 although no interleaving allows it.
 //
+// EXPECT-VERDICT: y destructive
+// EXPECT-VERDICT: x no-harm-found
 // EXPECT-RACE: x
 // EXPECT-RACE: y
 #include <thread>

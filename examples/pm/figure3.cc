@@ -3,6 +3,8 @@
 // Prescient Memory, figure 3: as figure 2, but the store to x depends on what was read. No memory model
 // lets the assertion fail: the races on x and y do no harm.
 //
+// EXPECT-VERDICT: x no-harm-found
+// EXPECT-VERDICT: y no-harm-found
 // EXPECT-RACE: x write-read
 // EXPECT-RACE: y read-write
 #include <thread>

@@ -2,6 +2,7 @@
 //
 // Prescient Memory, figure 4: a check for zero and the division read x twice.
 //
+// EXPECT-VERDICT: x destructive
 // EXPECT-RACE: x write-read
 #include <thread>
 

@@ -3,6 +3,8 @@
 // Prescient Memory, figure 5: a busy wait on a plain variable. Stale values never end it; future values
 // break the assertion.
 //
+// EXPECT-VERDICT: y destructive
+// EXPECT-VERDICT: x no-harm-found
 // EXPECT-RACE: x read-write
 // EXPECT-RACE: y write-read
 #include <thread>

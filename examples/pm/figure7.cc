@@ -2,6 +2,8 @@
 //
 // Prescient Memory, figure 7: out of thin air. Racy, but 42 can come from nowhere.
 //
+// EXPECT-VERDICT: x no-harm-found
+// EXPECT-VERDICT: y no-harm-found
 // EXPECT-RACE: x
 // EXPECT-RACE: y
 #include <thread>

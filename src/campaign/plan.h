@@ -28,7 +28,7 @@ struct Plan {
 inline Plan Plan::replaying(Trail choices) const {
   Plan plan = *this;
   plan.head.strategy = raw(StrategyId::kReplay);
-  plan.head.detect = 0;
+  plan.head.detect = plan.head.model != 0;  // clocks decide which values are legal
   plan.pairs.clear();
   plan.trail = std::move(choices);
   return plan;

@@ -66,7 +66,7 @@ Json to_json(const StoredFinding& finding) {
 }  // namespace
 
 bool is_failure_id(const std::string& text) {
-  return text.size() >= 6 && text.size() <= 18 && text.rfind("F-", 0) == 0 &&
+  return text.size() >= 6 && text.size() <= 18 && (text.rfind("F-", 0) == 0 || text.rfind("R-", 0) == 0) &&
          text.find_first_not_of("0123456789abcdef", 2) == std::string::npos;
 }
 

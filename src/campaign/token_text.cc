@@ -31,6 +31,9 @@ std::string excerpt(const std::string& text) {
 std::string make_token(const Plan& plan, const Trail& trail, const std::string& program) {
   trail::TokenView view;
   view.points = plan.head.points;
+  view.stale = plan.head.model != 0;
+  view.tear = plan.head.tear;
+  view.fair = plan.head.fair_after != 0;
   view.seed = plan.head.seed;
   view.most_steps = plan.head.most_steps;
   view.sites = plan.sites.data();
@@ -77,6 +80,10 @@ TokenText read_token_text(const std::string& given) {
   result.plan.head.strategy = raw(StrategyId::kReplay);
   result.plan.head.seed = view.seed;
   result.plan.head.points = view.points;
+  result.plan.head.model = view.stale ? 1 : 0;
+  result.plan.head.detect = view.stale ? 1 : 0;
+  result.plan.head.tear = view.tear;
+  if (!view.fair) result.plan.head.fair_after = 0;
   result.plan.head.most_steps = view.most_steps;
   result.plan.sites.assign(view.sites, view.sites + view.site_count);
   result.plan.trail.assign(view.trail, view.trail + view.trail_count);

@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "event/analyses.h"
+#include "event/memory_models.h"
 #include "event/strategies.h"
 
 namespace duress::cli {
@@ -55,12 +56,22 @@ const std::vector<Named>& analyses() {
   return table;
 }
 
+static std::vector<Named> models() {
+#define DURESS_NAMED(identifier, name, summary) {name, summary},
+  return {DURESS_MODELS(DURESS_NAMED)};
+}
+
+static std::vector<Named> heuristics() {
+  return {DURESS_HEURISTICS(DURESS_NAMED)};
+#undef DURESS_NAMED
+}
+
 const std::vector<Catalog>& catalogs() {
   static const std::vector<Catalog> table = {
       {"analyses", analyses(), ""},
       {"strategies", strategies(), ""},
-      {"models", {{"sc", "sequentially consistent: a load returns the last write (default)"}}, ""},
-      {"heuristics", {}, "no heuristics yet: they choose among values, and the only model, sc, allows one"},
+      {"models", models(), ""},
+      {"heuristics", heuristics(), ""},
   };
   return table;
 }

@@ -21,6 +21,8 @@ const std::vector<Command>& commands() {
        explore_command},
       {"replay", "replay ID|TOKEN [-- PROG ARGS]", "the same execution again, with a trace or in gdb",
        replay_command},
+      {"classify", "classify [OPTIONS] -- PROG ARGS",
+       "say of each race whether it is destructive, with a replay", classify_command},
       {"list", "list [KIND]", "the names that options take: analyses, strategies, models, heuristics",
        list_command},
       {"doctor", "doctor", "what works on this machine, and the command that fixes what does not",

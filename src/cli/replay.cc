@@ -74,7 +74,9 @@ std::string resolve(ReplayOptions& options) {
     std::optional<campaign::StoredFinding> finding = campaign::Store(dir).load(text, error);
     if (!finding) return error;
     text = finding->token;
-    options.expected = finding->id;
+    // A race is known by its own id, what it does by that of the failure.
+    options.expected =
+        finding->id.rfind("R-", 0) == 0 ? campaign::failure_id(finding->identity) : finding->id;
     options.oracle = finding->oracle;
     options.input = finding->input;
     if (options.target.empty()) {

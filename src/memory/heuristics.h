@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The five heuristics of JUMBLE (section 5.1 of the paper): which visible value is most likely to make the
-// program fail. A new one is a line here, a case in heuristics.cc, a test and a row in docs/models/stale.md.
+// program fail. A new one is a line in event/memory_models.h, a case in heuristics.cc, a test and a row in
+// docs/models/stale.md.
 #ifndef DURESS_MEMORY_HEURISTICS_H_
 #define DURESS_MEMORY_HEURISTICS_H_
 
+#include "event/memory_models.h"
 #include "memory/choices.h"
-
-// DURESS_HEURISTIC(identifier, name, description). The order is the number in requests: add at the end.
-#define DURESS_HEURISTICS(DURESS_HEURISTIC)                                                             \
-  DURESS_HEURISTIC(kSequentiallyConsistent, "SequentiallyConsistent", "the newest value: the baseline") \
-  DURESS_HEURISTIC(kOldest, "Oldest", "the oldest visible value")                                       \
-  DURESS_HEURISTIC(kOldestButDifferent, "OldestButDifferent",                                           \
-                   "the oldest visible value other than the last one read there")                       \
-  DURESS_HEURISTIC(kRandom, "Random", "any visible value, with equal probability")                      \
-  DURESS_HEURISTIC(kRandomButDifferent, "RandomButDifferent",                                           \
-                   "any visible value other than the last one read there, with equal probability")
 
 namespace duress::memory {
 

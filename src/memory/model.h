@@ -8,12 +8,8 @@
 #ifndef DURESS_MEMORY_MODEL_H_
 #define DURESS_MEMORY_MODEL_H_
 
+#include "event/memory_models.h"
 #include "memory/location_table.h"
-
-// DURESS_MODEL(identifier, name, description). The order is the number in requests: add at the end.
-#define DURESS_MODELS(DURESS_MODEL)                                                 \
-  DURESS_MODEL(kSc, "sc", "sequentially consistent: a load returns the last write") \
-  DURESS_MODEL(kStale, "stale", "a racing load may return an older write that is still visible to it")
 
 namespace duress::memory {
 

@@ -22,6 +22,7 @@ struct TokenView {
   Points points = Points::kSync;
   bool stale = false;  // loads of the sites may return older values; the trail says which
   u32 tear = 8;
+  bool fair = true;  // a load that was stale often enough returns the newest value
   u64 seed = 1;
   u64 most_steps = 0;
   const u32* sites = nullptr;  // keys of the sites that are schedule points

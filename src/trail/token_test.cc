@@ -48,6 +48,7 @@ TEST(Token, ComesBackAsItWas) {
     TokenView view{random.chance(1, 2) ? Points::kAll : Points::kSync,
                    random.chance(1, 2),
                    random.chance(1, 2) ? 4u : 8u,
+                   random.chance(1, 2),
                    random.next() >> random.below(64),
                    random.chance(1, 3) ? random.next() : 0,
                    sites.data(),
@@ -61,6 +62,7 @@ TEST(Token, ComesBackAsItWas) {
     EXPECT_EQ(back.view.points, view.points);
     EXPECT_EQ(back.view.stale, view.stale);
     EXPECT_EQ(back.view.tear, view.tear);
+    EXPECT_EQ(back.view.fair, view.fair);
     EXPECT_EQ(back.view.seed, view.seed);
     EXPECT_EQ(back.view.most_steps, view.most_steps);
     EXPECT_EQ(std::vector<u32>(back.view.sites, back.view.sites + back.view.site_count), sites);
@@ -71,7 +73,7 @@ TEST(Token, ComesBackAsItWas) {
 TEST(Token, ThreePreemptionsAreShort) {
   Deviation trail[] = {Deviation::of(17, ChoiceKind::kThread, 2), Deviation::of(350, ChoiceKind::kThread, 1),
                        Deviation::of(9000, ChoiceKind::kThread, 0)};
-  std::string text = write({Points::kSync, false, 8, 77, 0, nullptr, 0, trail, 3}, "counter");
+  std::string text = write({Points::kSync, false, 8, true, 77, 0, nullptr, 0, trail, 3}, "counter");
   EXPECT_LT(text.size(), 45u) << text;
   EXPECT_EQ(text.rfind("D1.counter.", 0), 0u) << text;
 }
@@ -93,7 +95,7 @@ TEST(Token, GarbageIsToldFromDamage) {
        {"", "x", "D", "D1", "D1.", "D1.prog", "F-12ab", "hello world", "D1.pr og.AAAA", "Dx.a.b"})
     EXPECT_EQ(read(text).error, TokenError::kNotAToken) << text;
   Deviation trail[] = {Deviation::of(17, ChoiceKind::kThread, 2)};
-  std::string good = write({Points::kSync, false, 8, 77, 0, nullptr, 0, trail, 1}, "counter");
+  std::string good = write({Points::kSync, false, 8, true, 77, 0, nullptr, 0, trail, 1}, "counter");
   ASSERT_EQ(read(good).error, TokenError::kNone);
   for (std::size_t i = 3; i < good.size(); ++i) {  // any one character mistyped or lost
     std::string wrong = good;
@@ -119,7 +121,7 @@ TEST(Token, AnyBytesAreSafe) {
 /// A forged token has a right checksum and a lying count.
 TEST(Token, CountsThatLieAreRefused) {
   Deviation trail[] = {Deviation::of(3, ChoiceKind::kThread, 1), Deviation::of(3, ChoiceKind::kThread, 1)};
-  EXPECT_EQ(read(write({Points::kSync, false, 8, 1, 0, nullptr, 0, trail, 2}, "p")).error,
+  EXPECT_EQ(read(write({Points::kSync, false, 8, true, 1, 0, nullptr, 0, trail, 2}, "p")).error,
             TokenError::kDamaged);
 }
 

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tables of memory models and of heuristics that choose among the values a model allows: one line for
+// each, and it has its name in `duress list` and in help. The order is the number in requests: add at the
+// end. Included by the host.
+#ifndef DURESS_EVENT_MEMORY_MODELS_H_
+#define DURESS_EVENT_MEMORY_MODELS_H_
+
+// DURESS_MODEL(identifier, name, description)
+#define DURESS_MODELS(DURESS_MODEL)                                                 \
+  DURESS_MODEL(kSc, "sc", "sequentially consistent: a load returns the last write") \
+  DURESS_MODEL(kStale, "stale", "a racing load may return an older write that is still visible to it")
+
+// DURESS_HEURISTIC(identifier, name, description)
+#define DURESS_HEURISTICS(DURESS_HEURISTIC)                                                             \
+  DURESS_HEURISTIC(kSequentiallyConsistent, "SequentiallyConsistent", "the newest value: the baseline") \
+  DURESS_HEURISTIC(kOldest, "Oldest", "the oldest visible value")                                       \
+  DURESS_HEURISTIC(kOldestButDifferent, "OldestButDifferent",                                           \
+                   "the oldest visible value other than the last one read there")                       \
+  DURESS_HEURISTIC(kRandom, "Random", "any visible value, with equal probability")                      \
+  DURESS_HEURISTIC(kRandomButDifferent, "RandomButDifferent",                                           \
+                   "any visible value other than the last one read there, with equal probability")
+
+#endif  // DURESS_EVENT_MEMORY_MODELS_H_

@@ -156,7 +156,9 @@ void Classifier::attack(Verdict& verdict, u32 heuristic, bool fair) {
       continue;
     }
     ++rate.failed;
-    if (!verdict.verdict.empty()) continue;
+    // A crash says more than another output, and a replay shows it without the set of right ones.
+    bool better = verdict.verdict.empty() || (verdict.failure.kind == "output" && failure->kind != "output");
+    if (!better) continue;
     verdict.by = rate;
     keep(verdict, plan, *execution, *failure, std::move(logs));
   }

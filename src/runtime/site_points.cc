@@ -95,6 +95,7 @@ void SitePoints::add(const DuressModule& module) {
   make_keys(unit);
   if (request_) {
     mark_requested(unit);
+    if (request_->model) mark_variables(unit);
     set_bodies(module);
   }
 }
@@ -127,10 +128,40 @@ void SitePoints::mark_requested(Unit& unit) {
   }
 }
 
+/// A variable is attacked at all places that name it: a race report has only the first pair.
+void SitePoints::mark_variables(Unit& unit) {
+  constexpr u32 kMostNames = 256;
+  u32 names[kMostNames];
+  u32 count = 0;
+  auto named = [](const DuressSite& site) {
+    return site.variable_kind == kDuressGlobal || site.variable_kind == kDuressField ||
+           site.variable_kind == kDuressArray;
+  };
+  auto known = [&](u32 name) {
+    for (u32 i = 0; i < count; ++i) {
+      if (names[i] == name) return true;
+    }
+    return false;
+  };
+  for (bool collect : {true, false}) {
+    each_unit(unit.module,
+              [&](const DuressSiteHeader& header, const DuressSite* sites, const char* strings, u8*) {
+                for (u32 i = 0; i < header.sites; ++i) {
+                  if (!has_key(sites[i]) || !named(sites[i])) continue;
+                  u8& point = unit.points[&sites[i] - unit.first];
+                  u32 name = trail::hash_text(strings + sites[i].variable);
+                  if (collect && point == kPoint && !known(name) && count < kMostNames) names[count++] = name;
+                  if (!collect && known(name)) point = kPoint;
+                }
+              });
+  }
+}
+
 void SitePoints::apply(const trail::Request& request) {
   request_ = &request;
   for (u32 i = 0; i < count_; ++i) {
     mark_requested(units_[i]);
+    if (request.model) mark_variables(units_[i]);
     set_bodies(units_[i].module);
   }
 }

@@ -62,6 +62,7 @@ class SitePoints {
   const Unit* find(const DuressSite* site) const;
   void make_keys(Unit& unit);
   void mark_requested(Unit& unit);
+  void mark_variables(Unit& unit);
 
   Unit units_[kMost] = {};
   u32 count_ = 0;

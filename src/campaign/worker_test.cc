@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "campaign/worker.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
-#include <chrono>
 #include <filesystem>
 #include <set>
 #include <thread>
@@ -115,15 +117,19 @@ TEST_F(WorkerTest, ProblemsAreSaid) {
 }
 
 TEST_F(WorkerTest, StopEndsARun) {
+  std::string fifo = folder_ + "/hangs";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  setenv("FAKE_TARGET_HANGS", fifo.c_str(), 1);
   std::atomic<bool> stop{false};
   Worker worker(options("hang"), &stop);
   std::thread later([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    close(open(fifo.c_str(), O_RDONLY));  // returns when the run has come to where it hangs
     stop = true;
   });
   EXPECT_FALSE(worker.run(random_plan(1)));
   EXPECT_EQ(worker.problem().kind, WorkerProblem::Kind::kStopped);
   later.join();
+  unsetenv("FAKE_TARGET_HANGS");
 }
 
 TEST_F(WorkerTest, WhatARunLeavesBehindIsEnded) {

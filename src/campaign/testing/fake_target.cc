@@ -58,7 +58,11 @@ class Simulation {
     record_.magic = trail::kMagic;
     record_.version = trail::kVersion;
     record_.strands = what_ == "single" ? 1 : 3;
-    if (what_ == "hang") pause();
+    if (what_ == "hang") {
+      // Whoever wants to know that it hangs now has the other end of this FIFO.
+      if (const char* fifo = std::getenv("FAKE_TARGET_HANGS")) close(open(fifo, O_WRONLY));
+      pause();
+    }
     if (what_ == "kill-parent") kill(getppid(), SIGKILL);
     if (what_ == "daemon" && fork() == 0) {
       setsid();

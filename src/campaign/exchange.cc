@@ -88,11 +88,13 @@ bool Exchange::put(const Plan& plan) {
   head.sites = static_cast<u32>(plan.sites.size());
   head.pairs = static_cast<u32>(plan.pairs.size());
   head.deviations = plan.trail.size();
+  head.predictions = static_cast<u32>(plan.predictions.size());
   if (head.bytes() > trail::kRequestBytes) return false;
   *request_ = head;
   std::copy(plan.sites.begin(), plan.sites.end(), request_->site_keys());
   std::copy(plan.pairs.begin(), plan.pairs.end(), request_->site_pairs());
   std::copy(plan.trail.begin(), plan.trail.end(), request_->trail());
+  std::copy(plan.predictions.begin(), plan.predictions.end(), request_->predicted());
   *record_ = trail::Record{};
   return true;
 }
@@ -101,6 +103,8 @@ void Exchange::take(Execution& execution) const {
   execution.record = *record_;
   u64 count = std::min(execution.record.deviations, trail::kMostDeviations);
   execution.trail.assign(record_->trail(), record_->trail() + count);
+  u64 profiled = std::min(execution.record.profiled, trail::kMostProfiled);
+  execution.profile.assign(record_->profile(), record_->profile() + profiled);
 }
 
 }  // namespace duress::campaign

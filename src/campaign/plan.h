@@ -19,6 +19,7 @@ struct Plan {
   std::vector<u32> sites;
   std::vector<trail::SitePair> pairs;
   Trail trail;
+  std::vector<trail::Prediction> predictions;  // values of the future that loads shall return
 
   StrategyId strategy() const { return static_cast<StrategyId>(head.strategy); }
   /// The same execution again, following `choices` instead of a strategy.
@@ -37,9 +38,10 @@ inline Plan Plan::replaying(Trail choices) const {
 /// How an execution went, as far as record, waiting and captured streams tell.
 struct Execution {
   trail::Record record;
-  Trail trail;     // what was chosen; with it the same execution comes again
-  int pid = 0;     // of the process that ran it
-  int status = 0;  // as waitpid gives it
+  Trail trail;                             // what was chosen; with it the same execution comes again
+  std::vector<trail::Prediction> profile;  // if the plan asked for one, in the order of the loads
+  int pid = 0;                             // of the process that ran it
+  int status = 0;                          // as waitpid gives it
   bool timed_out = false;
   bool flooded = false;  // it was ended because it printed without end
   double seconds = 0;

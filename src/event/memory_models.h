@@ -7,9 +7,12 @@
 #define DURESS_EVENT_MEMORY_MODELS_H_
 
 // DURESS_MODEL(identifier, name, description)
-#define DURESS_MODELS(DURESS_MODEL)                                                 \
-  DURESS_MODEL(kSc, "sc", "sequentially consistent: a load returns the last write") \
-  DURESS_MODEL(kStale, "stale", "a racing load may return an older write that is still visible to it")
+#define DURESS_MODELS(DURESS_MODEL)                                                                     \
+  DURESS_MODEL(kSc, "sc", "sequentially consistent: a load returns the last write")                     \
+  DURESS_MODEL(kStale, "stale", "a racing load may return an older write that is still visible to it")  \
+  DURESS_MODEL(kFuture, "future", "a racing load may return a write that comes later, if it then does") \
+  DURESS_MODEL(kBoth, "both", "stale and future values in one run")                                     \
+  DURESS_MODEL(kRc11, "rc11", "atomic loads may return older writes, as C++20 allows (RC11)")
 
 // DURESS_HEURISTIC(identifier, name, description)
 #define DURESS_HEURISTICS(DURESS_HEURISTIC)                                                             \

@@ -16,7 +16,7 @@
 namespace duress::trail {
 
 inline constexpr u32 kMagic = 0x53525544;  // "DURS"
-inline constexpr u32 kVersion = 1;
+inline constexpr u32 kVersion = 2;
 
 enum class ChoiceKind : u32 { kThread = 0, kValue = 1 };
 
@@ -49,6 +49,27 @@ struct SitePair {
   u32 first, second;  // site keys, see site_key() in site_key.h
 };
 
+/// A load and a value for it that memory does not hold yet: what a profile finds, and what a request wants to
+/// be returned there. The load is named by its *dynamic location*: thread, site, count.
+struct Prediction {
+  u32 strand;    // its number
+  u32 site;      // key of the site
+  u32 count;     // the load is the so many-th of that strand at that site; the first is 1
+  u32 size;      // bytes, 1 to 16
+  u64 value[2];  // the lower 8 bytes first; what is beyond `size` is 0
+  bool operator==(const Prediction&) const = default;
+};
+static_assert(sizeof(Prediction) == 32);
+
+/// A load that returned another value than memory held.
+struct Replaced {
+  u32 strand;
+  u32 site;    // key
+  u32 size;    // bytes
+  u32 future;  // 1: a value that was not stored yet; 0: an older one
+  u64 value[2], newest[2];
+};
+
 /// In file REQUEST; written by the host before each execution.
 struct Request {
   u32 magic = kMagic, version = kVersion;
@@ -59,17 +80,20 @@ struct Request {
   u64 most_steps = 0;  // 0: the default limit
   Points points = Points::kSync;
   Backend backend = Backend::kFiber;
-  u32 detect = 0;       // 1: run the analysis chain too
-  u32 trace = 0;        // 1: write every step to the log
-  u32 model = 0;        // memory::ModelId: 0 sequentially consistent, 1 stale values at the sites below
+  u32 detect = 0;  // 1: run the analysis chain too
+  u32 trace = 0;   // 1: write every step to the log
+  u32 model =
+      0;  // memory::ModelId; values are replaced at the sites below, and wherever their variables are named
   u32 heuristic = 0;    // memory::HeuristicId; a replay takes the values from its trail
   u32 fair_after = 16;  // stale loads in a row after which the newest value must come; 0: it need not
   u32 tear = 8;         // wider values are read in pieces
-  u32 unused[2] = {};
-  u32 sites = 0;       // how many keys of sites that are schedule points follow
-  u32 pairs = 0;       // then SitePair: what racefuzzer is after
-  u64 deviations = 0;  // then Deviation: what replay follows
-  // u32 site_keys[sites (+1 if odd)], SitePair pairs[pairs], Deviation deviations[deviations]
+  u32 profile = 0;      // 1: the record shall list which loads could return values of the future
+  u32 predictions = 0;  // last of all lists: Prediction, values of the future that loads shall return
+  u32 sites = 0;        // how many keys of sites that are schedule points follow
+  u32 pairs = 0;        // then SitePair: what racefuzzer is after
+  u64 deviations = 0;   // then Deviation: what replay follows
+  // u32 site_keys[sites (+1 if odd)], SitePair pairs[pairs], Deviation deviations[deviations],
+  // Prediction predictions[predictions]
 
   const u32* site_keys() const { return reinterpret_cast<const u32*>(this + 1); }
   u32* site_keys() { return reinterpret_cast<u32*>(this + 1); }
@@ -79,8 +103,11 @@ struct Request {
   SitePair* site_pairs() { return reinterpret_cast<SitePair*>(site_keys() + (sites + 1) / 2 * 2); }
   const Deviation* trail() const { return reinterpret_cast<const Deviation*>(site_pairs() + pairs); }
   Deviation* trail() { return reinterpret_cast<Deviation*>(site_pairs() + pairs); }
+  const Prediction* predicted() const { return reinterpret_cast<const Prediction*>(trail() + deviations); }
+  Prediction* predicted() { return reinterpret_cast<Prediction*>(trail() + deviations); }
   u64 bytes() const {
-    return sizeof(Request) + (sites + 1) / 2 * 8 + pairs * sizeof(SitePair) + deviations * sizeof(Deviation);
+    return sizeof(Request) + (sites + 1) / 2 * 8 + pairs * sizeof(SitePair) + deviations * sizeof(Deviation) +
+           predictions * sizeof(Prediction);
   }
 };
 static_assert(sizeof(Request) == 96);
@@ -98,20 +125,43 @@ struct Record {
   u32 truncated = 0;         // 1: there were more deviations than fit
   u64 races_created = 0;     // racefuzzer: times both accesses of a pair were brought together
   SitePair created[8] = {};  // the first of them
-  u64 stale_loads = 0;       // loads that returned something else than memory held
+  u64 stale_loads = 0;       // loads that returned an older value than memory held
+  u64 future_loads = 0;      // loads that returned a value which was not stored yet
+  u64 unvalidated = 0;       // of these, how many were never stored concurrently: not 0, and nothing counts
+  u64 stores = 0;            // at the sites of the request
+  u64 changing_stores = 0;   // of these, how many changed memory
+  // JUMBLE's figure 10: locations with a history, stores that reached one, the longest, the longest if
+  // nothing were compressed, loads that reached one.
+  u64 instances = 0, writes = 0, largest = 0, largest_uncompressed = 0, reads = 0;
+  u64 replaced = 0;  // loads with another value than memory held
+  static constexpr u32 kMostReplaced = 16;
+  Replaced first_replaced[kMostReplaced] = {};  // the first of them
+  u64 profiled = 0;                             // how many Prediction are at kProfileOffset
   u64 unused[3] = {};
   u64 deviations = 0;
   // Deviation trail[]
 
   const Deviation* trail() const { return reinterpret_cast<const Deviation*>(this + 1); }
   Deviation* trail() { return reinterpret_cast<Deviation*>(this + 1); }
+  inline const Prediction* profile() const;
+  inline Prediction* profile();
 };
-static_assert(sizeof(Record) == 168);
+static_assert(sizeof(Record) % 8 == 0);
 
 /// Sizes of the two files. Sparse: only what is written takes room.
 inline constexpr u64 kRequestBytes = u64{64} << 20;
 inline constexpr u64 kRecordBytes = u64{64} << 20;
-inline constexpr u64 kMostDeviations = (kRecordBytes - sizeof(Record)) / sizeof(Deviation);
+inline constexpr u64 kMostProfiled = u64{1} << 18;
+inline constexpr u64 kProfileOffset = kRecordBytes - kMostProfiled * sizeof(Prediction);
+inline constexpr u64 kMostDeviations = (kProfileOffset - sizeof(Record)) / sizeof(Deviation);
+
+/// In the order in which the loads ran; several values for one load follow each other.
+inline const Prediction* Record::profile() const {
+  return reinterpret_cast<const Prediction*>(reinterpret_cast<const char*>(this) + kProfileOffset);
+}
+inline Prediction* Record::profile() {
+  return reinterpret_cast<Prediction*>(reinterpret_cast<char*>(this) + kProfileOffset);
+}
 
 // The fork server. The target is started once, with `server=IN,OUT` in DURESS_OPTIONS; it stops before main
 // or at its first thread. Each kRun byte on IN makes it fork a child that performs the request; it answers on

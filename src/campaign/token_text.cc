@@ -31,7 +31,7 @@ std::string excerpt(const std::string& text) {
 std::string make_token(const Plan& plan, const Trail& trail, const std::string& program) {
   trail::TokenView view;
   view.points = plan.head.points;
-  view.stale = plan.head.model != 0;
+  view.model = plan.head.model;
   view.tear = plan.head.tear;
   view.fair = plan.head.fair_after != 0;
   view.seed = plan.head.seed;
@@ -40,6 +40,8 @@ std::string make_token(const Plan& plan, const Trail& trail, const std::string& 
   view.site_count = static_cast<u32>(plan.sites.size());
   view.trail = trail.data();
   view.trail_count = trail.size();
+  view.predictions = plan.predictions.data();
+  view.prediction_count = static_cast<u32>(plan.predictions.size());
   std::string text(trail::token_room(view, program.c_str()), '\0');
   text.resize(trail::write_token(view, program.c_str(), text.data()));
   return text;
@@ -80,8 +82,9 @@ TokenText read_token_text(const std::string& given) {
   result.plan.head.strategy = raw(StrategyId::kReplay);
   result.plan.head.seed = view.seed;
   result.plan.head.points = view.points;
-  result.plan.head.model = view.stale ? 1 : 0;
-  result.plan.head.detect = view.stale ? 1 : 0;
+  result.plan.head.model = view.model;
+  result.plan.head.detect = view.model ? 1 : 0;
+  result.plan.predictions.assign(view.predictions, view.predictions + view.prediction_count);
   result.plan.head.tear = view.tear;
   if (!view.fair) result.plan.head.fair_after = 0;
   result.plan.head.most_steps = view.most_steps;

@@ -63,4 +63,34 @@ LoadResult StaleModel::load(const Viewer& who, Extent extent, Tracking tracking,
   return result;
 }
 
+bool StaleModel::allows(const Viewer& who, Extent extent, const u8* memory, const u8* value) {
+  Legal legal;
+  for (uptr at = extent.begin; at < extent.end;) {
+    Extent piece = table_.piece(extent, at);
+    u64 offset = at - extent.begin;
+    table_.legal_values(who, piece, Tracking::kOnlyTracked, memory + offset, legal);
+    u128 wanted = 0;
+    memcpy(&wanted, value + offset, piece.size());
+    bool found = false;
+    for (u32 i = 0; i < legal.count; ++i) found |= legal.values[i].value == wanted;
+    if (!found) return false;
+    at = piece.end;
+  }
+  return true;
+}
+
+u32 StaleModel::visible(const Viewer& who, Extent extent, const u8* memory, u128* values, u32 most) {
+  Legal legal;
+  Extent piece = table_.piece(extent, extent.begin);
+  if (piece.end != extent.end) {
+    values[0] = 0;
+    memcpy(values, memory, extent.size());
+    return 1;
+  }
+  table_.legal_values(who, piece, Tracking::kOnlyTracked, memory, legal);
+  u32 count = legal.count < most ? legal.count : most;
+  for (u32 i = 0; i < count; ++i) values[i] = legal.values[i].value;
+  return count;
+}
+
 }  // namespace duress::memory

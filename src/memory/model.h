@@ -87,6 +87,12 @@ class StaleModel final : public MemoryModel {
   const Statistics& statistics() const override { return table_.statistics(); }
   const LocationTable& table() const { return table_; }
 
+  /// Whether a load of the extent could return `value`, each tearing word for itself.
+  bool allows(const Viewer& who, Extent extent, const u8* memory, const u8* value);
+  /// What a load of the extent could return, into `values`; how many. Only of extents within one tearing
+  /// word; of others what memory holds.
+  u32 visible(const Viewer& who, Extent extent, const u8* memory, u128* values, u32 most);
+
  private:
   LocationTable table_;
   u32 fair_after_;

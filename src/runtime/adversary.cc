@@ -24,10 +24,17 @@ memory::Extent extent_of(const void* p, u64 size) {
 
 Adversary::Adversary(Runtime& runtime, const trail::Request& request, trail::Record& record)
     : runtime_(runtime),
+      request_(request),
       record_(record),
       heuristic_(static_cast<memory::HeuristicId>(request.heuristic)),
       prng_(mix(request.seed ^ 0xad7e25a1)),
-      model_(runtime.arena, *this, options_of(request)) {}
+      model_(runtime.arena, *this, options_of(request)),
+      counter_(runtime.arena),
+      profile_(runtime.arena, record.profile(), trail::kMostProfiled, &record.profiled),
+      predictions_(runtime.arena, request.predicted(), request.predictions) {
+  if (static_cast<memory::ModelId>(request.model) == memory::ModelId::kFuture)
+    heuristic_ = memory::HeuristicId::kSequentiallyConsistent;
+}
 
 const VectorClock* Adversary::next(u32* cursor) {
   // One strand runs at a time: the list stands still.
@@ -55,19 +62,116 @@ u32 Adversary::pick(const memory::Legal& legal) {
 }
 
 void Adversary::loaded(Thread& t, const void* p, u32 size, const DuressSite* site, void* value) {
-  if (!runtime_.points.point(site)) return;
+  u32 key = runtime_.points.point(site);
+  if (!key) return;
   u8 memory[16];
   memcpy(memory, value, size);
-  memory::LoadResult result = model_.load({t.clock.clock(), t.clock.slot()}, extent_of(p, size),
-                                          memory::Tracking::kBegin, memory, static_cast<u8*>(value), *this);
-  record_.stale_loads += result.stale;
+  memory::Viewer who = {t.clock.clock(), t.clock.slot()};
+  memory::Extent extent = extent_of(p, size);
+  auto* into = static_cast<u8*>(value);
+  memory::LoadResult result = model_.load(who, extent, memory::Tracking::kBegin, memory, into, *this);
+  if (request_.profile || request_.predictions) {
+    memory::DynamicLocation where = {scheduler().running()->number, key,
+                                     counter_.next(scheduler().running()->number, key)};
+    if (request_.profile) {
+      u128 visible[8];
+      profile_.load(who, where, extent, visible, model_.visible(who, extent, memory, visible, 8));
+    }
+    predict(who, where, extent, memory, into);
+  }
+  if (result.stale && memcmp(memory, value, size) != 0) note_replaced(key, size, memory, into, false);
+  note_statistics();
+}
+
+/// LOAD of prescient memory. A value that is visible by now is no speculation.
+void Adversary::predict(const memory::Viewer& who, const memory::DynamicLocation& where,
+                        memory::Extent extent, const u8* memory, u8* value) {
+  const trail::Prediction* wanted = predictions_.find(where);
+  if (!wanted || wanted->size != extent.size() || memcmp(wanted->value, memory, wanted->size) == 0) return;
+  const u8* bytes = reinterpret_cast<const u8*>(wanted->value);
+  bool future = !model_.allows(who, extent, memory, bytes);
+  if (future) {
+    u128 whole = u128{wanted->value[1]} << 64 | wanted->value[0];
+    if (!speculative_.add(who, extent, whole)) return;
+    ++record_.future_loads;
+    note_debts();
+  }
+  memcpy(value, bytes, wanted->size);
+  note_replaced(where.site, wanted->size, memory, value, future);
 }
 
 void Adversary::storing(Thread& t, void* p, u64 size, const DuressSite* site, memory::Source value) {
-  bool tracked = runtime_.points.point(site) != 0;
-  model_.store({t.clock.clock(), t.clock.slot()}, extent_of(p, size),
-               tracked ? memory::Tracking::kBegin : memory::Tracking::kOnlyTracked,
+  u32 key = runtime_.points.point(site);
+  memory::Viewer who = {t.clock.clock(), t.clock.slot()};
+  memory::Extent extent = extent_of(p, size);
+  model_.store(who, extent, key ? memory::Tracking::kBegin : memory::Tracking::kOnlyTracked,
                runtime_.modules.site_id(site), static_cast<const u8*>(p), value);
+  if (request_.profile) profile_.store(who, extent, value);
+  if (speculative_.count()) {
+    speculative_.store(who, extent, value);
+    note_debts();
+  }
+  if (!key) return;
+  note_statistics();
+  if (!named(key)) return;
+  ++record_.stores;
+  bool changes = false;
+  for (u64 i = 0; i < size && !changes; ++i) changes = value.at(i) != static_cast<const u8*>(p)[i];
+  record_.changing_stores += changes;
+}
+
+// ---- debts
+// -----------------------------------------------------------------------------------------------------
+
+/// What the record says holds at every moment: a crash can come at any.
+void Adversary::note_debts() {
+  record_.unvalidated = speculative_.count();
+  if (!speculative_.count()) {
+    if (settling_) scheduler().wake(address_of(&speculative_));
+  } else if (speculative_.hopeless(*this)) {
+    // Whatever comes now, nobody may see it.
+    scheduler().finish();
+    record_.outcome = trail::Outcome::kEnded;
+    exit_process(0);
+  }
+}
+
+void Adversary::settle(uptr place) {
+  if (!speculative_.count()) return;
+  settling_ = true;
+  // Timers of many seconds fire only when nothing else can happen.
+  scheduler().block({OpKind::kSystem, 0, address_of(&speculative_), 0, place}, address_of(&speculative_),
+                    sched::kNever - 2);
+}
+
+// ---- what is told
+// ----------------------------------------------------------------------------------------------
+
+void Adversary::note_replaced(u32 key, u32 size, const u8* memory, const u8* value, bool future) {
+  if (!future) ++record_.stale_loads;
+  u64 at = record_.replaced++;
+  if (at >= trail::Record::kMostReplaced) return;
+  trail::Replaced& replaced = record_.first_replaced[at];
+  replaced = {scheduler().running()->number, key, size, future, {}, {}};
+  memcpy(replaced.value, value, size);
+  memcpy(replaced.newest, memory, size);
+}
+
+void Adversary::note_statistics() {
+  const memory::Statistics& statistics = model_.statistics();
+  record_.instances = statistics.instances;
+  record_.writes = statistics.writes;
+  record_.reads = statistics.reads;
+  record_.largest = statistics.largest;
+  record_.largest_uncompressed = statistics.largest_uncompressed;
+}
+
+/// Whether the request named the site itself, not only its variable.
+bool Adversary::named(u32 key) const {
+  for (u32 i = 0; i < request_.sites; ++i) {
+    if (request_.site_keys()[i] == key) return true;
+  }
+  return false;
 }
 
 }  // namespace duress

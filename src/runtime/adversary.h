@@ -3,11 +3,13 @@
 // What loads return when a request asks for another memory model than the real one. Accesses of the sites
 // that the request names have histories (src/memory); a racing load of one may be given an older value that
 // is still legal. Every such value is a choice in the trail, 0 the newest: a replay needs no heuristic, and
-// minimising takes away the values that a failure does not need.
+// minimising takes away the values that a failure does not need. Values of the future are named by the
+// request, one by one; each must be stored later, and until then nothing that happens counts.
 #ifndef DURESS_RUNTIME_ADVERSARY_H_
 #define DURESS_RUNTIME_ADVERSARY_H_
 
 #include "base/prng.h"
+#include "memory/future_values.h"
 #include "memory/heuristics.h"
 #include "memory/model.h"
 #include "runtime/control.h"
@@ -24,18 +26,36 @@ class Adversary final : memory::ClockSource, memory::Chooser, memory::Picker {
   /// Before a store: any store, tracked site or not.
   void storing(Thread& t, void* p, u64 size, const DuressSite* site, memory::Source value);
   /// The bytes are given back.
-  void forget(uptr begin, uptr end) { model_.forget({begin, end}); }
+  void forget(uptr begin, uptr end) {
+    model_.forget({begin, end});
+    if (request_.profile) profile_.forget({begin, end});
+  }
+  /// The running strand is about to end the process. If values of the future are still owed, it waits until
+  /// the others have stored them, or until none of them can run.
+  void settle(uptr place);
 
  private:
+  void predict(const memory::Viewer& who, const memory::DynamicLocation& where, memory::Extent extent,
+               const u8* memory, u8* value);
+  void note_replaced(u32 key, u32 size, const u8* memory, const u8* value, bool future);
+  void note_debts();
+  void note_statistics();
+  bool named(u32 key) const;
   const VectorClock* next(u32* cursor) override;
   u32 choose(u32 count) override;
   u32 pick(const memory::Legal& legal) override;
 
   Runtime& runtime_;
+  const trail::Request& request_;
   trail::Record& record_;
   memory::HeuristicId heuristic_;
   Prng prng_;
   memory::StaleModel model_;
+  memory::LoadCounter counter_;
+  memory::FutureProfile profile_;
+  memory::Predictions predictions_;
+  memory::SpeculativeReads speculative_;
+  bool settling_ = false;  // somebody waits for the debts to be paid
 };
 
 /// Null: memory is as it is.

@@ -282,6 +282,10 @@ void control_ended() {
   g_record->outcome = trail::Outcome::kEnded;
 }
 
+void control_settle(uptr place) {
+  if (DURESS_UNLIKELY(g_adversary != nullptr) && controlled()) g_adversary->settle(place);
+}
+
 static bool has_children = false;
 void control_child_made() {
   if (g_scheduler) has_children = true;

@@ -54,6 +54,9 @@ void control_begin();
 void control_fork_point();
 /// The process ends by itself.
 void control_ended();
+/// The calling thread is about to end the process, by itself or by a crash: what it did under the memory
+/// model may have to be paid for by other threads first. Comes before everything else that is done then.
+void control_settle(uptr place);
 /// It is about to die of a signal.
 void control_crashed();
 void control_after_fork_in_child();

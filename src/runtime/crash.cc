@@ -22,6 +22,9 @@ static StackId unwound(Runtime& rt, uptr pc) {
 }
 
 static void on_crash(int signal, siginfo_t* info, void* context) {
+  // On the strand's own stack, so that others can run meanwhile; if there is room on it.
+  if (!(current_thread() && current_thread()->in_runtime))
+    control_settle(static_cast<uptr>(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]));
   struct sigaction original = {};
   original.sa_handler = SIG_DFL;
   sigaction(signal, &original, nullptr);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Payload, before base64url: version, flags (bit 0: points all, bit 1: a step limit follows, bit 2: stale
-// values, bit 3: tearing words of 4 bytes, bit 4: unfair), seed, [step
-// limit], number of sites, the sites' keys (4 bytes each, little endian), number of deviations, per deviation
-// the gap to the one before and pick * 2 + kind, CRC-32 of all that (4 bytes). Numbers are LEB128. The
-// program's name is hashed into the checksum as well: a payload pasted behind another name is found out.
+// values, bit 3: tearing words of 4 bytes, bit 4: unfair, bit 5: the memory model's number follows, bit 6:
+// predictions follow at the end), [model,] seed, [step limit], number of sites, the sites' keys (4 bytes
+// each, little endian), number of deviations, per deviation the gap to the one before and pick * 2 + kind,
+// [number of predictions, of each strand, site (4 bytes), count, size, as many bytes of the value,] CRC-32 of
+// all that (4 bytes). Numbers are LEB128. The program's name is hashed into the checksum as well: a payload
+// pasted behind another name is found out.
 #include "trail/token.h"
 
 namespace duress::trail {
@@ -12,6 +14,7 @@ namespace {
 
 constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 constexpr u64 kLongestVarint = 10;
+constexpr u32 kStaleModel = 1;  // memory::ModelId::kStale
 
 constexpr int digit_value(char c) {
   if (c >= 'A' && c <= 'Z') return c - 'A';
@@ -115,7 +118,8 @@ u64 token_program(const char* path, char* out) {
 }
 
 u64 token_room(const TokenView& view, const char*) {
-  u64 bytes = 2 + 4 * kLongestVarint + 4 * u64{view.site_count} + 2 * 5 * view.trail_count + 4;
+  u64 bytes = 2 + 4 * kLongestVarint + 4 * u64{view.site_count} + 2 * 5 * view.trail_count + kLongestVarint +
+              40 * u64{view.prediction_count} + 5;
   return 16 + kMostProgram + (bytes + 2) / 3 * 4 + 1;
 }
 
@@ -132,7 +136,10 @@ u64 write_token(const TokenView& view, const char* program, char* out) {
   encoder.hash(name, length);
   encoder.byte(kTokenVersion);
   encoder.byte(static_cast<u8>((view.points == Points::kAll ? 1 : 0) | (view.most_steps ? 2 : 0) |
-                               (view.stale ? 4 : 0) | (view.tear == 4 ? 8 : 0) | (view.fair ? 0 : 16)));
+                               (view.model == kStaleModel ? 4 : 0) | (view.tear == 4 ? 8 : 0) |
+                               (view.fair ? 0 : 16) | (view.model > kStaleModel ? 32 : 0) |
+                               (view.prediction_count ? 64 : 0)));
+  if (view.model > kStaleModel) encoder.byte(static_cast<u8>(view.model));
   encoder.varint(view.seed);
   if (view.most_steps) encoder.varint(view.most_steps);
   encoder.varint(view.site_count);
@@ -145,15 +152,25 @@ u64 write_token(const TokenView& view, const char* program, char* out) {
     encoder.varint(u64{deviation.pick()} * 2 + raw(deviation.kind()));
     before = deviation.choice;
   }
+  if (view.prediction_count) encoder.varint(view.prediction_count);
+  for (u32 i = 0; i < view.prediction_count; ++i) {
+    const Prediction& prediction = view.predictions[i];
+    encoder.varint(prediction.strand);
+    encoder.word(prediction.site);
+    encoder.varint(prediction.count);
+    encoder.byte(static_cast<u8>(prediction.size));
+    for (u32 k = 0; k < prediction.size && k < 16; ++k)
+      encoder.byte(static_cast<u8>(prediction.value[k / 8] >> 8 * (k % 8)));
+  }
   at = encoder.finish();
   *at = 0;
   return static_cast<u64>(at - out);
 }
 
 u64 token_memory(u64 length) {
-  // A deviation takes at least 2 bytes, that is 2 2/3 characters, and becomes 8 bytes; sites take less. The
-  // bytes themselves come first.
-  return (length + 7) / 8 * 8 + 4 * length + 32;
+  // A deviation takes at least 2 bytes, that is 2 2/3 characters, and becomes 8 bytes; sites take less, and
+  // predictions become 32 bytes from at least 8. The bytes themselves come first.
+  return (length + 7) / 8 * 8 + 4 * length + 64;
 }
 
 TokenError read_token(const char* text, u64 length, void* memory, TokenHead& head, TokenView& view) {
@@ -195,9 +212,9 @@ TokenError read_token(const char* text, u64 length, void* memory, TokenHead& hea
   // From here on only a forged token can be wrong; it must do no harm either.
   Decoder in{bytes, bytes + count - 4};
   u8 flags_version = in.byte(), flags = in.byte();
-  if (flags_version != kTokenVersion || flags > 31) return TokenError::kDamaged;
+  if (flags_version != kTokenVersion || flags > 127) return TokenError::kDamaged;
   view.points = flags & 1 ? Points::kAll : Points::kSync;
-  view.stale = flags & 4;
+  view.model = flags & 32 ? in.byte() : flags & 4 ? kStaleModel : 0;
   view.tear = flags & 8 ? 4 : 8;
   view.fair = !(flags & 16);
   view.seed = in.varint();
@@ -219,7 +236,23 @@ TokenError read_token(const char* text, u64 length, void* memory, TokenHead& hea
     trail[i] = Deviation::of(static_cast<u32>(choice), static_cast<ChoiceKind>(what & 1),
                              static_cast<u32>(what >> 1));
   }
-  if (in.at != in.end) return TokenError::kDamaged;
+  auto* predictions = reinterpret_cast<Prediction*>(trail + deviations);
+  u64 predicted = flags & 64 ? in.varint() : 0;
+  if (!in.good || predicted > static_cast<u64>(in.end - in.at) / 8) return TokenError::kDamaged;
+  for (u64 i = 0; i < predicted; ++i) {
+    Prediction& prediction = predictions[i];
+    u64 strand = in.varint();
+    u32 site = in.word();
+    u64 which = in.varint();
+    u32 size = in.byte();
+    if (!in.good || strand > 0xffffffffu || which > 0xffffffffu || size < 1 || size > 16)
+      return TokenError::kDamaged;
+    prediction = {static_cast<u32>(strand), site, static_cast<u32>(which), size, {}};
+    for (u32 k = 0; k < size; ++k) prediction.value[k / 8] |= u64{in.byte()} << 8 * (k % 8);
+  }
+  if (!in.good || in.at != in.end) return TokenError::kDamaged;
+  view.predictions = predictions;
+  view.prediction_count = static_cast<u32>(predicted);
   view.sites = keys;
   view.site_count = static_cast<u32>(sites);
   view.trail = trail;

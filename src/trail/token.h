@@ -20,7 +20,7 @@ inline constexpr u32 kTokenVersion = 1;
 /// What a token holds. The arrays belong to whoever made it.
 struct TokenView {
   Points points = Points::kSync;
-  bool stale = false;  // loads of the sites may return older values; the trail says which
+  u32 model = 0;  // memory::ModelId: what loads of the sites may return; the trail says which older value
   u32 tear = 8;
   bool fair = true;  // a load that was stale often enough returns the newest value
   u64 seed = 1;
@@ -29,6 +29,8 @@ struct TokenView {
   u32 site_count = 0;
   const Deviation* trail = nullptr;  // in ascending order of choice
   u64 trail_count = 0;
+  const Prediction* predictions = nullptr;  // values of the future that loads return
+  u32 prediction_count = 0;
 };
 
 /// Bytes that write_token may need for `out`.

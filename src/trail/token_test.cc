@@ -45,8 +45,17 @@ TEST(Token, ComesBackAsItWas) {
                                 static_cast<u32>(random.below(round % 2 ? 5 : 0x80000000u)));
       choice += 1 + random.below(round % 3 ? 100 : 80000000);
     }
+    std::vector<Prediction> predictions(random.below(4));
+    for (Prediction& p : predictions) {
+      p = {static_cast<u32>(random.below(300)),
+           static_cast<u32>(random.next()),
+           static_cast<u32>(1 + random.below(9)),
+           static_cast<u32>(1 + random.below(16)),
+           {}};
+      for (u32 k = 0; k < p.size; ++k) p.value[k / 8] |= random.below(256) << 8 * (k % 8);
+    }
     TokenView view{random.chance(1, 2) ? Points::kAll : Points::kSync,
-                   random.chance(1, 2),
+                   static_cast<u32>(random.below(5)),
                    random.chance(1, 2) ? 4u : 8u,
                    random.chance(1, 2),
                    random.next() >> random.below(64),
@@ -54,26 +63,31 @@ TEST(Token, ComesBackAsItWas) {
                    sites.data(),
                    static_cast<u32>(sites.size()),
                    trail.data(),
-                   trail.size()};
+                   trail.size(),
+                   predictions.data(),
+                   static_cast<u32>(predictions.size())};
     std::string text = write(view, "/some/where/my prog.v2");
     Read back = read(text);
     ASSERT_EQ(back.error, TokenError::kNone);
     EXPECT_EQ(std::string(back.head.program, back.head.program_length), "my_prog.v2");
     EXPECT_EQ(back.view.points, view.points);
-    EXPECT_EQ(back.view.stale, view.stale);
+    EXPECT_EQ(back.view.model, view.model);
     EXPECT_EQ(back.view.tear, view.tear);
     EXPECT_EQ(back.view.fair, view.fair);
     EXPECT_EQ(back.view.seed, view.seed);
     EXPECT_EQ(back.view.most_steps, view.most_steps);
     EXPECT_EQ(std::vector<u32>(back.view.sites, back.view.sites + back.view.site_count), sites);
     EXPECT_EQ(std::vector<Deviation>(back.view.trail, back.view.trail + back.view.trail_count), trail);
+    EXPECT_EQ(
+        std::vector<Prediction>(back.view.predictions, back.view.predictions + back.view.prediction_count),
+        predictions);
   }
 }
 
 TEST(Token, ThreePreemptionsAreShort) {
   Deviation trail[] = {Deviation::of(17, ChoiceKind::kThread, 2), Deviation::of(350, ChoiceKind::kThread, 1),
                        Deviation::of(9000, ChoiceKind::kThread, 0)};
-  std::string text = write({Points::kSync, false, 8, true, 77, 0, nullptr, 0, trail, 3}, "counter");
+  std::string text = write({Points::kSync, 0, 8, true, 77, 0, nullptr, 0, trail, 3, nullptr, 0}, "counter");
   EXPECT_LT(text.size(), 45u) << text;
   EXPECT_EQ(text.rfind("D1.counter.", 0), 0u) << text;
 }
@@ -95,7 +109,7 @@ TEST(Token, GarbageIsToldFromDamage) {
        {"", "x", "D", "D1", "D1.", "D1.prog", "F-12ab", "hello world", "D1.pr og.AAAA", "Dx.a.b"})
     EXPECT_EQ(read(text).error, TokenError::kNotAToken) << text;
   Deviation trail[] = {Deviation::of(17, ChoiceKind::kThread, 2)};
-  std::string good = write({Points::kSync, false, 8, true, 77, 0, nullptr, 0, trail, 1}, "counter");
+  std::string good = write({Points::kSync, 0, 8, true, 77, 0, nullptr, 0, trail, 1, nullptr, 0}, "counter");
   ASSERT_EQ(read(good).error, TokenError::kNone);
   for (std::size_t i = 3; i < good.size(); ++i) {  // any one character mistyped or lost
     std::string wrong = good;

@@ -2,8 +2,8 @@
 //
 // Processes that fork and end. fork() itself has no interceptor: the runtime's part runs in handlers of
 // pthread_atfork, which daemon() and forkpty() run too. They are registered when the runtime wakes, before
-// the program's own ones, so the program's run while our locks are free. exit() has none either: the
-// runtime's part runs among the exit handlers.
+// the program's own ones, so the program's run while our locks are free. The end of the log is written among
+// the exit handlers; what stands in for exit() only waits until the memory model owes nothing.
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -67,19 +67,39 @@ DURESS_INTERCEPTOR(pid_t, vfork, ()) {
 }
 
 DURESS_INTERCEPTOR(void, _exit, (int code)) {
+  control_settle(DURESS_CALLER_PC);
   if (awake()) process_ending(code);
   DURESS_REAL(_exit)(code);
 }
 
 DURESS_INTERCEPTOR(void, _Exit, (int code)) {
+  control_settle(DURESS_CALLER_PC);
   if (awake()) process_ending(code);
   DURESS_REAL(_Exit)(code);
 }
 
 /// The handlers of at_quick_exit run after the last line of the log: races in them are not reported.
 DURESS_INTERCEPTOR(void, quick_exit, (int code)) {
+  control_settle(DURESS_CALLER_PC);
   if (awake()) process_ending(code);
   DURESS_REAL(quick_exit)(code);
+}
+
+DURESS_INTERCEPTOR(void, exit, (int code)) {
+  control_settle(DURESS_CALLER_PC);
+  DURESS_REAL(exit)(code);
+}
+
+// A thread that waits inside the C library's abort would hold a lock of it: others may want to fail too.
+DURESS_INTERCEPTOR(void, abort, ()) {
+  control_settle(DURESS_CALLER_PC);
+  DURESS_REAL(abort)();
+}
+
+DURESS_INTERCEPTOR(void, __assert_fail,
+                   (const char* text, const char* file, unsigned line, const char* function)) {
+  control_settle(DURESS_CALLER_PC);
+  DURESS_REAL(__assert_fail)(text, file, line, function);
 }
 
 /// The C library's daemon() ends the parent where nobody sees it, so the log would lack its end. This one

@@ -13,7 +13,9 @@ constinit Main* program_main = nullptr;
 
 int run_main(int count, char** arguments, char** environment) {
   control_fork_point();
-  return program_main(count, arguments, environment);
+  int code = program_main(count, arguments, environment);
+  control_settle(address_of(reinterpret_cast<void*>(program_main)));
+  return code;
 }
 
 }  // namespace

@@ -77,27 +77,29 @@ void Adversary::loaded(Thread& t, const void* p, u32 size, const DuressSite* sit
       u128 visible[8];
       profile_.load(who, where, extent, visible, model_.visible(who, extent, memory, visible, 8));
     }
-    predict(who, where, extent, memory, into);
+    if (predict(who, where, extent, memory, into)) result.stale = false;  // and is told of
   }
   if (result.stale && memcmp(memory, value, size) != 0) note_replaced(key, size, memory, into, false);
   note_statistics();
 }
 
-/// LOAD of prescient memory. A value that is visible by now is no speculation.
-void Adversary::predict(const memory::Viewer& who, const memory::DynamicLocation& where,
+/// LOAD of prescient memory: whether the value was replaced. One that is visible by now is no speculation.
+bool Adversary::predict(const memory::Viewer& who, const memory::DynamicLocation& where,
                         memory::Extent extent, const u8* memory, u8* value) {
   const trail::Prediction* wanted = predictions_.find(where);
-  if (!wanted || wanted->size != extent.size() || memcmp(wanted->value, memory, wanted->size) == 0) return;
+  if (!wanted || wanted->size != extent.size() || memcmp(wanted->value, memory, wanted->size) == 0)
+    return false;
   const u8* bytes = reinterpret_cast<const u8*>(wanted->value);
   bool future = !model_.allows(who, extent, memory, bytes);
   if (future) {
     u128 whole = u128{wanted->value[1]} << 64 | wanted->value[0];
-    if (!speculative_.add(who, extent, whole)) return;
+    if (!speculative_.add(who, extent, whole)) return false;
     ++record_.future_loads;
     note_debts();
   }
   memcpy(value, bytes, wanted->size);
   note_replaced(where.site, wanted->size, memory, value, future);
+  return true;
 }
 
 void Adversary::storing(Thread& t, void* p, u64 size, const DuressSite* site, memory::Source value) {

@@ -35,7 +35,7 @@ class Adversary final : memory::ClockSource, memory::Chooser, memory::Picker {
   void settle(uptr place);
 
  private:
-  void predict(const memory::Viewer& who, const memory::DynamicLocation& where, memory::Extent extent,
+  bool predict(const memory::Viewer& who, const memory::DynamicLocation& where, memory::Extent extent,
                const u8* memory, u8* value);
   void note_replaced(u32 key, u32 size, const u8* memory, const u8* value, bool future);
   void note_debts();

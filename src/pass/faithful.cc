@@ -74,8 +74,10 @@ class FaithfulBody {
 
  private:
   llvm::Constant* site(llvm::Instruction* inst, llvm::Value* address, int access, uint64_t size,
-                       bool is_volatile) {
+                       bool is_volatile, llvm::Type* type = nullptr) {
     uint8_t flags = DURESS_SITE_FAITHFUL | (is_volatile ? DURESS_SITE_VOLATILE : 0);
+    if (type != nullptr && type->isFloatingPointTy()) flags |= DURESS_SITE_FLOAT;
+    if (type != nullptr && type->isPointerTy()) flags |= DURESS_SITE_POINTER;
     return unit_.site(inst, address, static_cast<DuressAccess>(access), size, index_, flags);
   }
 
@@ -88,7 +90,8 @@ class FaithfulBody {
   void replace_load(const Access& access) {
     llvm::IRBuilder<> builder(access.inst);
     llvm::Type* type = access.inst->getType();
-    llvm::Constant* where = site(access.inst, access.address, kDuressRead, access.size, access.is_volatile);
+    llvm::Constant* where =
+        site(access.inst, access.address, kDuressRead, access.size, access.is_volatile, type);
     llvm::Value* value;
     if (fits_register(type, access.size)) {
       value = unit_.hooks.call(builder, ("__duress_load" + llvm::Twine(access.size)).str(),
@@ -106,9 +109,10 @@ class FaithfulBody {
 
   void replace_store(const Access& access) {
     auto* store = llvm::cast<llvm::StoreInst>(access.inst);
-    llvm::Constant* where = site(store, access.address, kDuressWrite, access.size, access.is_volatile);
-    llvm::IRBuilder<> builder(store);
     llvm::Value* value = store->getValueOperand();
+    llvm::Constant* where =
+        site(store, access.address, kDuressWrite, access.size, access.is_volatile, value->getType());
+    llvm::IRBuilder<> builder(store);
     if (access.is_vptr_store) {
       auto* old =
           unseen_by_sanitizers(builder.CreateAlignedLoad(builder.getPtrTy(), access.address, access.align));

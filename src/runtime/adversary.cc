@@ -77,15 +77,15 @@ void Adversary::loaded(Thread& t, const void* p, u32 size, const DuressSite* sit
       u128 visible[8];
       profile_.load(who, where, extent, visible, model_.visible(who, extent, memory, visible, 8));
     }
-    if (predict(who, where, extent, memory, into)) result.stale = false;  // and is told of
+    if (predict(who, where, extent, memory, into, site)) result.stale = false;  // and is told of
   }
-  if (result.stale && memcmp(memory, value, size) != 0) note_replaced(key, size, memory, into, false);
+  if (result.stale && memcmp(memory, value, size) != 0) note_replaced(key, site, size, memory, into, false);
   note_statistics();
 }
 
 /// LOAD of prescient memory: whether the value was replaced. One that is visible by now is no speculation.
 bool Adversary::predict(const memory::Viewer& who, const memory::DynamicLocation& where,
-                        memory::Extent extent, const u8* memory, u8* value) {
+                        memory::Extent extent, const u8* memory, u8* value, const DuressSite* site) {
   const trail::Prediction* wanted = predictions_.find(where);
   if (!wanted || wanted->size != extent.size() || memcmp(wanted->value, memory, wanted->size) == 0)
     return false;
@@ -98,7 +98,7 @@ bool Adversary::predict(const memory::Viewer& who, const memory::DynamicLocation
     note_debts();
   }
   memcpy(value, bytes, wanted->size);
-  note_replaced(where.site, wanted->size, memory, value, future);
+  note_replaced(where.site, site, wanted->size, memory, value, future);
   return true;
 }
 
@@ -149,12 +149,16 @@ void Adversary::settle(uptr place) {
 // ---- what is told
 // ----------------------------------------------------------------------------------------------
 
-void Adversary::note_replaced(u32 key, u32 size, const u8* memory, const u8* value, bool future) {
+void Adversary::note_replaced(u32 key, const DuressSite* site, u32 size, const u8* memory, const u8* value,
+                              bool future) {
   if (!future) ++record_.stale_loads;
   u64 at = record_.replaced++;
   if (at >= trail::Record::kMostReplaced) return;
   trail::Replaced& replaced = record_.first_replaced[at];
-  replaced = {scheduler().running()->number, key, size, future, {}, {}};
+  auto type = site->flags & DURESS_SITE_FLOAT     ? trail::ValueType::kFloat
+              : site->flags & DURESS_SITE_POINTER ? trail::ValueType::kPointer
+                                                  : trail::ValueType::kInteger;
+  replaced = {scheduler().running()->number, key, size, future, type, 0, {}, {}};
   memcpy(replaced.value, value, size);
   memcpy(replaced.newest, memory, size);
 }

@@ -36,8 +36,9 @@ class Adversary final : memory::ClockSource, memory::Chooser, memory::Picker {
 
  private:
   bool predict(const memory::Viewer& who, const memory::DynamicLocation& where, memory::Extent extent,
-               const u8* memory, u8* value);
-  void note_replaced(u32 key, u32 size, const u8* memory, const u8* value, bool future);
+               const u8* memory, u8* value, const DuressSite* site);
+  void note_replaced(u32 key, const DuressSite* site, u32 size, const u8* memory, const u8* value,
+                     bool future);
   void note_debts();
   void note_statistics();
   bool named(u32 key) const;

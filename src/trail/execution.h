@@ -61,14 +61,20 @@ struct Prediction {
 };
 static_assert(sizeof(Prediction) == 32);
 
+/// How a value is shown; the compiler does not tell signed from unsigned.
+enum class ValueType : u8 { kInteger = 0, kFloat = 1, kPointer = 2 };
+
 /// A load that returned another value than memory held.
 struct Replaced {
   u32 strand;
-  u32 site;    // key
-  u32 size;    // bytes
-  u32 future;  // 1: a value that was not stored yet; 0: an older one
+  u32 site;   // key
+  u32 size;   // bytes
+  u8 future;  // 1: a value that was not stored yet; 0: an older one
+  ValueType type;
+  u16 unused;
   u64 value[2], newest[2];
 };
+static_assert(sizeof(Replaced) == 48);
 
 /// In file REQUEST; written by the host before each execution.
 struct Request {

@@ -29,7 +29,7 @@ struct Plan {
 inline Plan Plan::replaying(Trail choices) const {
   Plan plan = *this;
   plan.head.strategy = raw(StrategyId::kReplay);
-  plan.head.detect = plan.head.model != 0;  // clocks decide which values are legal
+  plan.head.detect = head.model ? trail::kDetectClocks : trail::kDetectNothing;
   plan.pairs.clear();
   plan.trail = std::move(choices);
   return plan;

@@ -202,14 +202,16 @@ void control_begin() {
                                                         trace};
   g_scheduler = new (map_memory(sizeof(sched::Scheduler))) sched::Scheduler(rt.arena, surroundings);
   rt.points.apply(*g_request);
-  g_plain_matters = g_request->detect || g_request->sites || g_request->points == trail::Points::kAll;
+  g_plain_matters = g_request->detect == trail::kDetectRaces || g_request->sites ||
+                    g_request->points == trail::Points::kAll;
   if (g_request->trace) g_trace_value = trace_value;
   if (g_request->detect) {
+    rt.checking = g_request->detect == trail::kDetectRaces;
     rt.reporter.tell_points(&rt.points);
     rt.enter_main_thread();
   }
   if (g_request->model != 0) {
-    if (!g_request->detect) fatal("a request with a memory model must detect too");
+    if (!g_request->detect) fatal("a request with a memory model must follow clocks");
     g_adversary = new (map_memory(sizeof(Adversary))) Adversary(rt, *g_request, *g_record);
   }
   if (!g_request->detect) control_enter_strand();

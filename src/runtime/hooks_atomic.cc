@@ -11,7 +11,7 @@ AtomicOperation::AtomicOperation(const void* p, u8 size, bool writes, const Dure
   }
   thread_->in_runtime = true;
   Runtime& rt = *g_runtime;
-  place_ = {rt.modules.site_id(site), rt.context(*thread_)};
+  if (rt.checking) place_ = {rt.modules.site_id(site), rt.context(*thread_)};
   bool made = false;
   entry_ = thread_->syncs.find(reinterpret_cast<uptr>(p), size);
   if (DURESS_UNLIKELY(!entry_))
@@ -48,6 +48,7 @@ AtomicOperation::~AtomicOperation() {
 void AtomicOperation::note(SyncKind kind, AccessKind access, MemoryOrder order) {
   Runtime& rt = *g_runtime;
   FastTrack::after_sync(thread_->fasttrack);
+  if (!rt.checking) return;
   rt.fasttrack.atomic_access(thread_->fasttrack, object_, access, place_);
   if (rt.direct) return;
   rt.chain.sync(thread_->view, {kind, object_->address, static_cast<u64>(order)});

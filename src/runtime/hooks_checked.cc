@@ -11,7 +11,7 @@ namespace {
 
 inline void check(const void* p, u64 size, bool write, const DuressSite* site) {
   Thread* t = current_thread_or_adopt();
-  if (!t || t->in_runtime) return;
+  if (!t || t->in_runtime || !g_runtime->checking) return;
   t->in_runtime = true;
   Runtime& rt = *g_runtime;
   Place place{rt.modules.site_id(site), StackId{0}};
@@ -62,7 +62,7 @@ __attribute__((always_inline)) inline void check_one(const void* p, const Duress
 
 void check_strided(const void* p, u64 count, u64 stride, u64 size, bool write, const DuressSite* site) {
   Thread* t = current_thread_or_adopt();
-  if (!t || t->in_runtime) return;
+  if (!t || t->in_runtime || !g_runtime->checking) return;
   t->in_runtime = true;
   Runtime& rt = *g_runtime;
   Place place{rt.modules.site_id(site), rt.context(*t)};

@@ -17,8 +17,12 @@ bool event(const void* p, u64 size, AccessKind kind, const DuressSite* site) {
   bool point = controlled() && control_access(p, size, is_write(kind), site);
   Thread* t = current_thread_or_adopt();
   if (!t || t->in_runtime || t->fasttrack.ignore) return point;
-  t->in_runtime = true;
   Runtime& rt = *g_runtime;
+  if (!rt.checking) {
+    t->clock.tick_if_released();  // the memory model needs the access's own epoch
+    return point;
+  }
+  t->in_runtime = true;
   Place place{rt.modules.site_id(site), rt.context(*t)};
   if (rt.direct) {
     rt.fasttrack.access(t->fasttrack, reinterpret_cast<uptr>(p), size, is_write(kind), place);

@@ -44,6 +44,8 @@ struct Runtime {
   bool controlled = false;
   /// Accesses and synchronisation are looked at. Not in controlled executions that only schedule.
   bool detecting = true;
+  /// Of these, accesses too: not while only clocks are wanted, for a memory model.
+  bool checking = true;
   /// The chain is FastTrack alone: checked bodies call it directly, without events.
   bool direct = true;
   VolatileMode volatile_mode = VolatileMode::kPlain;

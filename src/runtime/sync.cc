@@ -189,6 +189,10 @@ void sync_duplicate_fd(int fd, int copy) {
 void memory_allocated(void* p, size_t size, uptr pc) {
   if (!p) return;
   as_event([&](Runtime& rt, Thread& t) {
+    if (!rt.checking) {
+      rt.heap.insert({at(p), size, StackId{0}, t.tid});
+      return;
+    }
     rt.fasttrack.forget(t.fasttrack, at(p), at(p) + size);
     rt.chain.fresh(at(p), at(p) + size);
     rt.heap.insert({at(p), size, rt.context(t, pc), t.tid});
@@ -201,7 +205,11 @@ void memory_freeing(void* p, uptr pc) {
   as_event([&](Runtime& rt, Thread& t) {
     HeapBlock block = rt.heap.remove(at(p));
     if (!block.start) return;
-    rt.fasttrack.freed(t.fasttrack, at(p), block.size, {kFreeSite, rt.context(t, pc)});
+    if (rt.checking) {
+      rt.fasttrack.freed(t.fasttrack, at(p), block.size, {kFreeSite, rt.context(t, pc)});
+    } else {
+      rt.fasttrack.forget(t.fasttrack, at(p), at(p) + block.size);  // what synchronised there
+    }
     if (DURESS_UNLIKELY(g_adversary != nullptr)) g_adversary->forget(at(p), at(p) + block.size);
     if (!rt.direct) rt.chain.sync(t.view, {SyncKind::kFree, at(p), block.size});
   });
@@ -209,6 +217,7 @@ void memory_freeing(void* p, uptr pc) {
 
 void memory_mapped(void* p, size_t size) {
   as_event([&](Runtime& rt, Thread& t) {
+    if (!rt.checking) return;
     rt.fasttrack.forget(t.fasttrack, at(p), at(p) + size);
     rt.chain.fresh(at(p), at(p) + size);
   });
@@ -217,6 +226,7 @@ void memory_mapped(void* p, size_t size) {
 void memory_accessed(const void* p, size_t size, bool write, uptr pc) {
   if (!size) return;
   as_event([&](Runtime& rt, Thread& t) {
+    if (!rt.checking) return;
     Place place{write ? kLibraryWriteSite : kLibraryReadSite, rt.context(t, pc)};
     if (rt.direct) {
       rt.fasttrack.access(t.fasttrack, at(p), size, write, place);

@@ -32,6 +32,11 @@ struct Deviation {
 };
 
 enum class Points : u32 { kSync = 0, kAll = 1 };  // which plain accesses are schedule points
+// What is followed beside the schedule. Clocks are enough for a memory model and cost nothing where nothing
+// is synchronised.
+inline constexpr u32 kDetectNothing = 0;
+inline constexpr u32 kDetectRaces = 1;   // the analysis chain runs too
+inline constexpr u32 kDetectClocks = 2;  // who happens before whom, but no access is checked
 enum class Backend : u32 { kFiber = 0, kThread = 1 };
 
 /// What the execution ended with, as far as the runtime can tell; signals and exit codes are seen outside.
@@ -86,8 +91,8 @@ struct Request {
   u64 most_steps = 0;  // 0: the default limit
   Points points = Points::kSync;
   Backend backend = Backend::kFiber;
-  u32 detect = 0;  // 1: run the analysis chain too
-  u32 trace = 0;   // 1: write every step to the log
+  u32 detect = kDetectNothing;
+  u32 trace = 0;  // 1: write every step to the log
   u32 model =
       0;  // memory::ModelId; values are replaced at the sites below, and wherever their variables are named
   u32 heuristic = 0;    // memory::HeuristicId; a replay takes the values from its trail

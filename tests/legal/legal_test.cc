@@ -179,7 +179,7 @@ struct Machine {
     Plan plan;
     plan.head.seed = mix(seed * 0x9e3779b97f4a7c15u);
     plan.head.strategy = raw(seed % 3 ? StrategyId::kRandom : StrategyId::kPct);
-    plan.head.detect = 1;
+    plan.head.detect = seed % 5 ? trail::kDetectClocks : trail::kDetectRaces;
     plan.head.model = model;
     plan.head.heuristic = heuristic;
     plan.head.tear = seed % 2 ? 8 : 4;
@@ -245,6 +245,19 @@ int main(int count, char** arguments) {
       std::fprintf(stderr, "seed %llu, model %u, heuristic %u: %s, which is not legal\n",
                    (unsigned long long)seed, model, heuristic, verdict.problem.c_str());
       return 1;
+    }
+    if (seed % 8 == 1) {  // checking accesses must not change an execution
+      Plan other = plan;
+      other.head.detect = trail::kDetectClocks + trail::kDetectRaces - plan.head.detect;
+      Execution again = machine.run(other);
+      machine.worker.drop_logs(again);
+      std::string journal = read_file(machine.worker.captured().output).value_or("");
+      if (again.trail != execution.trail ||
+          std::memcmp(journal.data(), events.data(), events.size() * sizeof(JournalEntry)) != 0) {
+        std::fprintf(stderr, "seed %llu: another execution when accesses are checked\n",
+                     (unsigned long long)seed);
+        return 1;
+      }
     }
     loads += verdict.loads;
     replaced[model] += verdict.replaced;

@@ -115,4 +115,10 @@ std::string check_chain(const std::string& chain) {
   return {};
 }
 
+std::vector<std::string> heuristic_names() {
+  std::vector<std::string> names;
+  for (const Named& heuristic : heuristics()) names.push_back(heuristic.name);
+  return names;
+}
+
 }  // namespace duress::cli

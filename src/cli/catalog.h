@@ -31,6 +31,9 @@ std::vector<std::string> nearest(const std::string& wrong, const std::vector<std
 /// "; nearest: A, B" or "".
 std::string nearest_hint(const std::string& wrong, const std::vector<std::string>& known);
 
+/// The names of the heuristics that choose among legal values.
+std::vector<std::string> heuristic_names();
+
 /// "" if `chain` (A:B:C) names only known analyses, else what is wrong with it.
 std::string check_chain(const std::string& chain);
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -20,6 +21,7 @@
 #include <filesystem>
 #include <optional>
 #include <regex>
+#include <set>
 
 #include "campaign/exchange.h"
 #include "campaign/target_start.h"
@@ -50,6 +52,9 @@ struct RunOptions {
   std::string dir = ".duress";
   std::string volatile_order;
   std::string color = "auto";
+  std::string model = "sc", heuristic = "Random";
+  std::vector<std::string> only;
+  int tear = 8;
   std::vector<std::string> target;
 };
 
@@ -95,6 +100,10 @@ std::string runtime_options(const RunOptions& options, const std::string& log_di
   if (options.halt) text += ":halt=1";
   if (options.stats) text += ":stats=1";
   if (!options.volatile_order.empty()) text += ":volatile=" + options.volatile_order;
+  if (options.model == "stale") {
+    text += fmt::format(":model=stale:heuristic={}:tear={}:track={}", options.heuristic, options.tear,
+                        fmt::join(options.only, ","));
+  }
   return text;
 }
 
@@ -181,6 +190,24 @@ void print_events(const finding::RunLog& log) {
   }
 }
 
+/// "" if the program has every variable that --only names; else one line.
+std::string check_variables(const RunOptions& options) {
+  const std::string& program = options.target[0];
+  report::SiteTable table =
+      report::SiteTable::load(program.find('/') == std::string::npos ? find_program(program) : program);
+  std::set<std::string> names;
+  for (std::uint32_t i = 0; table.size() != 0 && i < table.entries(); ++i) {
+    if (const report::Site* site = table.find(i); site != nullptr && !site->variable.empty())
+      names.insert(site->variable);
+  }
+  for (const std::string& name : options.only) {
+    if (names.empty() || names.count(name) != 0) continue;  // not instrumented: said later
+    std::vector<std::string> known(names.begin(), names.end());
+    return fmt::format("no access in '{}' is to a variable '{}'{}", program, name, nearest_hint(name, known));
+  }
+  return {};
+}
+
 /// Nothing that ran left a log: says why, as far as that can be known.
 int explain_silence(const std::string& program, const LaunchResult& result) {
   std::string path = program.find('/') == std::string::npos ? find_program(program) : program;
@@ -248,6 +275,7 @@ int execute(const RunOptions& options) {
 
   report::Report report;
   report.command = "run";
+  report.checked = options.model == "sc";
   report.version = DURESS_VERSION;
   report.seed = options.seed;
   report.target = options.target;
@@ -323,6 +351,15 @@ int run_command(const Arguments& arguments) {
   app.add_option("--volatile", options.volatile_order,
                  "How volatile is meant: plain (default), relaxed (--volatile alone), acqrel")
       ->check(CLI::IsMember({"plain", "relaxed", "acqrel"}));
+  app.add_option("--model", options.model,
+                 "sc (default), or stale: loads of --only may return older values, threads in parallel")
+      ->check(CLI::IsMember({"sc", "stale"}));
+  app.add_option("--only", options.only, "The variable, as races name it; several with commas")
+      ->delimiter(',');
+  app.add_option("--heuristic", options.heuristic,
+                 "Which older value (duress list heuristics); default Random");
+  app.add_option("--tear", options.tear, "Values wider than this are read in pieces: 8 (default) or 4 bytes")
+      ->check(CLI::IsMember({4, 8}));
   app.add_flag("-q,--quiet", options.quiet, "Only the first line of each finding");
   app.add_flag("-v,--verbose", options.verbose, "All frames of all stacks");
   app.add_option("--color", options.color, "auto (default), always or never")
@@ -352,6 +389,19 @@ int run_command(const Arguments& arguments) {
   if (options.controlled && options.free)
     return wrong_use("run", "--free and --controlled exclude each other");
   if (std::string error = check_chain(options.chain); !error.empty()) return wrong_use("run", error);
+  if (options.model == "stale") {
+    if (options.controlled)
+      return wrong_use("run", "--model stale under control is what duress classify does");
+    if (options.only.empty()) return wrong_use("run", "--model stale needs --only VARIABLE");
+    std::vector<std::string> known = heuristic_names();
+    if (std::find(known.begin(), known.end(), options.heuristic) == known.end()) {
+      return wrong_use("run", fmt::format("no heuristic is named '{}'{} (known: {})", options.heuristic,
+                                          nearest_hint(options.heuristic, known), fmt::join(known, ", ")));
+    }
+    if (std::string error = check_variables(options); !error.empty()) return wrong_use("run", error);
+  } else if (!options.only.empty()) {
+    return wrong_use("run", "--only needs --model stale");
+  }
   for (const std::string& where : {options.json, options.print_suppressions}) {
     if (std::string error = check_output(where); !error.empty()) return wrong_use("run", error);
   }

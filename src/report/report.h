@@ -22,8 +22,9 @@ struct Report {
   std::vector<std::string> target;
   int runs = 1;
   double seconds = 0;
-  std::string cwd;   // paths below it are shown relative to it
-  int root_pid = 0;  // findings of other processes say which
+  std::string cwd;      // paths below it are shown relative to it
+  int root_pid = 0;     // findings of other processes say which
+  bool checked = true;  // races were looked for
   std::vector<finding::Race> races;
   std::uint64_t suppressed = 0;  // groups hidden
   std::vector<finding::Crash> crashes;

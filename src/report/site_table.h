@@ -38,6 +38,8 @@ class SiteTable {
   /// The site at `index`, which counts 32-byte entries of the section, headers included.
   const Site* find(std::uint32_t index) const;
   std::size_t size() const { return count_; }
+  /// One more than the greatest index.
+  std::uint32_t entries() const { return static_cast<std::uint32_t>(entries_.size()); }
   const std::string& problem() const { return problem_; }
   /// The file's GNU build id in hex, or "".
   const std::string& build_id() const { return build_id_; }

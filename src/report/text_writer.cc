@@ -223,6 +223,10 @@ class Writer {
 
   void write_summary() {
     std::size_t n = report_.races.size();
+    if (!report_.checked) {
+      line("duress: stale values, races were not looked for, seed {}", report_.seed);
+      return;
+    }
     std::string text = n == 0 ? "no data race found" : fmt::format("{} data race{}", n, n == 1 ? "" : "s");
     if (report_.suppressed != 0) text += fmt::format(" ({} suppressed)", report_.suppressed);
     if (!report_.incomplete.empty()) text += ", incomplete";

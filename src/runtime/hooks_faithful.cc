@@ -7,6 +7,7 @@
 #include "runtime/adversary.h"
 #include "runtime/control.h"
 #include "runtime/hooks_atomic.h"
+#include "runtime/parallel_adversary.h"
 #include "runtime/runtime.h"
 
 namespace duress {
@@ -50,12 +51,40 @@ void replace(const void* p, u32 size, const DuressSite* site, void* value) {
   t->in_runtime = false;
 }
 
-void tell_store(void* p, u64 size, const DuressSite* site, memory::Source value) {
+bool store_in_parallel(void* p, u64 size, const DuressSite* site, memory::Source value);
+
+inline bool replaces_memory() {
+  return g_adversary != nullptr || g_parallel_adversary != nullptr;
+}
+
+/// Before a store of a whole range: true if it is done already.
+bool tell_store(void* p, u64 size, const DuressSite* site, memory::Source value) {
+  if (DURESS_UNLIKELY(g_parallel_adversary != nullptr)) return store_in_parallel(p, size, site, value);
   Thread* t = current_thread();
-  if (!t || t->in_runtime || !controlled() || !size) return;
+  if (!t || t->in_runtime || !controlled() || !size) return false;
   t->in_runtime = true;
   g_adversary->storing(*t, p, size, site, value);
   t->in_runtime = false;
+  return false;
+}
+
+/// The same while threads run in parallel: true if the load is done.
+bool load_in_parallel(const void* p, u32 size, const DuressSite* site, void* value) {
+  Thread* t = current_thread();
+  if (!t || t->in_runtime) return false;
+  t->in_runtime = true;
+  bool done = g_parallel_adversary->load(*t, p, size, site, value);
+  t->in_runtime = false;
+  return done;
+}
+
+bool store_in_parallel(void* p, u64 size, const DuressSite* site, memory::Source value) {
+  Thread* t = current_thread();
+  if (!t || t->in_runtime || !size) return false;
+  t->in_runtime = true;
+  bool done = g_parallel_adversary->store(*t, p, size, site, value);
+  t->in_runtime = false;
+  return done;
 }
 
 template <typename T>
@@ -70,6 +99,8 @@ T load(const void* p, const DuressSite* site) {
     return atomic_load<T>(p, order, site);
   bool point = event(p, sizeof(T), AccessKind::kRead, site);
   T value;
+  if (DURESS_UNLIKELY(g_parallel_adversary != nullptr) && load_in_parallel(p, sizeof value, site, &value))
+    return value;
   memcpy(&value, p, sizeof value);
   if (DURESS_UNLIKELY(g_adversary != nullptr)) replace(p, sizeof value, site, &value);
   if (DURESS_UNLIKELY(point)) control_trace_value(static_cast<u64>(value), sizeof value);
@@ -86,6 +117,9 @@ void store(void* p, T value, const DuressSite* site) {
   if (DURESS_UNLIKELY(atomic_volatile(site, MemoryOrder::kRelease, &order)))
     return atomic_store<T>(p, value, order, site);
   bool point = event(p, sizeof(T), AccessKind::kWrite, site);
+  if (DURESS_UNLIKELY(g_parallel_adversary != nullptr) &&
+      store_in_parallel(p, sizeof value, site, memory::Source(reinterpret_cast<const u8*>(&value))))
+    return;
   if (DURESS_UNLIKELY(g_adversary != nullptr)) {
     tell_store(p, sizeof value, site, memory::Source(reinterpret_cast<const u8*>(&value)));
   }
@@ -128,25 +162,26 @@ DURESS_EXPORT void __duress_loadn(void* out, const void* p, u64 n, const DuressS
 }
 DURESS_EXPORT void __duress_storen(void* p, const void* in, u64 n, const DuressSite* s) {
   range(p, n, AccessKind::kWrite, s);
-  if (DURESS_UNLIKELY(g_adversary != nullptr))
-    tell_store(p, n, s, memory::Source(static_cast<const u8*>(in)));
+  if (DURESS_UNLIKELY(replaces_memory()) && tell_store(p, n, s, memory::Source(static_cast<const u8*>(in))))
+    return;
   memcpy(p, in, n);
 }
 DURESS_EXPORT void __duress_memcpy(void* d, const void* from, u64 n, const DuressSite* s) {
   if (n) range(from, n, AccessKind::kRead, s), range(d, n, AccessKind::kWrite, s);
-  if (DURESS_UNLIKELY(g_adversary != nullptr))
-    tell_store(d, n, s, memory::Source(static_cast<const u8*>(from)));
+  if (DURESS_UNLIKELY(replaces_memory()) && tell_store(d, n, s, memory::Source(static_cast<const u8*>(from))))
+    return;
   memcpy(d, from, n);
 }
 DURESS_EXPORT void __duress_memmove(void* d, const void* from, u64 n, const DuressSite* s) {
   if (n) range(from, n, AccessKind::kRead, s), range(d, n, AccessKind::kWrite, s);
-  if (DURESS_UNLIKELY(g_adversary != nullptr))
-    tell_store(d, n, s, memory::Source(static_cast<const u8*>(from)));
+  if (DURESS_UNLIKELY(replaces_memory()) && tell_store(d, n, s, memory::Source(static_cast<const u8*>(from))))
+    return;
   memmove(d, from, n);
 }
 DURESS_EXPORT void __duress_memset(void* d, u32 byte, u64 n, const DuressSite* s) {
   if (n) range(d, n, AccessKind::kWrite, s);
-  if (DURESS_UNLIKELY(g_adversary != nullptr))
-    tell_store(d, n, s, memory::Source::repeat(static_cast<u8>(byte)));
+  if (DURESS_UNLIKELY(replaces_memory()) &&
+      tell_store(d, n, s, memory::Source::repeat(static_cast<u8>(byte))))
+    return;
   memset(d, static_cast<int>(byte), n);
 }

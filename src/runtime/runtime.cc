@@ -18,6 +18,7 @@
 #include "base/check.h"
 #include "runtime/control.h"
 #include "runtime/crash.h"
+#include "runtime/parallel_adversary.h"
 #include "runtime/unwinding.h"
 
 extern "C" {
@@ -103,6 +104,15 @@ constexpr u32 kMostModules = 1024;
 constinit const DuressModule* known_modules[kMostModules] = {};
 constinit u32 known_count = 0;
 
+void start_parallel_adversary(Runtime& rt) {
+  if (strcmp(rt.options.model_, "stale") != 0)
+    fatal("option model must be sc or stale where threads run in parallel");
+  rt.checking = false;
+  rt.points.track(rt.options.track_);
+  rt.points.apply(ParallelAdversary::request());
+  g_parallel_adversary = new (map_memory(sizeof(ParallelAdversary))) ParallelAdversary(rt);
+}
+
 /// Called once, as early as an instrumented module allows. The C library's own `environ` may not be set yet.
 void start(char** environment) {
   static bool started = false;
@@ -142,6 +152,7 @@ void start(char** environment) {
     rt->detecting = false;
   } else {
     rt->log_start();
+    if (strcmp(options.model_, "sc") != 0) start_parallel_adversary(*rt);
     rt->enter_main_thread();
   }
   interceptors_ready();
@@ -204,7 +215,7 @@ void Runtime::log_start() {
 
 void Runtime::wake(const DuressModule* module) {
   modules.add_instrumented(module);
-  if (controlled) return points.add(*module);
+  if (controlled || g_parallel_adversary) return points.add(*module);
   bool faithful = !direct || options.faithful_ || volatile_mode != VolatileMode::kPlain;
   memset(module->flags_begin, faithful ? DURESS_BODY_FAITHFUL : DURESS_BODY_CHECKED,
          static_cast<size_t>(module->flags_end - module->flags_begin));
@@ -262,6 +273,7 @@ void Runtime::finish(int code) {
     for (Thread* t = live; t; t = t->next) rules.add(t->fasttrack.rules);
     threads_lock.unlock();
     rules.each([&](const char* name, u64 value) { reporter.stat(name, value); });
+    if (g_parallel_adversary) g_parallel_adversary->report();
     reporter.stat("races", reporter.races());
     reporter.stat("threads", threads.count());
     reporter.stat("collections", fasttrack.collections());

@@ -143,6 +143,15 @@ void SitePoints::mark_variables(Unit& unit) {
     }
     return false;
   };
+  for (const char* name = tracked_; *name && count < kMostNames;) {
+    char text[512];
+    size_t length = strcspn(name, ",");
+    size_t kept = length < sizeof text ? length : sizeof text - 1;
+    memcpy(text, name, kept);
+    text[kept] = 0;
+    names[count++] = trail::hash_text(text);
+    name += length + (name[length] == ',');
+  }
   for (bool collect : {true, false}) {
     each_unit(unit.module,
               [&](const DuressSiteHeader& header, const DuressSite* sites, const char* strings, u8*) {

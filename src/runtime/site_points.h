@@ -20,6 +20,8 @@ class SitePoints {
   /// For one module that came after apply().
   void set_bodies(const DuressModule& module) const;
 
+  /// Sites of these variables, separated by commas, are marked too. The text must stay.
+  void track(const char* names) { tracked_ = names; }
   /// Every function runs its faithful body, no site is a point but those that mark() names.
   void begin_learning(const trail::Request& request);
   /// The site is a point from the next promote() on: an execution's points must not change while it runs.
@@ -68,6 +70,7 @@ class SitePoints {
   u32 count_ = 0;
   bool any_soon_ = false;
   const trail::Request* request_ = nullptr;
+  const char* tracked_ = "";
 };
 
 }  // namespace duress

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "runtime/adversary.h"
+#include "runtime/parallel_adversary.h"
 #include "runtime/runtime.h"
 
 namespace duress {
@@ -211,6 +212,8 @@ void memory_freeing(void* p, uptr pc) {
       rt.fasttrack.forget(t.fasttrack, at(p), at(p) + block.size);  // what synchronised there
     }
     if (DURESS_UNLIKELY(g_adversary != nullptr)) g_adversary->forget(at(p), at(p) + block.size);
+    if (DURESS_UNLIKELY(g_parallel_adversary != nullptr))
+      g_parallel_adversary->forget(at(p), at(p) + block.size);
     if (!rt.direct) rt.chain.sync(t.view, {SyncKind::kFree, at(p), block.size});
   });
 }

@@ -1,234 +1,344 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Results must not depend on how many trials run side by side, nor on where the campaign was killed. So the
+// work is a sequence of batches; what is in a batch follows from the results of those before it, and results
+// are looked at in the order of their numbers after the batch has ended.
 #include "campaign/classify.h"
 
-#include "base/prng.h"
-#include "campaign/minimiser.h"
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include "campaign/files.h"
+#include "campaign/witness.h"
 
 namespace duress::campaign {
 namespace {
 
-constexpr u32 kStale = 1;  // memory::ModelId
-// memory::HeuristicId, by number: host and target share only what is in the request.
-constexpr const char* kHeuristics[] = {"SequentiallyConsistent", "Oldest", "OldestButDifferent", "Random",
-                                       "RandomButDifferent"};
+using Kind = WorkerProblem::Kind;
+
+constexpr u64 kSlice = 10;        // trials of each attack before the next variable gets its turn
+constexpr u64 kConfirmSlice = 4;  // likewise of racefuzzer
+constexpr u64 kLeastWider = 100;  // schedules that are asked for another output
+constexpr double kGrace = 30;     // seconds for witnesses when the time is over
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 /// Steps that an execution may take: far more than any that is sequentially consistent took.
-u64 step_budget(u64 longest) {
-  return longest * 20 + 100000;
+u64 step_budget(const TrialList& sc) {
+  u64 longest = 0;
+  for (const std::optional<Trial>& trial : sc) {
+    if (trial && trial->passed()) longest = std::max(longest, trial->steps);
+  }
+  return longest * 20 + 20000;
+}
+
+bool all_there(const TrialList& list, u64 count) {
+  return list.size() >= count && std::all_of(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(count),
+                                             [](const auto& t) { return t.has_value(); });
 }
 
 }  // namespace
 
-Classifier::Classifier(ClassifySetup setup, Names& names, const std::atomic<bool>& stop, Progress progress)
+Classifier::Classifier(ClassifySetup setup, Names& names, const std::atomic<bool>& stop, Listener listener)
     : setup_(std::move(setup)),
       names_(names),
       stop_(stop),
-      progress_(std::move(progress)),
+      listener_(std::move(listener)),
       oracle_(setup_.oracle),
-      worker_(setup_.worker, &stop) {}
-
-std::optional<Execution> Classifier::run(const Plan& plan) {
-  std::optional<Execution> execution = worker_.run(plan);
-  if (execution) ++runs_;
-  return execution;
+      pool_(std::make_unique<Pool>(setup_.worker, setup_.jobs)),
+      // What the user says of the output is better than what the program happens to print.
+      trials_(
+          {setup_.seed, setup_.tear, setup_.oracle.check.empty() && setup_.oracle.expected_output.empty()},
+          oracle_, names_, record_),
+      finder_({setup_.seed, setup_.find.runs, setup_.find.hybrid_runs}, oracle_, names_, record_) {
+  started_ = now();
+  if (setup_.seconds > 0) deadline_ = started_ + setup_.seconds;
 }
 
-/// Anything but an end like those of sequentially consistent runs, output included.
-std::optional<Failure> Classifier::failure_of(const Execution& execution, RunLogs& logs) {
-  std::optional<Failure> failure = oracle_.judge(execution, worker_.captured());
-  if (!failure && !outputs_.empty()) {
-    std::string output = read_file(worker_.captured().output).value_or("");
-    if (outputs_.count(output) == 0) {
-      failure.emplace();
-      failure->kind = "output";
-      failure->text = "it printed what no sequentially consistent run printed";
-    }
-  }
-  if (!failure) return std::nullopt;
-  logs = worker_.take_logs(execution);
-  identify(*failure, logs, names_);
-  return failure;
+Classifier::~Classifier() = default;
+
+double Classifier::seconds() const {
+  return now() - started_;
+}
+
+u64 Classifier::fresh_runs() const {
+  return pool_->executions() + hybrid_runs_;
+}
+
+std::string Classifier::key() const {
+  std::string text;
+  for (const std::string& word : setup_.worker.target) text += word + '\2';
+  std::error_code ignored;
+  for (const std::string& part :
+       {std::filesystem::current_path(ignored).string(), std::to_string(hash_of_file(setup_.binary)),
+        setup_.worker.input.empty() ? std::string() : std::to_string(hash_of_file(setup_.worker.input)),
+        std::to_string(setup_.worker.run_seconds), std::to_string(setup_.oracle.expect_exit),
+        setup_.oracle.check,
+        setup_.oracle.expected_output.empty() ? std::string()
+                                              : std::to_string(hash_of_file(setup_.oracle.expected_output))})
+    text += part + '\3';
+  return text;
+}
+
+std::string Classifier::open() {
+  if (std::string error = oracle_.load(); !error.empty()) return error;
+  CampaignName name{"classify", key(), setup_.seed, ""};
+  for (const std::string& word : setup_.worker.target) name.shown += (name.shown.empty() ? "" : " ") + word;
+  return record_.open(setup_.dir, name);
+}
+
+bool Classifier::over() const {
+  return stop_ || problem_.kind != Kind::kNone || (deadline_ > 0 && now() > deadline_);
+}
+
+bool Classifier::tick(const char* phase) {
+  if (std::string error = record_.error(); !error.empty() && problem_.kind == Kind::kNone)
+    problem_ = {Kind::kTool, error};
+  ClassifyProgress progress;
+  progress.phase = phase;
+  progress.runs = fresh_runs();
+  progress.seconds = seconds();
+  double done = static_cast<double>(trials_.done()), planned = static_cast<double>(planned_);
+  if (planned_ != 0 && done > 0 && done < planned)
+    progress.left = (now() - judging_since_) * (planned - done) / done;
+  if (deadline_ > 0 && (progress.left == 0 || now() + progress.left > deadline_))
+    progress.left = deadline_ - now();
+  progress.variables = variables().size();
+  progress.destructive = destructive_;
+  listener_(progress);
+  return !over();
+}
+
+bool Classifier::batch(const char* phase, u64 count, const Pool::Job& job) {
+  if (over()) return false;
+  bool done = pool_->run(count, job, [&] { return tick(phase); });
+  tick(phase);
+  if (problem_.kind == Kind::kNone && pool_->problem().kind != Kind::kStopped) problem_ = pool_->problem();
+  return done && problem_.kind == Kind::kNone;
 }
 
 bool Classifier::find() {
-  if (std::string error = oracle_.load(); !error.empty()) return false;
-  for (u64 i = 0; i < setup_.find_runs && !stop_; ++i) {
-    Plan plan;
-    plan.head.seed = mix(setup_.seed * 0x9e3779b97f4a7c15u + i);
-    plan.head.strategy = raw(i % 2 ? StrategyId::kPct : StrategyId::kRandom);
-    plan.head.depth = 1 + static_cast<u32>(i / 2 % 3);
-    plan.head.detect = 1;
-    progress_("", "looking for races", runs_);
-    std::optional<Execution> execution = run(plan);
-    if (!execution) return false;
-    RunLogs logs = worker_.take_logs(*execution);
-    for (const finding::ProcessLog& process : logs.run.processes) {
-      incomplete_.insert(process.incomplete.begin(), process.incomplete.end());
-      if (!process.races.empty()) races_.processes.push_back(process);
-    }
-    const finding::ProcessLog* process = logs.process();
-    if (!process) continue;
-    std::map<u32, std::string> variable_of;
-    for (const SiteKey& site : logs.keys) variable_of[site.key] = names_.site(*process, site.site).variable;
-    for (const trail::SitePair& pair : racing_pairs(logs)) {
-      // The two sites may name it differently (a field, and what a pointer points at): the better name
-      // counts.
-      std::string a = variable_of[pair.first], b = variable_of[pair.second];
-      std::string name = a.empty() || a[0] == '*' ? (b.empty() ? a : b) : a;
-      Verdict& verdict = verdicts_[name];
-      verdict.variable = name;
-      verdict.sites.insert({pair.first, pair.second});
-      verdict.pairs.insert({pair.first, pair.second});
-    }
+  auto ticks = [&] { return tick("looking for races"); };
+  bool done = finder_.run(*pool_, kPrecise, setup_.find.runs, ticks);
+  problem_ = pool_->problem();
+  if (done && has_analysis(kHybrid)) {
+    WorkerOptions options = setup_.worker;
+    options.chain = kHybrid;
+    options.folder += "/hybrid";
+    Pool pool(options, setup_.jobs);
+    done = finder_.run(pool, kHybrid, setup_.find.hybrid_runs, ticks);
+    hybrid_runs_ = pool.executions();
+    problem_ = pool.problem();
   }
+  if (problem_.kind == Kind::kStopped) problem_ = {};
+  if (std::string error = record_.error(); !error.empty()) problem_ = {Kind::kTool, error};
+  if (!done) {
+    out_of_time_ = !stop_ && problem_.kind == Kind::kNone;
+    return false;
+  }
+  for (auto& [name, variable] : variables()) {
+    for (const Attack& attack : setup_.attacks) variable.by.push_back({attack, {}});
+  }
+  confirm();
+  if (problem_.kind != Kind::kNone) return false;
+  finder_.drop_unconfirmed();
   return true;
 }
 
-Plan Classifier::plan_of(const Verdict& verdict, u64 trial) const {
-  Plan plan;
-  plan.head.seed = mix(setup_.seed * 0x632be59bd9b4e019u + trial);
-  plan.head.strategy = raw(StrategyId::kRandom);
-  plan.head.detect = 1;
-  plan.head.tear = setup_.tear;
-  plan.head.most_steps = longest_ ? step_budget(longest_) : 0;
-  plan.sites.assign(verdict.sites.begin(), verdict.sites.end());
-  return plan;
+void Classifier::keep(const std::function<bool(const Variable&)>& wanted) {
+  std::erase_if(variables(), [&](const auto& entry) { return !wanted(entry.second); });
 }
 
-void Classifier::confirm(Verdict& verdict) {
-  for (u64 i = 0; i < setup_.confirm_runs && !verdict.confirmed && !stop_; ++i) {
-    Plan plan = plan_of(verdict, i);
-    plan.head.strategy = raw(StrategyId::kRacefuzzer);
-    for (const auto& [first, second] : verdict.pairs) plan.pairs.push_back({first, second});
-    progress_(verdict.variable, "bringing the accesses together", runs_);
-    std::optional<Execution> execution = run(plan);
-    if (!execution) return;
-    verdict.confirmed = execution->record.races_created != 0;
-    worker_.drop_logs(*execution);
+void Classifier::confirm() {
+  Attack racefuzzer;
+  racefuzzer.strategy = StrategyId::kRacefuzzer;
+  for (u64 begin = 0; begin < setup_.confirm_runs; begin += kConfirmSlice) {
+    Variables apart;
+    for (auto& [name, variable] : variables()) {
+      if (variable.together.size() < variable.pairs.size()) apart.push_back(&variable);
+    }
+    if (apart.empty()) return;
+    std::vector<Trial> results(apart.size() * kConfirmSlice);
+    bool done = batch("bringing accesses together", results.size(), [&](u64 i, Worker& worker) {
+      std::optional<Profile> none;
+      std::optional<Trial> trial =
+          trials_.run(*pool_, worker, *apart[i / kConfirmSlice], racefuzzer, begin + i % kConfirmSlice, none);
+      if (trial) results[i] = std::move(*trial);
+      return trial.has_value();
+    });
+    if (!done) return;
+    for (Variable* variable : apart) variable->confirm_runs = begin + kConfirmSlice;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      for (const trail::SitePair& pair : results[i].created)
+        apart[i / kConfirmSlice]->together.insert(std::minmax(pair.first, pair.second));
+    }
   }
 }
 
-/// The schedules alone: what fails here needs no memory model.
-void Classifier::baseline(Verdict& verdict) {
-  outputs_.clear();
-  longest_ = 0;
-  std::set<std::string> outputs;
-  verdict.counterfactual = {"sc", kHeuristics[0], true, 0, 0};
-  for (u64 trial = 0; trial < setup_.trials && !stop_; ++trial) {
-    progress_(verdict.variable, "sequentially consistent memory", runs_);
-    Plan plan = plan_of(verdict, trial);
-    plan.head.most_steps = 0;
-    std::optional<Execution> execution = run(plan);
-    if (!execution) return;
-    ++verdict.counterfactual.runs;
-    RunLogs logs;
-    if (std::optional<Failure> failure = failure_of(*execution, logs)) {
-      ++verdict.counterfactual.failed;
-      if (verdict.verdict.empty()) {
-        verdict.by = verdict.counterfactual;
-        keep(verdict, plan, *execution, *failure, std::move(logs));
+void Classifier::run_baseline(const Variables& wanted, u64 begin, u64 end) {
+  for (Variable* variable : wanted) variable->sc.resize(end);
+  u64 each = end - begin;
+  batch("sequentially consistent memory", wanted.size() * each, [&](u64 i, Worker& worker) {
+    Variable& variable = *wanted[i / each];
+    std::optional<Profile> none;
+    std::optional<Trial>& trial = variable.sc[begin + i % each];
+    trial = trials_.run(*pool_, worker, variable, baseline(), begin + i % each, none);
+    return trial.has_value();
+  });
+  // Fixed from then on: a trial must not depend on how far the baseline has come.
+  for (Variable* variable : wanted) {
+    if (begin == 0 && all_there(variable->sc, end)) variable->most_steps = step_budget(variable->sc);
+  }
+}
+
+void Classifier::run_attacks(const Variables& wanted, u64 begin, u64 end) {
+  std::vector<Piece> pieces;
+  for (Variable* variable : wanted) {
+    if (!all_there(variable->sc, end)) continue;
+    for (u64 number = begin; number < end; ++number) {
+      for (std::size_t a = 0; a < variable->by.size();) {
+        auto& [attack, list] = variable->by[a];
+        std::size_t last = a + 1;
+        while (attack.predicts() && last < variable->by.size() && variable->by[last].first.predicts()) ++last;
+        if (number < attack.most_trials) pieces.push_back({variable, a, last, number});
+        a = last;
       }
-      continue;
     }
-    outputs.insert(read_file(worker_.captured().output).value_or(""));
-    longest_ = std::max<u64>(longest_, execution->record.steps);
-    worker_.drop_logs(*execution);
+    for (auto& [attack, list] : variable->by) list.resize(std::min(end, attack.most_trials));
   }
-  outputs_ = std::move(outputs);
-  verdict.rates.push_back(verdict.counterfactual);
+  batch("attacking", pieces.size(), [&](u64 i, Worker& worker) {
+    Piece& piece = pieces[i];
+    std::optional<Profile> profile;
+    for (std::size_t a = piece.begin; a < piece.end; ++a) {
+      auto& [attack, list] = piece.variable->by[a];
+      list[piece.number] = trials_.run(*pool_, worker, *piece.variable, attack, piece.number, profile);
+      if (!list[piece.number]) return false;
+    }
+    return true;
+  });
 }
 
-void Classifier::attack(Verdict& verdict, u32 heuristic, bool fair) {
-  Rate rate = {"stale", kHeuristics[heuristic], fair, 0, 0};
-  for (u64 trial = 0; trial < (fair ? setup_.trials : 1) && !stop_; ++trial) {
-    progress_(verdict.variable, kHeuristics[heuristic], runs_);
-    Plan plan = plan_of(verdict, trial);
-    plan.head.model = kStale;
-    plan.head.heuristic = heuristic;
-    if (!fair) plan.head.fair_after = 0;
-    std::optional<Execution> execution = run(plan);
-    if (!execution) return;
-    ++rate.runs;
-    RunLogs logs;
-    std::optional<Failure> failure = failure_of(*execution, logs);
-    if (!failure) {
-      worker_.drop_logs(*execution);
-      continue;
-    }
-    ++rate.failed;
-    // A crash says more than another output, and a replay shows it without the set of right ones.
-    bool better = verdict.verdict.empty() || (verdict.failure.kind == "output" && failure->kind != "output");
-    if (!better) continue;
-    verdict.by = rate;
-    keep(verdict, plan, *execution, *failure, std::move(logs));
+void Classifier::compare_schedules(const Variables& wanted) {
+  Variables fails, prints;
+  for (Variable* variable : wanted) {
+    if (schedule_fails(*variable) && variable->unswitched.size() < variable->sc.size())
+      fails.push_back(variable);
   }
-  verdict.rates.push_back(rate);
+  std::vector<std::pair<Variable*, u64>> pieces;
+  for (Variable* variable : fails) {
+    for (u64 i = variable->unswitched.size(); i < variable->sc.size(); ++i) pieces.push_back({variable, i});
+    variable->unswitched.resize(variable->sc.size());
+  }
+  batch("schedules without switches at the race", pieces.size(), [&](u64 i, Worker& worker) {
+    auto [variable, number] = pieces[i];
+    std::optional<Profile> none;
+    variable->unswitched[number] = trials_.run(*pool_, worker, *variable, unswitched(), number, none);
+    return variable->unswitched[number].has_value();
+  });
+
+  pieces.clear();
+  for (Variable* variable : wanted) {
+    u64 most = std::max<u64>(kLeastWider, 2 * variable->sc.size());
+    if (!only_output(candidates_of(*variable))) continue;
+    for (u64 i = variable->wider.size(); i < most; ++i) pieces.push_back({variable, i});
+    variable->wider.resize(std::max<std::size_t>(most, variable->wider.size()));
+  }
+  batch("schedules that print other things", pieces.size(), [&](u64 i, Worker& worker) {
+    auto [variable, number] = pieces[i];
+    variable->wider[number] = trials_.run_wider(*pool_, worker, *variable, number);
+    return variable->wider[number].has_value();
+  });
 }
 
-void Classifier::keep(Verdict& verdict, const Plan& plan, Execution& execution, Failure failure,
-                      RunLogs logs) {
-  verdict.verdict = "destructive";
-  verdict.failure = std::move(failure);
-  verdict.logs = std::move(logs);
-  verdict.errors = read_file(worker_.captured().errors, 2000).value_or("");
-  verdict.plan = plan;
-  verdict.trail = std::move(execution.trail);
-  verdict.switches = execution.record.switches;
-  verdict.values = execution.record.stale_loads;
+void Classifier::look_closely(const Variables& wanted) {
+  compare_schedules(wanted);
+  Variables failing;
+  for (Variable* variable : wanted) {
+    if (!candidates_of(*variable).empty()) failing.push_back(variable);
+  }
+  batch("making witnesses small", failing.size(), [&](u64 i, Worker& worker) {
+    Variable& variable = *failing[i];
+    for (std::vector<Candidate> rest = candidates_of(variable); !rest.empty();
+         rest = candidates_of(variable)) {
+      std::optional<Witness> witness =
+          WitnessExaminer(trials_, record_, *pool_, worker, variable).examine(rest.front());
+      if (!witness) return false;
+      variable.witnesses.push_back(std::move(*witness));
+    }
+    return true;
+  });
+  destructive_ =
+      static_cast<u64>(std::count_if(variables().begin(), variables().end(),
+                                     [](const auto& entry) { return entry.second.witness() != nullptr; }));
 }
 
-/// Fewest preemptions and fewest replaced values: both are deviations of one trail.
-void Classifier::minimise(Verdict& verdict) {
-  auto replay = [&](const Trail& trail) -> std::optional<Attempt> {
-    if (stop_) return std::nullopt;
-    progress_(verdict.variable, "making the witness small", runs_);
-    std::optional<Execution> execution = run(verdict.plan.replaying(trail));
-    if (!execution) return std::nullopt;
-    RunLogs logs;
-    std::optional<Failure> failure = failure_of(*execution, logs);
-    if (!failure) worker_.drop_logs(*execution);
-    Attempt attempt;
-    attempt.same = failure && failure->kind == verdict.failure.kind;
-    attempt.switches = execution->record.switches;
-    attempt.choices = execution->record.choices;
-    attempt.strands = execution->record.strands;
-    attempt.trail = execution->trail;
-    if (attempt.same && attempt.trail.size() <= verdict.trail.size()) {
-      verdict.values = execution->record.stale_loads;
-    }
-    return attempt;
-  };
-  Minimised small = Minimiser(replay, 200).run(verdict.trail);
-  if (small.confirmed) {
-    verdict.trail = small.trail;
-    verdict.switches = small.switches;
+Classifier::Variables Classifier::open_ones() {
+  Variables open;
+  for (auto& [name, variable] : variables()) {
+    if (variable.witness() == nullptr) open.push_back(&variable);
   }
-  constexpr u64 kReplays = 20;
-  for (u64 i = 0; i < kReplays && !stop_; ++i) {
-    std::optional<Attempt> attempt = replay(verdict.trail);
-    if (!attempt) return;
-    ++verdict.replays;
-    verdict.replayed += attempt->same;
-  }
+  return open;
 }
 
 void Classifier::judge() {
-  for (auto& [name, verdict] : verdicts_) {
-    if (stop_) return;
-    u64 before = runs_;
-    confirm(verdict);
-    baseline(verdict);
-    // Schedules that fail alone say nothing about values: the counterfactual would fail too.
-    if (verdict.counterfactual.failed == 0) {
-      for (u32 heuristic = 1; heuristic < std::size(kHeuristics) && !stop_; ++heuristic) {
-        attack(verdict, heuristic, true);
-      }
-      if (verdict.verdict.empty()) attack(verdict, 1, false);
-    }
-    if (verdict.verdict == "destructive") minimise(verdict);
-    if (verdict.verdict.empty() && !stop_) verdict.verdict = "no-harm-found";
-    verdict.runs = runs_ - before;
+  const bool timed = setup_.seconds > 0;
+  const u64 limit = timed && !setup_.runs_given ? ~u64{0} : setup_.runs;
+  const u64 stage = std::min(limit, setup_.runs);  // baselines grow by so many
+  Variables open = open_ones();
+  judging_since_ = now();
+  if (limit != ~u64{0}) {
+    for (const Attack& attack : setup_.attacks) planned_ += std::min(limit, attack.most_trials);
+    planned_ = (planned_ + limit) * open.size();
   }
+  u64 reached = 0;
+  while (reached < limit && !open.empty() && !over()) {
+    u64 end = std::min(limit, reached + stage);
+    run_baseline(open, reached, end);
+    for (u64 begin = reached; begin < end && !open.empty() && !over(); begin += kSlice) {
+      run_attacks(open, begin, std::min(end, begin + kSlice));
+      // With all the time there is, rates are worth knowing; else the time is for what is still open.
+      if (!timed) continue;
+      look_closely(open);
+      open = open_ones();
+    }
+    reached = end;
+  }
+  out_of_time_ = timed && !stop_ && now() > deadline_ && problem_.kind == Kind::kNone;
+  if (out_of_time_) deadline_ = now() + kGrace;
+  look_closely(open_ones());
+  for (auto& [name, variable] : variables()) {
+    variable.judged = all_there(variable.sc, std::min(kSlice, stage));
+    for (const auto& [attack, list] : variable.by)
+      variable.judged = variable.judged && all_there(list, std::min({kSlice, stage, attack.most_trials}));
+  }
+  complete_ = !stop_ && !out_of_time_ && problem_.kind == Kind::kNone;
+  if (!complete_) return;
+  record_.finish();
+  if (std::string error = record_.error(); !error.empty()) problem_ = {Kind::kTool, error};
+}
+
+u64 Classifier::runs() {
+  u64 sum = found().runs;
+  auto add = [&](const TrialList& list) {
+    for (const std::optional<Trial>& trial : list) sum += trial && trial->outcome != TrialOutcome::kNothing;
+  };
+  for (const auto& [name, variable] : variables()) {
+    add(variable.sc);
+    add(variable.unswitched);
+    add(variable.wider);
+    std::size_t profiles = 0, fuzzed = 0;
+    for (const auto& [attack, list] : variable.by) {
+      add(list);
+      if (attack.strategy == StrategyId::kRacefuzzer) fuzzed = list.size();
+      if (attack.predicts()) profiles = std::max(profiles, list.size());
+    }
+    sum += profiles + variable.confirm_runs - std::min<u64>(variable.confirm_runs, fuzzed);
+    for (const Witness& witness : variable.witnesses) sum += witness.executions;
+  }
+  return sum;
 }
 
 }  // namespace duress::campaign

@@ -1,107 +1,115 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Is a race destructive? Find the races, bring each pair together, then run the program with older values for
-// the loads of the racing variable, one heuristic after the other. What fails must pass with sequentially
-// consistent memory under the same seeds: the counterfactual. Without a failure the verdict is "no harm
-// found", never "benign".
+// `duress classify` without its words: find the races, bring each pair together, attack each variable, look
+// closely at what fails, and judge. Without a failure the verdict is "no harm found", never "benign".
 #ifndef DURESS_CAMPAIGN_CLASSIFY_H_
 #define DURESS_CAMPAIGN_CLASSIFY_H_
 
 #include <atomic>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 
-#include "campaign/failure.h"
-#include "campaign/files.h"
-#include "campaign/names.h"
-#include "campaign/oracle.h"
-#include "campaign/worker.h"
+#include "campaign/find.h"
+#include "campaign/trial_runner.h"
+#include "campaign/verdict.h"
 
 namespace duress::campaign {
 
 struct ClassifySetup {
   WorkerOptions worker;
   OracleOptions oracle;
+  std::string dir;     // for the record
+  std::string binary;  // path of the program, for its content
+  FindOptions find;
+  std::vector<Attack> attacks;
   u64 seed = 1;
-  u64 find_runs = 32;     // that look for races
-  u64 trials = 50;        // of each heuristic and of the baseline
+  u64 runs = 50;            // trials of each attack on each variable
+  bool runs_given = false;  // else a limit of time alone ends the work
+  double seconds = 0;       // 0: no limit
+  unsigned jobs = 1;
   u64 confirm_runs = 20;  // that try to bring a pair together
   u32 tear = 8;
 };
 
-struct Rate {
-  std::string model, heuristic;
-  bool fair = true;
-  u64 failed = 0, runs = 0;
+struct ClassifyProgress {
+  const char* phase = "";
+  u64 runs = 0;  // of this invocation
+  double seconds = 0;
+  double left = 0;  // seconds, as far as that can be told; 0: it cannot
+  u64 variables = 0, destructive = 0;
 };
-
-/// What is known of one racing variable.
-struct Verdict {
-  std::string variable;
-  std::set<u32> sites;                  // keys
-  std::set<std::pair<u32, u32>> pairs;  // of keys
-  bool confirmed = false;               // a pair was brought together
-  std::string verdict;                  // "destructive", "no-harm-found"
-  u64 runs = 0;
-  std::vector<Rate> rates;
-  Rate counterfactual;  // the same seeds with sequentially consistent memory
-  // Of a destructive one:
-  Failure failure;
-  RunLogs logs;
-  std::string errors;
-  Rate by;  // the heuristic that showed it first
-  Plan plan;
-  Trail trail;
-  u64 switches = 0, values = 0;  // of the minimised execution: preemptions, replaced values
-  u64 replayed = 0, replays = 0;
-  std::string token;  // or "@FILE"; set when it is kept
-};
-
-/// The document of a report with a verdict and its evidence for each race.
-std::string with_verdicts(const std::string& document, const std::map<std::string, Verdict>& verdicts,
-                          bool complete);
 
 class Classifier {
  public:
-  /// Tells what goes on: the variable, what is done to it, runs so far.
-  using Progress = std::function<void(const std::string& variable, const char* doing, u64 runs)>;
+  /// Called ten times a second by the thread that classifies.
+  using Listener = std::function<void(const ClassifyProgress&)>;
 
-  Classifier(ClassifySetup setup, Names& names, const std::atomic<bool>& stop, Progress progress);
+  Classifier(ClassifySetup setup, Names& names, const std::atomic<bool>& stop, Listener listener);
+  ~Classifier();
 
-  /// Runs that detect: the logs with races, in order. Fills the variables.
+  /// Opens the record. "" or why it cannot be used.
+  std::string open();
+  /// Trials that an earlier part of the campaign left.
+  u64 resumed() const { return record_.resumed(); }
+  /// Finds races and brings pairs together. False: see problem(), or it was stopped.
   bool find();
-  /// Judges every variable; can be stopped in between.
+  /// Judges only these.
+  void keep(const std::function<bool(const Variable&)>& wanted);
+  /// Attacks every variable as the budget says; can be stopped in between.
   void judge();
 
-  const finding::RunLog& races() const { return races_; }
-  std::map<std::string, Verdict>& verdicts() { return verdicts_; }
-  const WorkerProblem& problem() const { return worker_.problem(); }
-  u64 runs() const { return runs_; }
-  const std::set<std::string>& incomplete() const { return incomplete_; }
+  const FoundRaces& found() { return finder_.found(); }
+  std::map<std::string, Variable>& variables() { return finder_.found().variables; }
+  /// What kept the campaign from its end: the program, or the record.
+  const WorkerProblem& problem() const { return problem_; }
+  bool out_of_time() const { return out_of_time_; }
+  bool complete() const { return complete_; }
+  /// Executions of the whole campaign, those before a kill included; the same however it was cut.
+  u64 runs();
+  /// Executions of this invocation.
+  u64 fresh_runs() const;
+  double seconds() const;
+  u64 leftovers() const { return pool_->leftovers(); }
+  u64 restarts() const { return pool_->restarts(); }
 
  private:
-  std::optional<Execution> run(const Plan& plan);
-  std::optional<Failure> failure_of(const Execution& execution, RunLogs& logs);
-  Plan plan_of(const Verdict& verdict, u64 trial) const;
-  void confirm(Verdict& verdict);
-  void baseline(Verdict& verdict);
-  void attack(Verdict& verdict, u32 heuristic, bool fair);
-  void keep(Verdict& verdict, const Plan& plan, Execution& execution, Failure failure, RunLogs logs);
-  void minimise(Verdict& verdict);
+  struct Piece {
+    Variable* variable;
+    std::size_t begin, end;  // attacks; those that share a profile stay together
+    u64 number;
+  };
+  using Variables = std::vector<Variable*>;
+
+  bool over() const;
+  bool tick(const char* phase);
+  bool batch(const char* phase, u64 count, const Pool::Job& job);
+  void confirm();
+  /// Trials [begin, end) of sequentially consistent memory.
+  void run_baseline(const Variables& variables, u64 begin, u64 end);
+  void run_attacks(const Variables& variables, u64 begin, u64 end);
+  /// What a failing variable still needs before it is judged: schedules to compare with, witnesses.
+  void look_closely(const Variables& variables);
+  void compare_schedules(const Variables& variables);
+  Variables open_ones();
+  std::string key() const;
 
   ClassifySetup setup_;
   Names& names_;
   const std::atomic<bool>& stop_;
-  Progress progress_;
+  Listener listener_;
   Oracle oracle_;
-  Worker worker_;
-  finding::RunLog races_;
-  std::map<std::string, Verdict> verdicts_;
-  std::set<std::string> outputs_;  // what sequentially consistent runs of the variable at hand printed
-  u64 longest_ = 0;                // steps of these
-  u64 runs_ = 0;
-  std::set<std::string> incomplete_;
+  CampaignRecord record_;
+  std::unique_ptr<Pool> pool_;
+  TrialRunner trials_;
+  RaceFinder finder_;
+  WorkerProblem problem_;
+  double started_ = 0, deadline_ = 0;
+  double judging_since_ = 0;
+  u64 planned_ = 0;  // trials that the budget has; 0: as many as time allows
+  bool out_of_time_ = false, complete_ = false;
+  u64 destructive_ = 0, hybrid_runs_ = 0;
 };
 
 }  // namespace duress::campaign

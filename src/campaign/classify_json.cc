@@ -1,54 +1,93 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "campaign/classify_json.h"
+
+#include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "campaign/classify.h"
 #include "campaign/failure_json.h"
+#include "campaign/interleaving.h"
 
 namespace duress::campaign {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
+void put_attack(Json& json, const Attack& attack) {
+  json["model"] = name_of(attack.model);
+  if (attack.model == Model::kSc && attack.strategy != StrategyId::kRandom)
+    json["strategy"] = strategy_name(attack.strategy);
+  else
+    json["heuristic"] = attack.name();
+  if (attack.predicts()) json["policy"] = policy_name(attack.policy);
+}
+
 Json rate_json(const Rate& rate) {
   Json json;
-  json["model"] = rate.model;
-  json["heuristic"] = rate.heuristic;
-  if (!rate.fair) json["fair"] = false;
+  put_attack(json, rate.attack);
+  if (!rate.attack.fair) json["fair"] = false;
   json["failed"] = rate.failed;
+  if (rate.discarded != 0) json["invalid"] = rate.discarded;
   json["runs"] = rate.runs;
   return json;
 }
 
+Json evidence_json(const RaceVerdict& race) {
+  const Verdict& verdict = race.verdict;
+  const Witness* witness = race.variable->witness();
+  Json evidence;
+  if (witness != nullptr) {
+    evidence["failure"] = schema_failure(witness->failure.kind);
+    evidence["text"] = witness->failure.text;
+    put_attack(evidence, witness->by);
+    evidence["fair"] = witness->by.fair;
+    if (!witness->replaced.empty()) {
+      const trail::Replaced& first = witness->replaced.front();
+      evidence["read"] = value_text(first.value, first.size);
+      evidence["newest"] = value_text(first.newest, first.size);
+    }
+  } else if (verdict.slower) {
+    put_attack(evidence, verdict.slower->by);
+    evidence["work"] = std::round(verdict.slower->times * 100) / 100;
+  }
+  evidence["rates"] = Json::array();
+  for (const Rate& rate : verdict.rates) evidence["rates"].push_back(rate_json(rate));
+  evidence["counterfactual"] = {{"failed", verdict.counterfactual.failed},
+                                {"runs", verdict.counterfactual.runs}};
+  if (witness != nullptr) {
+    evidence["switches"] = witness->switches;
+    evidence["replaced_values"] = witness->values;
+    evidence["replayed"] = witness->replayed;
+    evidence["replays"] = witness->replays;
+    evidence["replay"] = race.token;
+    if (!witness->interleaving.empty()) evidence["interleaving"] = witness->interleaving;
+  }
+  return evidence;
+}
+
+Json figures_json(const Figures& figures) {
+  return {{"instances", figures.instances},
+          {"writes", figures.writes},
+          {"reads", figures.reads},
+          {"largest", figures.largest},
+          {"largest_uncompressed", figures.largest_uncompressed}};
+}
+
 }  // namespace
 
-std::string with_verdicts(const std::string& document, const std::map<std::string, Verdict>& verdicts,
-                          bool complete) {
+std::string with_verdicts(const std::string& document, const ClassifyDocument& verdicts) {
   Json json = Json::parse(document);
-  json["complete"] = complete;
+  json["complete"] = verdicts.complete;
   for (Json& race : json["races"]) {
-    auto found = verdicts.find(race.value("variable", ""));
-    if (found == verdicts.end()) continue;
-    const Verdict& verdict = found->second;
-    race["confirmed"] = verdict.confirmed;
-    if (verdict.verdict.empty()) continue;
-    race["verdict"] = verdict.verdict;
-    Json evidence;
-    if (verdict.verdict == "destructive") {
-      evidence["failure"] = schema_failure(verdict.failure.kind);
-      evidence["model"] = verdict.by.model;
-      evidence["heuristic"] = verdict.by.heuristic;
-      evidence["fair"] = verdict.by.fair;
-    }
-    evidence["rates"] = Json::array();
-    for (const Rate& rate : verdict.rates) evidence["rates"].push_back(rate_json(rate));
-    evidence["counterfactual"] = {{"failed", verdict.counterfactual.failed},
-                                  {"runs", verdict.counterfactual.runs}};
-    if (verdict.verdict == "destructive") {
-      evidence["replay"] = verdict.token;
-      evidence["replayed"] = verdict.replayed;
-      evidence["replays"] = verdict.replays;
-    }
-    race["evidence"] = evidence;
+    auto found = verdicts.races.find(race.value("id", ""));
+    if (found == verdicts.races.end()) continue;
+    const RaceVerdict& known = found->second;
+    race["confirmed"] = known.confirmed;
+    if (known.variable == nullptr) continue;
+    race["runs"] = known.verdict.runs;
+    if (verdicts.stats) race["stats"] = figures_json(known.verdict.figures);
+    if (known.verdict.kind == VerdictKind::kOpen) continue;
+    race["verdict"] = name_of(known.verdict.kind);
+    race["evidence"] = evidence_json(known);
   }
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

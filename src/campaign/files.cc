@@ -80,10 +80,34 @@ std::string make_folder(const std::string& path, const std::string& root) {
   return {};
 }
 
+namespace {
+
+constexpr std::uint64_t kHashStart = 0xcbf29ce484222325u;
+
+std::uint64_t hash_on(std::uint64_t hash, const char* bytes, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i)
+    hash = (hash ^ static_cast<unsigned char>(bytes[i])) * 0x100000001b3u;
+  return hash;
+}
+
+}  // namespace
+
 std::uint64_t hash_of(const std::string& text) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (unsigned char c : text) hash = (hash ^ c) * 0x100000001b3u;
-  return mix(hash);  // FNV's high bits mix badly on short strings; ids are cut from the top
+  // FNV's high bits mix badly on short strings; ids are cut from the top.
+  return mix(hash_on(kHashStart, text.data(), text.size()));
+}
+
+std::uint64_t hash_of_file(const std::string& path) {
+  std::uint64_t hash = kHashStart;
+  Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  char buffer[1 << 16];
+  while (file) {
+    ssize_t got = read(file.get(), buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    hash = hash_on(hash, buffer, static_cast<std::size_t>(got));
+  }
+  return mix(hash);
 }
 
 }  // namespace duress::campaign

@@ -38,6 +38,8 @@ std::string make_folder(const std::string& path, const std::string& root);
 
 /// 64 bits of `text`, well mixed; the same everywhere.
 std::uint64_t hash_of(const std::string& text);
+/// The same of a file's content; of nothing if it cannot be read.
+std::uint64_t hash_of_file(const std::string& path);
 
 }  // namespace duress::campaign
 

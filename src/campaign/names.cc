@@ -41,6 +41,23 @@ NamedSite Names::site(const finding::ProcessLog&, const finding::SiteRecord& sit
   return {{}, "site " + std::to_string(site.index)};
 }
 
+finding::Race Names::race(const finding::ProcessLog& process, const finding::RaceRecord& record) {
+  finding::Race race;
+  race.found_by = {record.analysis};
+  for (std::size_t i : {0, 1}) {
+    const finding::AccessRecord& access = i == 0 ? record.prev : record.cur;
+    race.sites[i].access = access.access;
+    race.sites[i].thread = access.thread;
+    if (!access.site) continue;
+    NamedSite named = site(process, *access.site);
+    race.sites[i].stack = {named.frame};
+    // Of two names the same one, whatever the order of the accesses.
+    if (race.variable.empty() || named.variable < race.variable) race.variable = named.variable;
+  }
+  race.variable_key = race.variable;
+  return race;
+}
+
 std::size_t blamed_frame(const std::vector<finding::Frame>& stack) {
   for (std::size_t i = 0; i < stack.size(); ++i) {
     if (!stack[i].library && (!stack[i].file.empty() || !stack[i].function.empty())) return i;

@@ -30,6 +30,8 @@ class Names {
   /// The global, or the number, of what lies at `address`: "mu_", "M2".
   virtual std::string object(const finding::ProcessLog& process, finding::Address address);
   virtual NamedSite site(const finding::ProcessLog& process, const finding::SiteRecord& site);
+  /// A race as reports show it, without its id.
+  virtual finding::Race race(const finding::ProcessLog& process, const finding::RaceRecord& record);
   /// `path` as users want to see it.
   virtual std::string shown(const std::string& path) { return path; }
   /// `text` safe for a terminal.

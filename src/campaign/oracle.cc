@@ -202,6 +202,11 @@ std::optional<Failure> Oracle::judge_output(const Captured& captured) const {
       return failure;
     }
   }
+  if (options_.wrong_output != 0 && hash_of_file(captured.output) == options_.wrong_output) {
+    failure.kind = "output";
+    failure.text = "it printed what no sequentially consistent run printed";
+    return failure;
+  }
   if (options_.check.empty()) return std::nullopt;
   std::string said = captured.output + ".check";
   struct Call {

@@ -4,6 +4,7 @@
 #ifndef DURESS_CAMPAIGN_ORACLE_H_
 #define DURESS_CAMPAIGN_ORACLE_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -15,8 +16,9 @@ namespace duress::campaign {
 
 struct OracleOptions {
   int expect_exit = 0;
-  std::string check;            // a shell command that reads the output on stdin; "": none
-  std::string expected_output;  // a file to compare the output with; "": none
+  std::string check;               // a shell command that reads the output on stdin; "": none
+  std::string expected_output;     // a file to compare the output with; "": none
+  std::uint64_t wrong_output = 0;  // hash of an output that is known to be wrong; 0: none
 };
 
 /// Threads: any.

@@ -60,6 +60,7 @@ Json to_json(const StoredFinding& finding) {
   json["expect_exit"] = finding.oracle.expect_exit;
   json["check"] = finding.oracle.check;
   json["expected_output"] = finding.oracle.expected_output;
+  if (finding.oracle.wrong_output != 0) json["wrong_output"] = finding.oracle.wrong_output;
   return json;
 }
 
@@ -132,6 +133,8 @@ std::optional<StoredFinding> Store::load(const std::string& id, std::string& err
     finding.oracle.expect_exit = json.at("expect_exit");
     finding.oracle.check = json.at("check");
     finding.oracle.expected_output = json.at("expected_output");
+    finding.oracle.wrong_output = json.value("wrong_output", u64{0});
+    finding.failure_id = json.at("identity");
     if (!finding.target.empty() && finding.id == id) return finding;
   } catch (const Json::exception&) {
   }

@@ -19,7 +19,8 @@ namespace duress::campaign {
 /// A failure as <dir>/findings/F-12ab.json holds it.
 struct StoredFinding {
   std::string id, failure, text, identity;
-  std::string file;  // where it happened, as shown; may be ""
+  std::string failure_id;  // when loaded: of the failure, in its longest form
+  std::string file;        // where it happened, as shown; may be ""
   u32 line = 0, column = 0;
   std::vector<std::string> target;
   std::string folder;  // it was run in

@@ -20,13 +20,6 @@ std::string base_name(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-struct Row {
-  int strand;
-  std::string file;
-  std::uint32_t line;
-  std::string what;
-};
-
 /// Columns that `text` takes: UTF-8's continuation bytes take none.
 std::size_t columns(const std::string& text) {
   return static_cast<std::size_t>(
@@ -56,8 +49,10 @@ std::string value_text(const Step& step) {
   return value < 1000000 ? std::to_string(value) : step.value;
 }
 
-Row row_of(const Step& step, const finding::ProcessLog& process, Names& names) {
-  Row row{step.strand, "", 0, ""};
+}  // namespace
+
+TraceRow trace_row(const Step& step, const finding::ProcessLog& process, Names& names) {
+  TraceRow row{step.strand, "", 0, ""};
   std::string object;
   if (step.site) {
     NamedSite site = names.site(process, *step.site);
@@ -87,60 +82,78 @@ Row row_of(const Step& step, const finding::ProcessLog& process, Names& names) {
   return row;
 }
 
-}  // namespace
-
-std::string trace_text(const RunLogs& logs, Names& names, std::size_t width) {
-  const finding::ProcessLog* process = logs.process();
-  if (process == nullptr || logs.steps.empty()) return {};
-  std::vector<Row> rows;
-  std::map<int, std::string> threads;
-  std::set<std::string> files;
+std::map<int, std::string> strands_of(const std::vector<TraceRow>& rows, const RunLogs& logs) {
+  std::map<int, std::string> strands;
+  for (const TraceRow& row : rows) strands[row.strand];
   for (const Step& step : logs.steps) {
-    rows.push_back(row_of(step, *process, names));
-    std::string& name = threads[step.strand];
-    if (!step.name.empty()) name = step.name;
-    if (!rows.back().file.empty()) files.insert(rows.back().file);
+    if (auto it = strands.find(step.strand); it != strands.end() && !step.name.empty())
+      it->second = step.name;
   }
-  for (const Row& row : rows) {
-    if (auto it = process->threads.find(row.strand);
-        it != process->threads.end() && threads[row.strand].empty())
-      threads[row.strand] = it->second.name;
+  const finding::ProcessLog* process = logs.process();
+  for (auto& [strand, name] : strands) {
+    if (!name.empty() || process == nullptr) continue;
+    if (auto it = process->threads.find(strand); it != process->threads.end()) name = it->second.name;
+  }
+  return strands;
+}
+
+std::string rows_text(const std::vector<TraceRow>& rows, const std::map<int, std::string>& strands,
+                      Names& names, std::size_t width) {
+  std::set<std::string> files;
+  for (const TraceRow& row : rows) {
+    if (!row.file.empty()) files.insert(row.file);
   }
   // One file needs no name in every row.
-  auto text_of = [&](const Row& row) {
+  auto text_of = [&](const TraceRow& row) {
     std::string place;
     if (row.line != 0)
       place =
           (files.size() > 1 ? names.clean(base_name(row.file)) : "") + ":" + std::to_string(row.line) + " ";
     return place + row.what;
   };
-
+  auto name_of = [&](int strand) {
+    auto it = strands.find(strand);
+    return strand_text(strand, it == strands.end() ? "" : it->second, names);
+  };
   std::string out;
-  if (files.size() == 1) out += names.clean(names.shown(*files.begin())) + "\n";
-  std::size_t count = threads.size();
+  if (strands.empty()) return out;
+  std::size_t count = strands.size();
   std::size_t column = (std::max<std::size_t>(width, 20) - 2) / count;
   column = column > 3 ? column - 3 : 0;
   if (column < kLeastColumn) {
-    for (const Row& row : rows) {
-      std::string text = fitted(strand_text(row.strand, threads[row.strand], names), 16) + " " + text_of(row);
+    for (const TraceRow& row : rows) {
+      std::string text = fitted(name_of(row.strand), 16) + " " + text_of(row);
       out += (columns(text) > width ? fitted(text, std::max<std::size_t>(width, 20)) : text) + "\n";
     }
     return out;
   }
   std::size_t longest = 0;
-  for (const Row& row : rows) longest = std::max(longest, columns(text_of(row)));
+  for (const TraceRow& row : rows) longest = std::max(longest, columns(text_of(row)));
   column = std::min({column, kMostColumn, std::max(longest, kLeastColumn)});
   auto line = [&](const std::function<std::string(int)>& cell) {
     std::string text = "  ";
     std::size_t left = count;
-    for (const auto& [strand, name] : threads) text += fitted(cell(strand), column) + (--left ? kBar : "");
+    for (const auto& [strand, name] : strands) text += fitted(cell(strand), column) + (--left ? kBar : "");
     while (!text.empty() && text.back() == ' ') text.pop_back();
     out += text + "\n";
   };
-  line([&](int strand) { return strand_text(strand, threads[strand], names); });
-  for (const Row& row : rows)
+  line([&](int strand) { return name_of(strand); });
+  for (const TraceRow& row : rows)
     line([&](int strand) { return strand == row.strand ? text_of(row) : std::string(); });
   return out;
+}
+
+std::string trace_text(const RunLogs& logs, Names& names, std::size_t width) {
+  const finding::ProcessLog* process = logs.process();
+  if (process == nullptr || logs.steps.empty()) return {};
+  std::vector<TraceRow> rows;
+  std::set<std::string> files;
+  for (const Step& step : logs.steps) {
+    rows.push_back(trace_row(step, *process, names));
+    if (!rows.back().file.empty()) files.insert(rows.back().file);
+  }
+  std::string head = files.size() == 1 ? names.clean(names.shown(*files.begin())) + "\n" : "";
+  return head + rows_text(rows, strands_of(rows, logs), names, width);
 }
 
 }  // namespace duress::campaign

@@ -4,12 +4,29 @@
 #ifndef DURESS_CAMPAIGN_TRACE_TEXT_H_
 #define DURESS_CAMPAIGN_TRACE_TEXT_H_
 
+#include <map>
 #include <string>
+#include <vector>
 
 #include "campaign/evidence.h"
 #include "campaign/names.h"
 
 namespace duress::campaign {
+
+/// One step, named.
+struct TraceRow {
+  int strand = 0;
+  std::string file;
+  std::uint32_t line = 0;
+  std::string what;  // "size_ = 0"
+};
+
+TraceRow trace_row(const Step& step, const finding::ProcessLog& process, Names& names);
+/// The names of the strands that `rows` speak of: those the steps tell, else the log's.
+std::map<int, std::string> strands_of(const std::vector<TraceRow>& rows, const RunLogs& logs);
+/// A column per strand; with more than fit into `width`, a line per row that begins with its strand.
+std::string rows_text(const std::vector<TraceRow>& rows, const std::map<int, std::string>& strands,
+                      Names& names, std::size_t width);
 
 /// `width`: columns of the terminal. With more threads than fit, a line per step that begins with its thread.
 std::string trace_text(const RunLogs& logs, Names& names, std::size_t width);

@@ -71,6 +71,9 @@ class ReportNames : public campaign::Names {
     finding::Race race = resolver_.race(process, record);
     return {race.sites[0].site(), race.variable};
   }
+  finding::Race race(const finding::ProcessLog& process, const finding::RaceRecord& record) override {
+    return resolver_.race(process, record);
+  }
   std::string shown(const std::string& path) override { return report_path(path); }
   std::string clean(std::string_view text) override { return report::printable(text); }
 

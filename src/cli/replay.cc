@@ -75,8 +75,7 @@ std::string resolve(ReplayOptions& options) {
     if (!finding) return error;
     text = finding->token;
     // A race is known by its own id, what it does by that of the failure.
-    options.expected =
-        finding->id.rfind("R-", 0) == 0 ? campaign::failure_id(finding->identity) : finding->id;
+    options.expected = finding->id.rfind("R-", 0) == 0 ? finding->failure_id : finding->id;
     options.oracle = finding->oracle;
     options.input = finding->input;
     if (options.target.empty()) {

@@ -4,7 +4,8 @@
 // strands are simulated, so that every schedule is exact and a test of the host depends on nothing else.
 //
 // Each strand performs kSteps operations; the racy ones are a read and a write of one counter. The first
-// argument is what the program does with it.
+// argument is what the program does with it. Where that is about values ("stale", "future", ...), the first
+// strand stores once and the second loads twice; what a load may return is then up to the request's model.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -27,7 +28,10 @@ namespace {
 using namespace duress;
 
 constexpr u32 kReadKey = 111, kWriteKey = 222;
-constexpr int kSteps = 8, kRead = 3, kWrite = 4;
+constexpr int kSteps = 8, kRead = 3, kWrite = 4, kReadAgain = 5;
+constexpr u32 kStale = 1, kFuture = 2, kBoth = 3;  // models
+constexpr const char* kAboutValues[] = {"stale", "future", "broken-promise", "slower",
+                                        "same",  "noisy",  "prints"};
 
 std::string option(const char* name) {
   std::string text = ":" + std::string(std::getenv("DURESS_OPTIONS") ? std::getenv("DURESS_OPTIONS") : "");
@@ -50,8 +54,13 @@ T* map(const std::string& path, u64 bytes) {
 class Simulation {
  public:
   Simulation(const trail::Request& request, trail::Record& record, std::string what)
-      : request_(request), record_(record), what_(std::move(what)), random_(request.seed) {
+      : request_(request),
+        record_(record),
+        what_(std::move(what)),
+        random_(request.seed),
+        adversary_(mix(request.seed ^ 1)) {
     for (u32 i = 0; i < request.sites; ++i) points_.push_back(request.site_keys()[i]);
+    for (const char* mode : kAboutValues) values_ = values_ || what_ == mode;
   }
 
   [[noreturn]] void run() {
@@ -63,6 +72,11 @@ class Simulation {
       if (const char* fifo = std::getenv("FAKE_TARGET_HANGS")) close(open(fifo, O_WRONLY));
       pause();
     }
+    if (static_cast<StrategyId>(request_.strategy) == StrategyId::kRacefuzzer && request_.pairs != 0 &&
+        what_ != "apart") {
+      record_.races_created = 1;
+      record_.created[0] = request_.site_pairs()[0];
+    }
     if (what_ == "kill-parent") kill(getppid(), SIGKILL);
     if (what_ == "daemon" && fork() == 0) {
       setsid();
@@ -73,6 +87,8 @@ class Simulation {
       for (int i = 0; i < 20; ++i) std::fwrite(std::string(1 << 20, 'x').data(), 1, 1 << 20, stdout);
     }
     if (what_ != "single") schedule();
+    if (request_.profile) write_profile();
+    record_.unvalidated = promised_.size();
     write_log();
     finish();
   }
@@ -80,6 +96,7 @@ class Simulation {
  private:
   bool is_point(int position) const {
     u32 key = position == kRead ? kReadKey : position == kWrite ? kWriteKey : 0;
+    if (values_ && position == kReadAgain) key = kReadKey;
     if (key == 0 || request_.points == trail::Points::kAll) return true;
     return std::find(points_.begin(), points_.end(), key) != points_.end();
   }
@@ -89,7 +106,8 @@ class Simulation {
     int pick = running;
     if (static_cast<StrategyId>(request_.strategy) == StrategyId::kReplay) {
       for (u64 i = 0; i < request_.deviations; ++i) {
-        if (request_.trail()[i].choice == number) pick = static_cast<int>(request_.trail()[i].pick());
+        if (request_.trail()[i].choice == number && request_.trail()[i].kind() == trail::ChoiceKind::kThread)
+          pick = static_cast<int>(request_.trail()[i].pick());
       }
       if (pick != 1 && pick != 2) {
         if (record_.diverged == 0) record_.diverged = number + 1;
@@ -106,11 +124,107 @@ class Simulation {
     return pick;
   }
 
+  bool tracked() const { return request_.model != 0 && !points_.empty(); }
+
+  /// A choice among `count` values; `wanted` unless a trail is followed.
+  u32 choose_value(u32 count, u32 wanted) {
+    u32 number = static_cast<u32>(record_.choices++), pick = wanted;
+    if (static_cast<StrategyId>(request_.strategy) == StrategyId::kReplay) {
+      pick = 0;
+      for (u64 i = 0; i < request_.deviations; ++i) {
+        if (request_.trail()[i].choice == number && request_.trail()[i].kind() == trail::ChoiceKind::kValue)
+          pick = std::min(request_.trail()[i].pick(), count - 1);
+      }
+    }
+    if (pick != 0)
+      record_.trail()[record_.deviations++] = trail::Deviation::of(number, trail::ChoiceKind::kValue, pick);
+    return pick;
+  }
+
+  void note_replaced(int strand, int value, bool future) {
+    if (record_.replaced < trail::Record::kMostReplaced)
+      record_.first_replaced[record_.replaced] = {
+          static_cast<u32>(strand),     kReadKey, 4, future, {static_cast<u32>(value), 0},
+          {static_cast<u32>(count_), 0}};
+    ++record_.replaced;
+  }
+
+  int load(int strand) {
+    u32 number = ++loads_;
+    ++record_.reads;
+    int value = count_;
+    for (u32 i = 0; tracked() && request_.model >= kFuture && i < request_.predictions; ++i) {
+      const trail::Prediction& p = request_.predicted()[i];
+      if (p.strand != static_cast<u32>(strand) || p.site != kReadKey || p.count != number) continue;
+      if (p.value[0] == static_cast<u64>(count_)) continue;
+      value = static_cast<int>(p.value[0]);
+      ++record_.future_loads;
+      promised_.push_back(value);
+      note_replaced(strand, value, true);
+    }
+    bool open = stored_ && strand != 1 && tracked() && (request_.model == kStale || request_.model == kBoth);
+    if (open && value == count_) {
+      // Newest first: the one value, and 0. Oldest, OldestButDifferent, Random, RandomButDifferent.
+      u32 wanted = request_.heuristic == 1   ? 1
+                   : request_.heuristic == 2 ? seen_ != 0
+                   : request_.heuristic == 3 ? static_cast<u32>(adversary_.below(2))
+                   : request_.heuristic == 4
+                       ? (seen_ < 0 ? static_cast<u32>(adversary_.below(2)) : seen_ != 0)
+                       : 0;
+      if (choose_value(2, wanted) == 1 && count_ != 0) {
+        value = 0;
+        ++record_.stale_loads;
+        note_replaced(strand, value, false);
+        if (what_ == "slower") record_.steps += 100;
+      }
+    }
+    if (request_.profile) profiled_.push_back({number, value, stores_.size()});
+    return seen_ = value;
+  }
+
+  void store(int value) {
+    ++record_.stores;
+    ++record_.writes;
+    record_.changing_stores += value != count_;
+    record_.instances = 1;
+    record_.largest = record_.largest_uncompressed = 2;
+    std::erase(promised_, value);
+    stores_.push_back(value);
+    stored_ = true;
+    count_ = value;
+  }
+
+  /// For each load the values that were stored after it.
+  void write_profile() {
+    for (const Load& load : profiled_) {
+      for (std::size_t i = load.stores; i < stores_.size(); ++i) {
+        if (stores_[i] == load.value) continue;
+        record_.profile()[record_.profiled++] = {
+            2, kReadKey, load.number, 4, {static_cast<u64>(stores_[i]), 0}};
+      }
+    }
+  }
+
+  void step_values(int strand, int position) {
+    if (strand == 1 && position == kWrite) {
+      // A value that is read before it is stored, and then is not stored: it was never legal.
+      bool broken = what_ == "broken-promise" && first_ == 1;
+      store(broken ? 2 : what_ == "same" ? 0 : 1);
+    }
+    if (strand == 2 && position == kRead) {
+      too_early_ = !stored_;
+      first_ = load(strand);
+    }
+    if (strand == 2 && position == kReadAgain) second_ = load(strand);
+  }
+
   void step(int strand) {
     int position = position_[strand]++;
     last_ = strand;
     ++record_.steps;
+    if (values_) step_values(strand, position);
     if (request_.trace) trace(strand, position);
+    if (values_) return;
     if (position == kRead) local_[strand] = count_;
     if (position == kWrite) count_ = local_[strand] + 1;
     // Strand 1 takes a, then b; strand 2 the other way round.
@@ -154,6 +268,12 @@ class Simulation {
 
   void trace(int strand, int position) {
     bool write = position == kWrite, access = write || position == kRead;
+    int value = count_ + (write ? 1 : 0);
+    if (values_) {
+      write = strand == 1 && position == kWrite;
+      access = write || (strand == 2 && (position == kRead || position == kReadAgain));
+      value = write ? count_ : position == kRead ? first_ : second_;
+    }
     std::fprintf(
         log(),
         "{\"t\":\"step\",\"n\":%llu,\"strand\":%d,\"name\":\"worker\",\"op\":\"%s\",\"object\":\"0x10\"",
@@ -162,18 +282,20 @@ class Simulation {
         : access ? "read"
                  : "lock");
     if (access)
-      std::fprintf(log(), ",\"size\":4,\"value\":\"0x%x\",\"site\":[0,%d]", count_ + (write ? 1 : 0),
-                   position);
+      std::fprintf(log(), ",\"size\":4,\"value\":\"0x%x\",\"site\":[0,%d]", value,
+                   position == kReadAgain ? kRead : position);
     std::fprintf(log(), "}\n");
   }
 
   void write_log() {
-    if (request_.detect) {
+    bool reports =
+        request_.detect != 0 && ((what_ != "hybrid" && what_ != "apart") || option("chain") == "Hybrid");
+    if (reports) {
       const char* access =
           "{\"thread\":%d,\"access\":\"%s\",\"addr\":\"0x10\",\"size\":4,\"site\":[0,%d],\"stack\":[],"
           "\"locks\":[]}";
-      std::fprintf(log(),
-                   "{\"t\":\"race\",\"analysis\":\"FastTrack\",\"addr\":\"0x10\",\"size\":4,\"prev\":");
+      std::fprintf(log(), "{\"t\":\"race\",\"analysis\":\"%s\",\"addr\":\"0x10\",\"size\":4,\"prev\":",
+                   option("chain").c_str());
       std::fprintf(log(), access, 1, "write", kWrite);
       std::fprintf(log(), ",\"cur\":");
       std::fprintf(log(), access, 2, "read", kRead);
@@ -208,9 +330,17 @@ class Simulation {
       _exit(66);
     }
     if (what_ == "output") std::printf("count %d\n", count_);
+    if (what_ == "prints") std::printf("%d %d\n", first_, second_);
+    if (what_ == "noisy") std::printf("%llx %d\n", static_cast<unsigned long long>(request_.seed), second_);
     std::fflush(stdout);
     if (what_ == "counter" && lost) {
       std::fprintf(stderr, "fake: fake.cc:12: int main(): Assertion `count == 2' failed.\n");
+      std::abort();
+    }
+    bool stale = what_ == "stale" && first_ == 1 && second_ == 0;
+    bool early = (what_ == "future" || what_ == "broken-promise") && too_early_ && first_ != 0;
+    if (stale || early) {
+      std::fprintf(stderr, "fake: fake.cc:34: int main(): Assertion `legal' failed.\n");
       std::abort();
     }
     if (what_ == "crash") {
@@ -221,18 +351,30 @@ class Simulation {
     record_.outcome = trail::Outcome::kEnded;
     // Two ways to fail: which one depends on who came last.
     if (what_ == "two" && lost) _exit(last_ == 1 ? 3 : 4);
-    _exit(what_ == "exit" && lost ? 3 : 0);
+    _exit((what_ == "exit" && lost) || what_ == "always" ? 3 : 0);
   }
 
   const trail::Request& request_;
   trail::Record& record_;
   std::string what_;
-  Prng random_;
+  Prng random_, adversary_;
   std::vector<u32> points_;
   int position_[3] = {}, local_[3] = {}, blocked_[3] = {}, locks_[2] = {};
   int count_ = 0;
   int last_ = 0;  // the strand that made the last step
   std::FILE* log_ = nullptr;
+  // About values:
+  struct Load {
+    u32 number;
+    int value;
+    std::size_t stores;  // that came before
+  };
+  bool values_ = false, stored_ = false, too_early_ = false;
+  int first_ = 0, second_ = 0;  // what the second strand loaded
+  int seen_ = -1;               // what the last load returned
+  u32 loads_ = 0;
+  std::vector<int> stores_, promised_;
+  std::vector<Load> profiled_;
 };
 
 }  // namespace

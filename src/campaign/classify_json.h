@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef DURESS_CAMPAIGN_CLASSIFY_JSON_H_
+#define DURESS_CAMPAIGN_CLASSIFY_JSON_H_
+
+#include <map>
+#include <string>
+
+#include "campaign/verdict.h"
+
+namespace duress::campaign {
+
+/// A race of a report and what is known of its variable.
+struct RaceVerdict {
+  const Variable* variable = nullptr;
+  Verdict verdict;
+  bool confirmed = false;  // its own accesses were brought together
+  std::string token;       // of the witness, or "@FILE"
+};
+
+struct ClassifyDocument {
+  std::map<std::string, RaceVerdict> races;  // by id
+  bool complete = false;
+  bool stats = false;
+};
+
+/// The document of a report with a verdict and its evidence for each race.
+std::string with_verdicts(const std::string& document, const ClassifyDocument& verdicts);
+
+}  // namespace duress::campaign
+
+#endif  // DURESS_CAMPAIGN_CLASSIFY_JSON_H_

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// First of all: which variables race? Runs under several schedules, with a detector that is always right and,
+// where there is one, with one that also sees races which these schedules did not show.
+#ifndef DURESS_CAMPAIGN_FIND_H_
+#define DURESS_CAMPAIGN_FIND_H_
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "campaign/campaign_record.h"
+#include "campaign/names.h"
+#include "campaign/oracle.h"
+#include "campaign/pool.h"
+#include "campaign/variable.h"
+
+namespace duress::campaign {
+
+struct FindOptions {
+  u64 seed = 1;
+  u64 runs = 32;        // with the precise detector
+  u64 hybrid_runs = 8;  // with the one that reports a superset
+};
+
+struct FoundRaces {
+  finding::RunLog log;  // the races, in order of the runs
+  std::map<std::string, Variable> variables;
+  std::set<std::string> incomplete;  // what could not be controlled
+  u64 runs = 0, failed = 0;
+  Failure failure;         // of the first run that failed
+  bool one_thread = true;  // no run had a second thread
+  u64 most_output = 0;     // bytes, of one run
+};
+
+/// Threads: one at a time.
+class RaceFinder {
+ public:
+  RaceFinder(FindOptions options, Oracle& oracle, Names& names, CampaignRecord& record)
+      : options_(options), oracle_(oracle), names_(names), record_(record) {}
+
+  /// Looks for races with the workers of `pool`, whose chain is `analysis`. False if it was not finished.
+  bool run(Pool& pool, const std::string& analysis, u64 runs, const Pool::Tick& tick);
+  FoundRaces& found() { return found_; }
+
+  /// Drops races that only the imprecise detector reported and that were never brought together.
+  void drop_unconfirmed();
+
+ private:
+  struct Seen;
+  void take(const RunLogs& logs);
+
+  FindOptions options_;
+  Oracle& oracle_;
+  Names& names_;
+  CampaignRecord& record_;
+  FoundRaces found_;
+};
+
+/// Whether the runtime has an analysis of that name.
+bool has_analysis(const std::string& name);
+inline constexpr const char* kPrecise = "FastTrack";
+inline constexpr const char* kHybrid = "Hybrid";
+
+}  // namespace duress::campaign
+
+#endif  // DURESS_CAMPAIGN_FIND_H_

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A failing trial on its way to a witness: it is run again, tried without its replaced values, made small,
+// and replayed.
+#ifndef DURESS_CAMPAIGN_WITNESS_H_
+#define DURESS_CAMPAIGN_WITNESS_H_
+
+#include "campaign/minimiser.h"
+#include "campaign/trial_runner.h"
+#include "campaign/verdict.h"
+
+namespace duress::campaign {
+
+inline constexpr u64 kReplays = 20;
+
+/// Threads: one at a time.
+class WitnessExaminer {
+ public:
+  WitnessExaminer(TrialRunner& trials, CampaignRecord& record, Pool& pool, Worker& worker,
+                  const Variable& variable);
+
+  /// Looks at a candidate. Nothing: the worker was stopped or has a problem.
+  std::optional<Witness> examine(const Candidate& candidate);
+
+ private:
+  struct Run {
+    Execution execution;
+    std::optional<Failure> failure;
+    RunLogs logs;
+    bool same = false;  // it fails as the candidate does, and every value of the future was stored
+  };
+  std::optional<Run> run(const Plan& plan);
+  /// Whether the failure comes with the same choices of threads and no replaced value.
+  std::optional<bool> needs_no_value();
+  bool minimise_trail();
+  bool minimise_predictions();
+  bool confirm();
+  std::vector<std::string> show();
+
+  TrialRunner& trials_;
+  CampaignRecord& record_;
+  Pool& pool_;
+  Worker& worker_;
+  const Variable& variable_;
+  Candidate candidate_;
+  Witness witness_;
+};
+
+/// As kept in the record.
+std::string witness_text(const Witness& witness);
+bool read_witness(const std::string& text, Witness& witness);
+
+}  // namespace duress::campaign
+
+#endif  // DURESS_CAMPAIGN_WITNESS_H_

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/classify_screen.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "cli/classify_text.h"
+#include "cli/commands.h"
+
+namespace duress::cli {
+
+ClassifyScreen::ClassifyScreen(bool silent) : silent_(silent) {
+  const char* ci = std::getenv("CI");
+  live_ = isatty(STDERR_FILENO) != 0 && (ci == nullptr || *ci == '\0');
+}
+
+void ClassifyScreen::show(const campaign::ClassifyProgress& progress) {
+  if (silent_) return;
+  if (progress.seconds < last_ + (live_ ? 0.2 : 10)) return;
+  last_ = progress.seconds;
+  std::string text = count_text(progress.runs, "run");
+  if (progress.seconds > 0)
+    text += fmt::format(", {:.0f} runs/s", static_cast<double>(progress.runs) / progress.seconds);
+  if (progress.variables != 0)
+    text += fmt::format(", {}, {} destructive", count_text(progress.variables, "racing variable"),
+                        progress.destructive);
+  text += fmt::format(", {}", progress.phase);
+  if (progress.left > 0) text += fmt::format(", {:.0f} s left", progress.left);
+  if (live_)
+    fmt::print(stderr, "\r\033[K{}", text);
+  else
+    say(text);
+  std::fflush(stderr);
+  shown_ = live_;
+}
+
+void ClassifyScreen::clear() {
+  if (shown_) fmt::print(stderr, "\r\033[K");
+  shown_ = false;
+}
+
+}  // namespace duress::cli

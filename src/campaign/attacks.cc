@@ -105,7 +105,7 @@ void Attack::apply(Plan& plan) const {
   plan.head.model = raw(model);
   plan.head.heuristic = raw(heuristic);
   plan.head.strategy = raw(strategy);
-  plan.head.detect = 1;
+  plan.head.detect = model == Model::kSc ? trail::kDetectNothing : trail::kDetectClocks;
   if (!fair) plan.head.fair_after = 0;
 }
 

@@ -43,7 +43,7 @@ TEST(Attacks, APlanSaysIt) {
   EXPECT_EQ(plan.head.model, 1u);
   EXPECT_EQ(plan.head.heuristic, 4u);
   EXPECT_EQ(plan.head.fair_after, 0u);
-  EXPECT_EQ(plan.head.detect, 1u);
+  EXPECT_EQ(plan.head.detect, trail::kDetectClocks);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "campaign/failure_json.h"
 #include "campaign/interleaving.h"
+#include "campaign/trace_text.h"
 
 namespace duress::campaign {
 namespace {
@@ -42,8 +43,8 @@ Json evidence_json(const RaceVerdict& race) {
     evidence["fair"] = witness->by.fair;
     if (!witness->replaced.empty()) {
       const trail::Replaced& first = witness->replaced.front();
-      evidence["read"] = value_text(first.value, first.size);
-      evidence["newest"] = value_text(first.newest, first.size);
+      evidence["read"] = value_text(first.value, first.size, first.type);
+      evidence["newest"] = value_text(first.newest, first.size, first.type);
     }
   } else if (verdict.slower) {
     put_attack(evidence, verdict.slower->by);

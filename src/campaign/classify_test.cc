@@ -286,7 +286,7 @@ TEST(WitnessText, IsReadAgain) {
   witness.output = ~u64{0};
   witness.trail = {trail::Deviation::of(3, trail::ChoiceKind::kValue, 1)};
   witness.plan.predictions = {{1, 2, 3, 8, {~u64{0}, 5}}};
-  witness.replaced = {{1, 2, 4, 1, {7, 0}, {8, 0}}};
+  witness.replaced = {{1, 2, 4, 1, trail::ValueType::kFloat, 0, {7, 0}, {8, 0}}};
   witness.switches = 1, witness.values = 2, witness.replayed = 3, witness.replays = 4, witness.executions = 5;
   witness.interleaving = {"a │ b"};
   Witness read;

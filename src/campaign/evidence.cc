@@ -88,6 +88,9 @@ Step to_step(const Json& line) {
   step.object = number_at(line, "object");
   step.size = number_at(line, "size");
   step.value = text_at(line, "value");
+  std::string as = text_at(line, "as");
+  if (as == "float") step.type = trail::ValueType::kFloat;
+  if (as == "pointer") step.type = trail::ValueType::kPointer;
   step.site = site_at(line);
   step.place = number_at(line, "place");
   return step;

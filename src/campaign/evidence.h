@@ -47,6 +47,7 @@ struct Step {
   Address object = 0;
   u64 size = 0;
   std::string value;
+  trail::ValueType type = trail::ValueType::kInteger;
   std::optional<finding::SiteRecord> site;
   Address place = 0;  // a return address, if there is no site
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 
 #include "campaign/trace_text.h"
@@ -40,7 +41,7 @@ std::vector<Shown> accesses(const RunLogs& logs, const finding::ProcessLog& proc
       auto before = memory.find(step.object);
       if (before != memory.end() && before->second != bits_of(step)) {
         u64 old[2] = {before->second, 0};
-        one.row.what += "  (was " + value_text(old, static_cast<u32>(step.size)) + ")";
+        one.row.what += "  (was " + value_text(old, static_cast<u32>(step.size), step.type) + ")";
       }
       memory[step.object] = bits_of(step);
     } else if (next < count) {
@@ -87,23 +88,6 @@ std::vector<bool> chosen(const std::vector<Shown>& shown) {
 }
 
 }  // namespace
-
-std::string value_text(const u64* value, u32 size) {
-  char text[40];
-  if (size > 8 && value[1] != 0) {
-    std::snprintf(text, sizeof text, "0x%llx%016llx", static_cast<unsigned long long>(value[1]),
-                  static_cast<unsigned long long>(value[0]));
-    return text;
-  }
-  u64 bits = value[0];
-  if (size != 0 && size < 8) bits &= (u64{1} << size * 8) - 1;
-  int shift = size != 0 && size < 8 ? 64 - static_cast<int>(size) * 8 : 0;
-  i64 number = static_cast<i64>(bits << shift) >> shift;
-  // Beyond a million it is an address, a pattern of bits, or a number that nobody reads anyway.
-  if (number > -1000000 && number < 1000000) return std::to_string(number);
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(bits));
-  return text;
-}
 
 std::string short_text(const Failure& failure) {
   if (failure.kind.rfind("signal:", 0) == 0) return failure.kind.substr(7);

@@ -17,9 +17,6 @@ namespace duress::campaign {
 std::vector<std::string> interleaving(const RunLogs& logs, const trail::Record& record,
                                       const Failure& failure, Names& names);
 
-/// A value as people write it: a small number as a signed decimal one, else hexadecimal.
-std::string value_text(const u64* value, u32 size);
-
 /// A failure in a word or two: "SIGSEGV", "exit code 1".
 std::string short_text(const Failure& failure);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "campaign/interleaving.h"
+#include "campaign/trace_text.h"
 
 #include <gtest/gtest.h>
 
@@ -29,7 +30,8 @@ class InterleavingTest : public testing::Test {
     return all;
   }
   void replace(u32 strand, u32 key, u64 value, bool future) {
-    record_.first_replaced[record_.replaced++] = {strand, key, 4, future, {value, 0}, {9, 0}};
+    record_.first_replaced[record_.replaced++] = {strand,     key,   4, future, trail::ValueType::kInteger, 0,
+                                                  {value, 0}, {9, 0}};
   }
   RunLogs logs_;
   trail::Record record_;

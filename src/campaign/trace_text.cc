@@ -2,7 +2,9 @@
 #include "campaign/trace_text.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <set>
@@ -39,17 +41,45 @@ std::string fitted(const std::string& text, std::size_t width) {
   return cut + "…";
 }
 
-/// "0x3" → "3"; large values stay hexadecimal: they are addresses or bit patterns.
-std::string value_text(const Step& step) {
+std::string value_of(const Step& step) {
   if (step.value.empty()) return {};
-  u64 value = std::strtoull(step.value.c_str(), nullptr, 0);
-  if (step.size == 4 && value >> 31 == 1 && value <= 0xffffffffu && value > 0xffff0000u)
-    return std::to_string(static_cast<std::int32_t>(value));  // a small negative number
-  if (step.size == 8 && value > ~u64{0xffff}) return std::to_string(static_cast<i64>(value));
-  return value < 1000000 ? std::to_string(value) : step.value;
+  u64 value[2] = {std::strtoull(step.value.c_str(), nullptr, 0), 0};
+  return value_text(value, static_cast<u32>(step.size), step.type);
 }
 
 }  // namespace
+
+std::string value_text(const u64* value, u32 size, trail::ValueType type) {
+  char text[40];
+  if (type == trail::ValueType::kFloat && (size == 4 || size == 8)) {
+    float half;
+    double number;
+    std::memcpy(&half, value, sizeof half);
+    std::memcpy(&number, value, sizeof number);
+    std::snprintf(text, sizeof text, "%.*g", size == 4 ? 9 : 17, size == 4 ? half : number);
+    double shorter = std::strtod(text, nullptr);
+    for (int digits = 1; digits < (size == 4 ? 9 : 17); ++digits) {  // the fewest that say the same number
+      char few[40];
+      std::snprintf(few, sizeof few, "%.*g", digits, shorter);
+      if (size == 4 ? std::strtof(few, nullptr) == half : std::strtod(few, nullptr) == number) return few;
+    }
+    return text;
+  }
+  if (type == trail::ValueType::kPointer && value[0] == 0) return "null";
+  if (size > 8 && value[1] != 0) {
+    std::snprintf(text, sizeof text, "0x%llx%016llx", static_cast<unsigned long long>(value[1]),
+                  static_cast<unsigned long long>(value[0]));
+    return text;
+  }
+  u64 bits = value[0];
+  if (size != 0 && size < 8) bits &= (u64{1} << size * 8) - 1;
+  int shift = size != 0 && size < 8 ? 64 - static_cast<int>(size) * 8 : 0;
+  i64 number = static_cast<i64>(bits << shift) >> shift;
+  // Beyond a million it is an address, a pattern of bits, or a number that nobody reads anyway.
+  if (number > -1000000 && number < 1000000) return std::to_string(number);
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(bits));
+  return text;
+}
 
 TraceRow trace_row(const Step& step, const finding::ProcessLog& process, Names& names) {
   TraceRow row{step.strand, "", 0, ""};
@@ -73,7 +103,7 @@ TraceRow trace_row(const Step& step, const finding::ProcessLog& process, Names& 
   bool reads = op == "read" || op == "atomic read", writes = op == "write" || op == "atomic write";
   bool thread = op == "join" || op == "create" || op == "start" || op == "end" || op == "yield";
   if (object.empty() && step.object != 0 && !thread) object = names.object(process, step.object);
-  std::string value = value_text(step);
+  std::string value = value_of(step);
   if (reads || writes)
     row.what = object + (value.empty() ? (reads ? " read" : " written") : (reads ? " → " : " = ") + value);
   else

@@ -31,6 +31,9 @@ std::string rows_text(const std::vector<TraceRow>& rows, const std::map<int, std
 /// `width`: columns of the terminal. With more threads than fit, a line per step that begins with its thread.
 std::string trace_text(const RunLogs& logs, Names& names, std::size_t width);
 
+/// A value as people write it: a small number as a signed decimal one, else hexadecimal.
+std::string value_text(const u64* value, u32 size, trail::ValueType type = trail::ValueType::kInteger);
+
 }  // namespace duress::campaign
 
 #endif  // DURESS_CAMPAIGN_TRACE_TEXT_H_

@@ -27,7 +27,7 @@ std::string witness_text(const Witness& witness) {
   json["replaced"] = Json::array();
   for (const trail::Replaced& r : witness.replaced)
     json["replaced"].push_back(
-        {r.strand, r.site, r.size, r.future, r.value[0], r.value[1], r.newest[0], r.newest[1]});
+        {r.strand, r.site, r.size, r.future, raw(r.type), r.value[0], r.value[1], r.newest[0], r.newest[1]});
   json["counts"] = {witness.switches, witness.values, witness.replayed, witness.replays, witness.executions};
   json["interleaving"] = witness.interleaving;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -43,9 +43,11 @@ bool read_witness(const std::string& text, Witness& witness) {
     for (const Json& d : json.at("trail")) witness.trail.push_back({d.at(0), d.at(1)});
     for (const Json& p : json.at("predictions"))
       witness.plan.predictions.push_back({p.at(0), p.at(1), p.at(2), p.at(3), {p.at(4), p.at(5)}});
-    for (const Json& r : json.at("replaced"))
+    for (const Json& r : json.at("replaced")) {
+      auto type = static_cast<trail::ValueType>(r.at(4).get<u8>());
       witness.replaced.push_back(
-          {r.at(0), r.at(1), r.at(2), r.at(3), {r.at(4), r.at(5)}, {r.at(6), r.at(7)}});
+          {r.at(0), r.at(1), r.at(2), r.at(3), type, 0, {r.at(5), r.at(6)}, {r.at(7), r.at(8)}});
+    }
     const Json& counts = json.at("counts");
     witness.switches = counts.at(0);
     witness.values = counts.at(1);

@@ -8,6 +8,7 @@
 
 #include "campaign/failure_text.h"
 #include "campaign/interleaving.h"
+#include "campaign/trace_text.h"
 #include "cli/command_line.h"
 #include "report/path.h"
 
@@ -107,8 +108,8 @@ std::string cause_text(const Witness& witness) {
   if (!witness.replaced.empty()) {
     const trail::Replaced& first = witness.replaced.front();
     text = fmt::format("T{} reads {} {} (newest {})", first.strand, first.future != 0 ? "future" : "stale",
-                       campaign::value_text(first.value, first.size),
-                       campaign::value_text(first.newest, first.size));
+                       campaign::value_text(first.value, first.size, first.type),
+                       campaign::value_text(first.newest, first.size, first.type));
   } else {
     text = fmt::format("{} values, {}", campaign::name_of(witness.by.model), witness.by.name());
   }

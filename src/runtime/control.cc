@@ -132,12 +132,17 @@ void put_step(const Strand& s, bool has_value, u64 value) {
   text.key("name").quoted(s.name).key("op").quoted(word_of(s.next.kind)).key("object").address(s.next.object);
   text.key("size").number(s.next.size);
   if (has_value) text.key("value").address(value);
+  const char* as = nullptr;
   text.key("site");
   if (is_access(s.next.kind)) {
+    u8 flags = reinterpret_cast<const DuressSite*>(s.next.place)->flags;
+    if (flags & (DURESS_SITE_FLOAT | DURESS_SITE_POINTER))
+      as = flags & DURESS_SITE_FLOAT ? "float" : "pointer";
     rt.modules.put_site(text, rt.modules.site_id(reinterpret_cast<const DuressSite*>(s.next.place)));
   } else {
     text.put("null").key("place").address(s.next.place);
   }
+  if (as) text.key("as").quoted(as);
   text.put('}');
   rt.log.write(text);
 }

@@ -90,8 +90,9 @@ void SitePoints::add(const DuressModule& module) {
   unit.first = module.sites_begin;
   unit.count = static_cast<u32>(module.sites_end - module.sites_begin);
   unit.keys = static_cast<u32*>(map_memory(unit.count * sizeof(u32) + 1));
+  unit.functions = static_cast<u32*>(map_memory(unit.count * sizeof(u32) + 1));
   unit.points = static_cast<u8*>(map_memory(unit.count + 1));
-  if (!unit.keys || !unit.points) fatal("out of memory for the keys of sites");
+  if (!unit.keys || !unit.functions || !unit.points) fatal("out of memory for the keys of sites");
   make_keys(unit);
   if (request_) {
     mark_requested(unit);
@@ -106,6 +107,8 @@ void SitePoints::make_keys(Unit& unit) {
                              u8*) {
     for (u32 i = 0; i < header.sites; ++i) {
       const DuressSite& site = sites[i];
+      u32 in_file = trail::hash_text(strings + site.file);
+      unit.functions[&site - unit.first] = trail::hash_text(strings + site.function, in_file) | 1;
       if (!has_key(site)) continue;
       const char* function = strings + site.function;
       const char* variable = strings + site.variable;
@@ -247,43 +250,32 @@ SitePoints::Source SitePoints::source(const DuressSite* site) const {
 
 namespace {
 
-/// Positions in the source that are points. A plain body may hold a copy of the function that is named there,
-/// inlined, without a choice of bodies; its checked twin has a site for every copy, with the same position.
-class Positions {
+/// Functions of the source that have points. A plain body may hold a copy of such a function, inlined,
+/// without a choice of bodies; its checked twin has sites of the copy, which name the function. Not every
+/// one: the compiler may have joined two stores to one.
+class Functions {
  public:
-  explicit Positions(u32 most) {
+  explicit Functions(u32 most) {
     while (room_ < most * 2) room_ *= 2;
-    slots_ = static_cast<Slot*>(map_memory(room_ * sizeof(Slot)));
-    if (!slots_) fatal("out of memory for the positions of sites");
+    slots_ = static_cast<u32*>(map_memory(room_ * sizeof(u32)));
+    if (!slots_) fatal("out of memory for the functions of sites");
   }
-  ~Positions() { unmap_memory(slots_, room_ * sizeof(Slot)); }
-  Positions(const Positions&) = delete;
-  Positions& operator=(const Positions&) = delete;
+  ~Functions() { unmap_memory(slots_, room_ * sizeof(u32)); }
+  Functions(const Functions&) = delete;
+  Functions& operator=(const Functions&) = delete;
 
-  void add(const DuressSite& site, const char* strings) {
-    Slot wanted = {line_of(site), trail::hash_text(strings + site.file)};
-    for (u64 i = mix(wanted.line) % room_;; i = (i + 1) % room_) {
-      if (slots_[i].line == 0) slots_[i] = wanted;
-      if (slots_[i].line == wanted.line && slots_[i].file == wanted.file) return;
-    }
-  }
-  bool has(const DuressSite& site, const char* strings) const {
-    for (u64 i = mix(line_of(site)) % room_; slots_[i].line; i = (i + 1) % room_) {
-      if (slots_[i].line == line_of(site) && slots_[i].file == trail::hash_text(strings + site.file))
-        return true;
-    }
-    return false;
-  }
+  void add(u32 function) { *slot(function) = function; }
+  bool has(u32 function) const { return *slot(function) == function; }
 
  private:
-  struct Slot {
-    u64 line;  // and column; never 0
-    u32 file;
-  };
-  static u64 line_of(const DuressSite& site) { return u64{1} << 63 | u64{site.line} << 16 | site.column; }
+  u32* slot(u32 function) const {
+    u64 i = mix(function) % room_;
+    while (slots_[i] && slots_[i] != function) i = (i + 1) % room_;
+    return &slots_[i];
+  }
 
   u64 room_ = 16;
-  Slot* slots_;
+  u32* slots_;
 };
 
 }  // namespace
@@ -298,24 +290,21 @@ void SitePoints::set_bodies(const DuressModule& module) const {
   if (!unit) return;
   u32 points = 0;
   for (u32 i = 0; i < unit->count; ++i) points += unit->points[i] == kPoint;
-  Positions positions(points + 1);
-  each_unit(module, [&](const DuressSiteHeader& header, const DuressSite* sites, const char* strings, u8*) {
+  Functions functions(points + 1);
+  for (u32 i = 0; i < unit->count; ++i) {
+    if (unit->points[i] == kPoint) functions.add(unit->functions[i]);
+  }
+  each_unit(module, [&](const DuressSiteHeader& header, const DuressSite* sites, const char*, u8* flags) {
     for (u32 i = 0; i < header.sites; ++i) {
-      if (unit->points[&sites[i] - unit->first] == kPoint) positions.add(sites[i], strings);
+      if (sites[i].function_index >= header.functions) continue;
+      u8& body = flags[sites[i].function_index];
+      if (points && functions.has(unit->functions[&sites[i] - unit->first])) {
+        body = DURESS_BODY_FAITHFUL;
+      } else if (is_atomic_site(sites[i]) && body == DURESS_BODY_PLAIN) {
+        body = DURESS_BODY_CHECKED;
+      }
     }
   });
-  each_unit(module,
-            [&](const DuressSiteHeader& header, const DuressSite* sites, const char* strings, u8* flags) {
-              for (u32 i = 0; i < header.sites; ++i) {
-                if (sites[i].function_index >= header.functions) continue;
-                u8& body = flags[sites[i].function_index];
-                if (points && positions.has(sites[i], strings)) {
-                  body = DURESS_BODY_FAITHFUL;
-                } else if (is_atomic_site(sites[i]) && body == DURESS_BODY_PLAIN) {
-                  body = DURESS_BODY_CHECKED;
-                }
-              }
-            });
 }
 
 }  // namespace duress

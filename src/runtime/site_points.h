@@ -55,7 +55,8 @@ class SitePoints {
     const DuressSite* first;
     u32 count;
     u32* keys;
-    u8* points;  // kNoPoint, ...
+    u32* functions;  // a hash of each site's function and file; never 0
+    u8* points;      // kNoPoint, ...
     DuressModule module;
   };
   enum : u8 { kNoPoint = 0, kPoint = 1, kSoon = 2 };

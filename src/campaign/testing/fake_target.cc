@@ -143,9 +143,14 @@ class Simulation {
 
   void note_replaced(int strand, int value, bool future) {
     if (record_.replaced < trail::Record::kMostReplaced)
-      record_.first_replaced[record_.replaced] = {
-          static_cast<u32>(strand),     kReadKey, 4, future, {static_cast<u32>(value), 0},
-          {static_cast<u32>(count_), 0}};
+      record_.first_replaced[record_.replaced] = {static_cast<u32>(strand),
+                                                  kReadKey,
+                                                  4,
+                                                  future,
+                                                  trail::ValueType::kInteger,
+                                                  0,
+                                                  {static_cast<u32>(value), 0},
+                                                  {static_cast<u32>(count_), 0}};
     ++record_.replaced;
   }
 

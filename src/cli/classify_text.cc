@@ -168,11 +168,13 @@ std::string race_text(const finding::Race& race, const campaign::RaceVerdict& kn
   };
   finding::Frame place = race.sites[race.headline()].site();
   bool destructive = known.verdict.kind == VerdictKind::kDestructive;
-  std::string text =
-      colored(kBold, fmt::format("{}:{}:{}:", printable(report_path(place.file)), place.line, place.column));
+  std::string where = fmt::format("{}:{}:{}:", report_path(place.file), place.line, place.column);
+  if (place.file.empty()) where = base_name(race.exe) + ":";
+  std::string text = colored(kBold, printable(where));
   text += " " + (destructive ? colored(kRed, "error:") : colored(kMagenta, "warning:"));
-  text += " " + colored(kBold, fmt::format("data race on {}{} [{}]", printable(race.variable),
-                                           verdict_words(known), race.id));
+  text += " " + colored(kBold, fmt::format("data race on {}{} [{}]{}", printable(race.variable),
+                                           verdict_words(known), race.id,
+                                           known.baseline ? " (in the baseline)" : ""));
   text += "\n";
   if (style.quiet || (!destructive && !style.verbose)) return text;
   text += sides_text(race);

@@ -126,23 +126,25 @@ void print_notes(const ClassifyOptions& options, campaign::Classifier& classifie
   for (const std::string& what : classifier.found().incomplete) say("incomplete: " + what);
   if (classifier.found().one_thread) say(fmt::format("{} starts no thread: nothing can race", program));
   u64 failed = 0, runs = 0;
-  bool settled = true, scheduled = false;
+  bool settled = true, scheduled = false, charged = false;
   for (const auto& [id, race] : verdicts.races) {
     if (race.variable == nullptr) continue;
     settled = settled && race.verdict.output_settled;
     if (race.verdict.sc_failed != 0) failed = race.verdict.sc_failed, runs = race.verdict.sc_runs;
-    scheduled = scheduled || (race.verdict.sc_failed != 0 && race.verdict.kind != VerdictKind::kDestructive);
+    scheduled = scheduled || race.verdict.sc_failed != 0;
+    charged = charged || race.verdict.charge.reason != campaign::Charge::Reason::kNone;
   }
   if (!settled)
     say(fmt::format(
         "the output of {} differs from schedule to schedule, so it is not used as evidence; --check CMD "
         "says what is right",
         program));
-  if (scheduled)
-    say(fmt::format(
-        "{} fails in {} of {} schedules with sequentially consistent memory, whatever races; duress explore "
-        "-- {} shows how",
-        program, failed, runs, fmt::join(options.target, " ")));
+  if (scheduled && !charged)
+    say(
+        fmt::format("{} fails in {} of {} schedules with sequentially consistent memory, which no race is "
+                    "charged with; duress "
+                    "explore -- {} shows how",
+                    program, failed, runs, fmt::join(options.target, " ")));
   if (classifier.leftovers() != 0)
     say(fmt::format(
         "{} left processes running when it ended; what goes on in the background is not controlled, and was "

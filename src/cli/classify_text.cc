@@ -126,10 +126,16 @@ std::string counterfactual_text(const campaign::RaceVerdict& known, const Witnes
   if (witness.by.model == Model::kSc) {
     std::string fails = fmt::format("with sequentially consistent memory {} of {} schedules fail",
                                     grouped(known.verdict.sc_failed), grouped(known.verdict.sc_runs));
-    return rate.failed == 0
-               ? fmt::format("{}; without a switch at its accesses {} pass", fails, grouped(rate.runs))
-               : fmt::format("{}, and {} of {} without a switch at its accesses", fails, grouped(rate.failed),
-                             grouped(rate.runs));
+    switch (known.verdict.charge.reason) {
+      case campaign::Charge::Reason::kSwitches:
+        return fmt::format("{}; without a switch at its accesses {} pass", fails, grouped(rate.runs));
+      case campaign::Charge::Reason::kValues:
+        return fmt::format("{}; with {} values for it the same {} pass", fails,
+                           campaign::name_of(rate.attack.model), grouped(rate.runs));
+      default:
+        return fmt::format("{}, {} of {} even without a switch at its accesses", fails, grouped(rate.failed),
+                           grouped(rate.runs));
+    }
   }
   if (rate.failed == 0)
     return fmt::format("with sequentially consistent memory the same {} schedules pass", grouped(rate.runs));

@@ -182,7 +182,7 @@ class UseTest(unittest.TestCase):
         code, out, err = self.fake("deadlock")
         self.assertEqual(code, 0, err)
         self.assertIn("no harm found", out)
-        self.assertRegex(err, r"fails in \d+ of \d+ schedules with sequentially consistent memory, whatever races")
+        self.assertRegex(err, r"fails in \d+ of \d+ schedules with sequentially consistent memory, which no race is")
         self.assertIn("duress explore -- ", err)
 
     def test_output_that_differs_is_no_evidence(self):

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs what is missing, builds Duress, and looks for the races of double-checked locking.
+# Installs what is missing, builds Duress, looks for the races of double-checked locking, and makes them bite.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 tools/install.sh tools/packages.txt
@@ -19,4 +19,11 @@ say duress run -- ./point
 code=0
 build/bin/duress run --dir build/demo/.duress -- build/demo/point || code=$?
 echo "exit code $code (66: races were found)"
+[[ $code -eq 66 ]]
+
+say duress classify -- ./point "   # which of them do harm?"
+rm -rf build/demo/.duress
+code=0
+build/bin/duress classify --dir build/demo/.duress -- build/demo/point || code=$?
+echo "exit code $code (66: destructive races were found)"
 [[ $code -eq 66 ]]

@@ -116,7 +116,8 @@ std::string CampaignRecord::open(const std::string& dir, const CampaignName& nam
   // Another duress may be at work in this folder; its rows are others.
   sqlite3_busy_timeout(database_, 10000);
   std::string all = name.command + '\1' + name.target + '\1' + std::to_string(name.seed);
-  bool good = run("PRAGMA journal_mode=WAL") && run("PRAGMA synchronous=NORMAL") && run(kSchema);
+  bool good = run("PRAGMA journal_mode=WAL") && run("PRAGMA synchronous=NORMAL") &&
+              run("PRAGMA wal_autocheckpoint=256") && run(kSchema);  // the log stays below 1 MiB
   if (good) {
     Statement open_one;
     good = prepare("SELECT id FROM campaign WHERE version=? AND name=? AND NOT finished", open_one);

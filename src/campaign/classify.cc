@@ -17,6 +17,7 @@ namespace {
 
 using Kind = WorkerProblem::Kind;
 
+constexpr u64 kStage = 50;        // trials by which baselines grow
 constexpr u64 kSlice = 10;        // trials of each attack before the next variable gets its turn
 constexpr u64 kConfirmSlice = 4;  // likewise of racefuzzer
 constexpr u64 kLeastWider = 100;  // schedules that are asked for another output
@@ -140,7 +141,10 @@ bool Classifier::find() {
     return false;
   }
   for (auto& [name, variable] : variables()) {
-    for (const Attack& attack : setup_.attacks) variable.by.push_back({attack, {}});
+    for (const Attack& attack : setup_.attacks) {
+      bool blind = attack.strategy == StrategyId::kRacefuzzer && variable.pairs.empty();
+      if (!blind) variable.by.push_back({attack, {}});
+    }
   }
   confirm();
   if (problem_.kind != Kind::kNone) return false;
@@ -286,7 +290,7 @@ Classifier::Variables Classifier::open_ones() {
 void Classifier::judge() {
   const bool timed = setup_.seconds > 0;
   const u64 limit = timed && !setup_.runs_given ? ~u64{0} : setup_.runs;
-  const u64 stage = std::min(limit, setup_.runs);  // baselines grow by so many
+  const u64 stage = std::min(limit, kStage);
   Variables open = open_ones();
   judging_since_ = now();
   if (limit != ~u64{0}) {

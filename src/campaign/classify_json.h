@@ -3,6 +3,8 @@
 #define DURESS_CAMPAIGN_CLASSIFY_JSON_H_
 
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 
 #include "campaign/verdict.h"
@@ -14,6 +16,7 @@ struct RaceVerdict {
   const Variable* variable = nullptr;
   Verdict verdict;
   bool confirmed = false;  // its own accesses were brought together
+  bool baseline = false;   // it is in the document that --baseline names
   std::string token;       // of the witness, or "@FILE"
 };
 
@@ -22,6 +25,9 @@ struct ClassifyDocument {
   bool complete = false;
   bool stats = false;
 };
+
+/// Ids of the races in an earlier document; nothing if it is none.
+std::optional<std::set<std::string>> races_in(const std::string& document);
 
 /// The document of a report with a verdict and its evidence for each race.
 std::string with_verdicts(const std::string& document, const ClassifyDocument& verdicts);

@@ -78,14 +78,19 @@ void RaceFinder::take(const RunLogs& logs) {
     if (&process != logs.process()) continue;
     for (const finding::RaceRecord& record : process.races) {
       u32 first = key_of(record.prev), second = key_of(record.cur);
-      if (first == 0 || second == 0) continue;
+      if (first == 0 && second == 0) continue;
       finding::Race race = names_.race(process, record);
       Variable& variable = found_.variables[race.variable];
       variable.name = race.variable;
-      KeyPair pair = std::minmax(first, second);
-      variable.sites.insert({first, second});
-      variable.pairs.insert(pair);
-      variable.races[finding::group_key(race)].insert(pair);
+      std::set<KeyPair>& pairs = variable.races[finding::group_key(race)];
+      // A library's access or a free has no site: it cannot be waited for, but the other one can be attacked.
+      if (first != 0 && second != 0) {
+        pairs.insert(std::minmax(first, second));
+        variable.pairs.insert(std::minmax(first, second));
+      }
+      for (u32 key : {first, second}) {
+        if (key != 0) variable.sites.insert(key);
+      }
       for (const finding::AccessReport& side : race.sites) {
         if (!side.site().function.empty()) variable.functions.insert(side.site().function);
       }
@@ -125,14 +130,11 @@ void RaceFinder::drop_unconfirmed() {
   }
   for (auto variable = found_.variables.begin(); variable != found_.variables.end();) {
     Variable& one = variable->second;
-    for (const std::string& key : dropped) one.races.erase(key);
-    one.pairs.clear();
-    one.sites.clear();
-    for (const auto& [key, pairs] : one.races) {
-      for (const KeyPair& pair : pairs) {
-        one.pairs.insert(pair);
-        one.sites.insert({pair.first, pair.second});
-      }
+    bool less = false;
+    for (const std::string& key : dropped) less = one.races.erase(key) != 0 || less;
+    if (less) {
+      one.pairs.clear();
+      for (const auto& [key, pairs] : one.races) one.pairs.insert(pairs.begin(), pairs.end());
     }
     variable = one.races.empty() ? found_.variables.erase(variable) : std::next(variable);
   }

@@ -38,6 +38,7 @@ struct Witness {
   u64 switches = 0, values = 0;           // preemptions; replaced values
   std::vector<trail::Replaced> replaced;  // the first of them
   u64 replayed = 0, replays = 0;
+  bool loaded = true;                     // a thread loaded the variable before it failed; true if not known
   u64 executions = 0;                     // that were spent on it
   std::vector<std::string> interleaving;  // lines that show it, a column per thread
 };

@@ -27,11 +27,23 @@ bool by_values(const Attack& attack) {
   return attack.model != Model::kSc;
 }
 
-/// A failure under sequentially consistent memory is charged to the race if it goes away when no thread is
-/// switched at the racing accesses, or if it is a crash in one of the functions that race.
-bool charged(const Variable& variable, const Failure& failure, const std::set<std::string>& unswitched) {
-  if (unswitched.count(failure.id) == 0) return true;
-  return failure.kind.rfind("signal:", 0) == 0 && variable.functions.count(failure.place.function) != 0;
+/// How often one failure comes in a list.
+Rate rate_of(const Attack& attack, const TrialList& list, const std::string& id) {
+  Rate rate{attack};
+  for (const std::optional<Trial>& trial : list) {
+    if (!trial) continue;
+    rate.runs += trial->ran();
+    rate.discarded += trial->outcome == TrialOutcome::kDiscarded;
+    rate.failed += trial->failed() && trial->failure.id == id;
+  }
+  return rate;
+}
+
+/// The lower one of two.
+double median(std::vector<double> numbers) {
+  auto middle = numbers.begin() + static_cast<std::ptrdiff_t>((numbers.size() - 1) / 2);
+  std::nth_element(numbers.begin(), middle, numbers.end());
+  return *middle;
 }
 
 /// Trials that count for "no harm found in N runs".
@@ -115,11 +127,32 @@ bool schedule_fails(const Variable& variable) {
   return !ids.empty();
 }
 
+Charge charge_of(const Variable& variable, const Failure& failure) {
+  Charge charge;
+  charge.without = rate_of(unswitched(), variable.unswitched, failure.id);
+  if (charge.without.runs == 0) return charge;  // not known yet
+  if (charge.without.failed == 0) {
+    charge.reason = Charge::Reason::kSwitches;
+    return charge;
+  }
+  Rate sc = rate_of(baseline(), variable.sc, failure.id);
+  for (const auto& [attack, list] : variable.by) {
+    if (!by_values(attack) || !attack.fair || sc.failed < kLeastCharged) continue;
+    Rate other = rate_of(attack, list, failure.id);
+    if (other.failed != 0 || other.runs < sc.runs) continue;
+    charge.reason = Charge::Reason::kValues;
+    charge.without = other;
+    return charge;
+  }
+  if (failure.kind.rfind("signal:", 0) == 0 && variable.functions.count(failure.place.function) != 0)
+    charge.reason = Charge::Reason::kPlace;
+  return charge;
+}
+
 std::vector<Candidate> candidates_of(const Variable& variable) {
   Outputs outputs = outputs_of(variable);
-  std::set<std::string> sc_ids, unswitched;
+  std::set<std::string> sc_ids;
   add_failures(variable.sc, sc_ids);
-  add_failures(variable.unswitched, unswitched);
   std::vector<std::pair<int, Candidate>> found;
   auto add = [&](const Attack& attack, const TrialList& list) {
     for (std::size_t i = 0; i < list.size(); ++i) {
@@ -133,7 +166,7 @@ std::vector<Candidate> candidates_of(const Variable& variable) {
         // What the schedule alone does needs no memory model to be believed; a failure that schedules show
         // too is the least sure to be the values'; a load that is stale for ever is the weakest.
         rank += 1 + (sc_ids.count(failure->id) != 0 ? 4 : 0) + (attack.fair ? 0 : 2);
-      } else if (!charged(variable, *failure, unswitched)) {
+      } else if (charge_of(variable, *failure).reason == Charge::Reason::kNone) {
         continue;
       }
       found.push_back({rank, {attack, i, *failure, list[i]->output}});
@@ -168,18 +201,19 @@ std::optional<Slower> slower_of(const Variable& variable) {
   std::optional<Slower> worst;
   for (const auto& [attack, list] : variable.by) {
     if (!by_values(attack) || !attack.fair) continue;
-    std::vector<double> ratios;
+    std::vector<double> ratios, more;
     std::size_t above = 0;
     for (std::size_t i = 0; i < list.size(); ++i) {
       const Trial* sc = at(variable.sc, i);
       if (!list[i] || !list[i]->passed() || sc == nullptr || !sc->passed() || sc->steps == 0) continue;
       ratios.push_back(static_cast<double>(list[i]->steps) / static_cast<double>(sc->steps));
+      more.push_back(static_cast<double>(list[i]->steps) - static_cast<double>(sc->steps));
       above += list[i]->steps > greatest;
     }
     if (ratios.size() < kLeastSlowerTrials || above * 2 < ratios.size()) continue;
-    auto middle = ratios.begin() + static_cast<std::ptrdiff_t>((ratios.size() - 1) / 2);
-    std::nth_element(ratios.begin(), middle, ratios.end());
-    if (*middle >= kLeastSlower && (!worst || *middle > worst->times)) worst = Slower{attack, *middle};
+    double times = median(ratios);
+    if (times >= kLeastSlower && median(more) >= kLeastMore && (!worst || times > worst->times))
+      worst = Slower{attack, times};
   }
   return worst;
 }
@@ -189,9 +223,10 @@ Verdict verdict_of(const Variable& variable) {
   verdict.rates = rates_of(variable);
   verdict.output_settled = outputs_of(variable).settled;
   const Witness* witness = variable.witness();
-  bool alone = witness != nullptr && witness->values == 0;
+  if (witness != nullptr && witness->by.model == Model::kSc)
+    verdict.charge = charge_of(variable, witness->failure);
   verdict.counterfactual =
-      alone ? rate_of(unswitched(), variable.unswitched, variable, outputs_of(variable)) : verdict.rates[0];
+      verdict.charge.reason == Charge::Reason::kNone ? verdict.rates[0] : verdict.charge.without;
   u64 stores = 0, changing = 0;
   bool started = true;
   auto take = [&](const TrialList& list) {

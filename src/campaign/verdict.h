@@ -43,14 +43,31 @@ bool only_output(const std::vector<Candidate>& candidates);
 /// Whether sequentially consistent memory fails: then `unswitched` is wanted.
 bool schedule_fails(const Variable& variable);
 
+/// Why a failure of the schedule alone is charged to the race, if it is.
+struct Charge {
+  enum class Reason {
+    kNone,
+    kSwitches,  // without a switch at the racing accesses it does not come
+    kValues,    // with other legal values for the racing loads it does not come, with the same seeds
+    kPlace,     // it is a crash in a function that holds one of the accesses
+  } reason = Reason::kNone;
+  Rate without;  // how often the failure comes without what it is charged to
+};
+/// Fewer failures than that could be missing by chance: with n of N trials failing, the chance that N others
+/// all pass is below e^-n.
+inline constexpr u64 kLeastCharged = 7;
+Charge charge_of(const Variable& variable, const Failure& failure);
+
 /// How much more work an attack makes: the median, over trials that passed, of steps against those of the
-/// trial with the same number in the baseline. Nothing below kLeastSlower times, nothing from less than
-/// kLeastSlowerTrials, and nothing if fewer than half of them take more steps than any baseline run.
+/// trial with the same number in the baseline. Nothing below kLeastSlower times and kLeastMore steps (a loop
+/// that waits makes a few more rounds before fairness ends it), nothing from less than kLeastSlowerTrials,
+/// and nothing if fewer than half of them take more steps than any baseline run.
 struct Slower {
   Attack by;
   double times;
 };
 inline constexpr double kLeastSlower = 1.5;
+inline constexpr double kLeastMore = 100;
 inline constexpr std::size_t kLeastSlowerTrials = 8;
 std::optional<Slower> slower_of(const Variable& variable);
 
@@ -58,7 +75,8 @@ std::optional<Slower> slower_of(const Variable& variable);
 struct Verdict {
   VerdictKind kind = VerdictKind::kOpen;
   std::vector<Rate> rates;
-  Rate counterfactual;  // the same seeds with sequentially consistent memory
+  Rate counterfactual;  // the same seeds with sequentially consistent memory; of the schedule alone: `charge`
+  Charge charge;
   std::optional<Slower> slower;
   u64 runs = 0;      // that could have failed
   u64 evidence = 0;  // failing trials that were not looked at yet

@@ -126,6 +126,27 @@ TEST(Verdict, TheScheduleAloneIsChargedIfItNeedsSwitchesAtTheRace) {
   EXPECT_TRUE(candidates_of(variable).empty());
 }
 
+TEST(Verdict, TheScheduleAloneIsChargedIfOtherValuesMendIt) {
+  Variable variable = quiet();
+  for (u64 i = 0; i < kLeastCharged; ++i) variable.sc[i] = failing();
+  variable.unswitched = list(kTrials, failing());
+  EXPECT_FALSE(candidates_of(variable).empty());
+  Charge charge = charge_of(variable, failing().failure);
+  EXPECT_EQ(charge.reason, Charge::Reason::kValues);
+  EXPECT_EQ(charge.without.attack.label(), "stale Oldest");
+  EXPECT_EQ(charge.without.runs, kTrials);
+  // It comes with each model too, if only with other seeds.
+  for (auto& [attack, trials] : variable.by) {
+    if (attack.model != Model::kSc && attack.fair) trials[kTrials - 1] = failing();
+  }
+  EXPECT_EQ(charge_of(variable, failing().failure).reason, Charge::Reason::kNone);
+  // Seven could not be missing by chance, six could.
+  of(variable, "future All")[kTrials - 1] = passing();
+  EXPECT_EQ(charge_of(variable, failing().failure).reason, Charge::Reason::kValues);
+  variable.sc[0] = passing();
+  EXPECT_EQ(charge_of(variable, failing().failure).reason, Charge::Reason::kNone);
+}
+
 TEST(Verdict, TheMostTellingFirst) {
   Variable variable = quiet();
   of(variable, "stale Oldest")[0] = passing(100, 99);  // another output
@@ -194,19 +215,24 @@ TEST(Verdict, DiscardedTrialsProveNothing) {
 
 TEST(Verdict, SlowerIfTheMedianOfTheWorkGrew) {
   Variable variable = quiet();
-  for (u64 i = 0; i < kTrials; ++i) of(variable, "stale Random")[i]->steps = i < 9 ? 100 : 160;
+  for (auto& trial : variable.sc) trial->steps = 1000;
+  for (u64 i = 0; i < kTrials; ++i) of(variable, "stale Random")[i]->steps = i < 9 ? 1000 : 1600;
   ASSERT_TRUE(slower_of(variable));
   EXPECT_EQ(slower_of(variable)->by.label(), "stale Random");
   EXPECT_DOUBLE_EQ(slower_of(variable)->times, 1.6);
   EXPECT_EQ(verdict_of(variable).kind, VerdictKind::kSlower);
 
-  for (u64 i = 0; i < kTrials; ++i) of(variable, "stale Random")[i]->steps = i < 11 ? 100 : 160;
+  for (u64 i = 0; i < kTrials; ++i) of(variable, "stale Random")[i]->steps = i < 11 ? 1000 : 1600;
   EXPECT_FALSE(slower_of(variable));
-  for (u64 i = 0; i < kTrials; ++i) of(variable, "stale Random")[i]->steps = 149;
+  for (u64 i = 0; i < kTrials; ++i) of(variable, "stale Random")[i]->steps = 1499;
   EXPECT_FALSE(slower_of(variable));
+  // Half as much again of very little is nothing.
+  Variable tiny = quiet();
+  for (u64 i = 0; i < kTrials; ++i) of(tiny, "stale Random")[i]->steps = 190;
+  EXPECT_FALSE(slower_of(tiny));
   // Where schedules alone make as much work, nothing is the values' fault.
-  for (u64 i = 0; i < kTrials; ++i) of(variable, "stale Random")[i]->steps = 160;
-  variable.sc[0]->steps = 170;
+  for (u64 i = 0; i < kTrials; ++i) of(variable, "stale Random")[i]->steps = 1600;
+  variable.sc[0]->steps = 1700;
   EXPECT_FALSE(slower_of(variable));
   // A load that is stale for ever makes work for ever: no evidence of slowness.
   variable = quiet();

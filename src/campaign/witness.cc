@@ -127,13 +127,20 @@ bool WitnessExaminer::confirm() {
   return true;
 }
 
-std::vector<std::string> WitnessExaminer::show() {
+bool WitnessExaminer::show() {
   Plan plan = witness_.plan.replaying(witness_.trail);
   plan.head.trace = 1;
   std::optional<Run> traced = run(plan);
-  if (!traced || !traced->same) return {};
+  if (!traced) return false;
+  if (!traced->same) return true;
+  // The plain accesses in a trace are those of the variable.
+  witness_.loaded = std::any_of(traced->logs.steps.begin(), traced->logs.steps.end(), [](const Step& step) {
+    return step.operation == "read" || step.operation == "atomic read";
+  });
   std::lock_guard guard(trials_.names_lock());
-  return interleaving(traced->logs, traced->execution.record, *traced->failure, trials_.names());
+  witness_.interleaving =
+      interleaving(traced->logs, traced->execution.record, *traced->failure, trials_.names());
+  return true;
 }
 
 std::optional<Witness> WitnessExaminer::examine(const Candidate& candidate) {
@@ -177,7 +184,9 @@ std::optional<Witness> WitnessExaminer::examine(const Candidate& candidate) {
     if (!confirm()) return std::nullopt;
     witness_.accepted = witness_.replayed == witness_.replays && (!values || witness_.values != 0);
     bool long_run = first->execution.record.steps > kMostTraced;
-    if (witness_.accepted && !long_run) witness_.interleaving = show();
+    if (witness_.accepted && !long_run && !show()) return std::nullopt;
+    // A schedule that fails before anybody has loaded the variable fails for another reason.
+    witness_.accepted = witness_.accepted && (values || witness_.loaded);
   }
   record_.set_text(name, witness_text(witness_));
   return witness_;

@@ -35,7 +35,8 @@ class WitnessExaminer {
   bool minimise_trail();
   bool minimise_predictions();
   bool confirm();
-  std::vector<std::string> show();
+  /// Once more with a trace: what there is to show of it.
+  bool show();
 
   TrialRunner& trials_;
   CampaignRecord& record_;

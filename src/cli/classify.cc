@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "campaign/classify_json.h"
+#include "campaign/files.h"
 #include "campaign/interleaving.h"
 #include "campaign/session.h"
 #include "campaign/store.h"
@@ -44,7 +45,8 @@ std::atomic<bool> stop_asked{false};
 struct ClassifyOptions {
   campaign::ClassifySetup setup;
   std::string json, dir = ".duress", color = "auto", fail_on = "destructive", time, run_timeout = "10s";
-  std::string model, heuristic, only;
+  std::string model, heuristic, only, baseline;
+  std::set<std::string> known;  // ids in the baseline
   std::vector<std::string> suppressions;
   std::int64_t seed = 1;
   bool quiet = false, verbose = false, stats = false;
@@ -124,23 +126,25 @@ void print_notes(const ClassifyOptions& options, campaign::Classifier& classifie
   for (const std::string& what : classifier.found().incomplete) say("incomplete: " + what);
   if (classifier.found().one_thread) say(fmt::format("{} starts no thread: nothing can race", program));
   u64 failed = 0, runs = 0;
-  bool settled = true, scheduled = false;
+  bool settled = true, scheduled = false, charged = false;
   for (const auto& [id, race] : verdicts.races) {
     if (race.variable == nullptr) continue;
     settled = settled && race.verdict.output_settled;
     if (race.verdict.sc_failed != 0) failed = race.verdict.sc_failed, runs = race.verdict.sc_runs;
-    scheduled = scheduled || (race.verdict.sc_failed != 0 && race.verdict.kind != VerdictKind::kDestructive);
+    scheduled = scheduled || race.verdict.sc_failed != 0;
+    charged = charged || race.verdict.charge.reason != campaign::Charge::Reason::kNone;
   }
   if (!settled)
     say(fmt::format(
         "the output of {} differs from schedule to schedule, so it is not used as evidence; --check CMD "
         "says what is right",
         program));
-  if (scheduled)
-    say(fmt::format(
-        "{} fails in {} of {} schedules with sequentially consistent memory, whatever races; duress explore "
-        "-- {} shows how",
-        program, failed, runs, fmt::join(options.target, " ")));
+  if (scheduled && !charged)
+    say(
+        fmt::format("{} fails in {} of {} schedules with sequentially consistent memory, which no race is "
+                    "charged with; duress "
+                    "explore -- {} shows how",
+                    program, failed, runs, fmt::join(options.target, " ")));
   if (classifier.leftovers() != 0)
     say(fmt::format(
         "{} left processes running when it ended; what goes on in the background is not controlled, and was "
@@ -264,15 +268,16 @@ int execute(ClassifyOptions& options) {
   ClassifyStyle style{use_color(options.color), options.quiet, options.verbose,
                       options.dir == ".duress" ? "" : " --dir " + options.dir};
   std::map<VerdictKind, std::set<std::string>> by_kind;
+  std::set<VerdictKind> fresh;  // of races that are not in the baseline
   std::map<std::string, campaign::Figures> figures;
   std::map<std::string, std::string> shown_at;  // id of the race that showed a variable's witness
   for (const finding::Race& race : report.races) {
     RaceVerdict known;
+    known.baseline = options.known.count(race.id) != 0;
     auto variable = classifier.variables().find(race.variable);
-    if (variable != classifier.variables().end()) {
+    if (variable != classifier.variables().end() && !hopeless) {
       known.variable = &variable->second;
       known.verdict = campaign::verdict_of(variable->second);
-      if (hopeless) known.verdict.kind = VerdictKind::kOpen;
       auto pairs = variable->second.races.find(finding::group_key(race));
       if (pairs != variable->second.races.end()) {
         for (const campaign::KeyPair& pair : pairs->second)
@@ -282,14 +287,15 @@ int execute(ClassifyOptions& options) {
       figures[race.variable] = known.verdict.figures;
     }
     by_kind[known.verdict.kind].insert(race.variable);
+    if (!known.baseline) fresh.insert(known.verdict.kind);
     std::string& first =
         shown_at[known.variable != nullptr && known.variable->witness() ? race.variable : ""];
     if (text) fmt::print("{}", race_text(race, known, first, style));
     if (known.variable != nullptr && known.variable->witness() && first.empty()) first = race.id;
     verdicts.races[race.id] = std::move(known);
   }
-  std::fflush(stdout);
   if (text && options.stats) fmt::print("{}", figures_text(figures));
+  std::fflush(stdout);
   if (text && !options.quiet) print_notes(options, classifier, verdicts);
   if (text) print_summary(options, classifier, report.races.size(), report.suppressed, by_kind);
   if (!options.json.empty()) {
@@ -300,8 +306,8 @@ int execute(ClassifyOptions& options) {
     }
   }
   bool fails = options.fail_on == "race"
-                   ? !report.races.empty()
-                   : options.fail_on != "never" && by_kind.count(VerdictKind::kDestructive) != 0;
+                   ? !fresh.empty()
+                   : options.fail_on != "never" && fresh.count(VerdictKind::kDestructive) != 0;
   if (fails) return kExitFindings;
   return stop_asked || classifier.out_of_time() ? kExitOutOfTime : kExitOk;
 }
@@ -335,6 +341,13 @@ std::string check(ClassifyOptions& options) {
     setup.oracle.expected_output = fs::absolute(setup.oracle.expected_output).lexically_normal().string();
     if (access(setup.oracle.expected_output.c_str(), R_OK) != 0)
       return fmt::format("cannot read '{}': {}", setup.oracle.expected_output, std::strerror(errno));
+  }
+  if (!options.baseline.empty()) {
+    std::optional<std::string> document = campaign::read_file(options.baseline);
+    if (!document) return fmt::format("cannot read '{}': {}", options.baseline, std::strerror(errno));
+    std::optional<std::set<std::string>> known_races = campaign::races_in(*document);
+    if (!known_races) return fmt::format("'{}' is no document of --json", options.baseline);
+    options.known = std::move(*known_races);
   }
   return campaign::check_document(options.json);
 }
@@ -374,6 +387,8 @@ int classify_command(const Arguments& arguments) {
   app.add_option("--suppressions", options.suppressions,
                  "File of races to leave alone, in ThreadSanitizer's syntax")
       ->allow_extra_args(false);
+  app.add_option("--baseline", options.baseline,
+                 "Document of an earlier --json; races in it do not make the exit code 66");
   app.add_option("--fail-on", options.fail_on,
                  "destructive (default), race or never: what makes the exit code 66")
       ->check(CLI::IsMember({"destructive", "race", "never"}));

@@ -127,10 +127,16 @@ std::string counterfactual_text(const campaign::RaceVerdict& known, const Witnes
   if (witness.by.model == Model::kSc) {
     std::string fails = fmt::format("with sequentially consistent memory {} of {} schedules fail",
                                     grouped(known.verdict.sc_failed), grouped(known.verdict.sc_runs));
-    return rate.failed == 0
-               ? fmt::format("{}; without a switch at its accesses {} pass", fails, grouped(rate.runs))
-               : fmt::format("{}, and {} of {} without a switch at its accesses", fails, grouped(rate.failed),
-                             grouped(rate.runs));
+    switch (known.verdict.charge.reason) {
+      case campaign::Charge::Reason::kSwitches:
+        return fmt::format("{}; without a switch at its accesses {} pass", fails, grouped(rate.runs));
+      case campaign::Charge::Reason::kValues:
+        return fmt::format("{}; with {} values for it the same {} pass", fails,
+                           campaign::name_of(rate.attack.model), grouped(rate.runs));
+      default:
+        return fmt::format("{}, {} of {} even without a switch at its accesses", fails, grouped(rate.failed),
+                           grouped(rate.runs));
+    }
   }
   if (rate.failed == 0)
     return fmt::format("with sequentially consistent memory the same {} schedules pass", grouped(rate.runs));
@@ -169,11 +175,13 @@ std::string race_text(const finding::Race& race, const campaign::RaceVerdict& kn
   };
   finding::Frame place = race.sites[race.headline()].site();
   bool destructive = known.verdict.kind == VerdictKind::kDestructive;
-  std::string text =
-      colored(kBold, fmt::format("{}:{}:{}:", printable(report_path(place.file)), place.line, place.column));
+  std::string where = fmt::format("{}:{}:{}:", report_path(place.file), place.line, place.column);
+  if (place.file.empty()) where = base_name(race.exe) + ":";
+  std::string text = colored(kBold, printable(where));
   text += " " + (destructive ? colored(kRed, "error:") : colored(kMagenta, "warning:"));
-  text += " " + colored(kBold, fmt::format("data race on {}{} [{}]", printable(race.variable),
-                                           verdict_words(known), race.id));
+  text += " " + colored(kBold, fmt::format("data race on {}{} [{}]{}", printable(race.variable),
+                                           verdict_words(known), race.id,
+                                           known.baseline ? " (in the baseline)" : ""));
   text += "\n";
   if (style.quiet || (!destructive && !style.verbose)) return text;
   text += sides_text(race);

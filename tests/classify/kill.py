@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A campaign that is killed goes on with the same command and ends with the same verdicts.
+
+DURESS_TEST_KILL_AT=N makes `duress classify` end itself by SIGKILL right after its N-th execution, before anything is
+done with what came out of it: the moment is exact, and every kind of moment is among them (while races are looked for,
+in a baseline, in attacks, while a witness is made small, while it is replayed).
+"""
+import json
+import pathlib
+import signal
+import sys
+import tempfile
+
+import jsonschema
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "explore"))
+import harness  # noqa: E402
+
+MOMENTS = 20
+
+
+def classify(tool, folder, target, jobs, kill_at=None):
+    words = [tool.duress, "classify", "--runs", "5", "-j", str(jobs), "--json", "--dir", f"{folder}/d", "--", *target]
+    env = {"DURESS_TEST_KILL_AT": str(kill_at)} if kill_at else {}
+    return tool.run(words, folder, env=env)
+
+
+def whole(tool, output):
+    document = json.loads(output)
+    jsonschema.validate(document, tool.schema)
+    # How long it took is the only thing that may differ.
+    del document["seconds"]
+    return json.dumps(document)
+
+
+def check(tool, target):
+    with tempfile.TemporaryDirectory(prefix="duress-kill-") as folder:
+        code, out, err = classify(tool, folder, target, 1)
+        if code != 66:
+            return f"exit code {code}: {err.decode()}"
+        wanted = whole(tool, out)
+    runs = json.loads(wanted)["runs"]
+    for moment in range(MOMENTS):
+        kill_at = 1 + moment * (runs - 1) // (MOMENTS - 1)
+        jobs = 1 + moment % 2
+        with tempfile.TemporaryDirectory(prefix="duress-kill-") as folder:
+            code, out, err = classify(tool, folder, target, jobs, kill_at)
+            if code != -signal.SIGKILL:
+                return f"not killed at {kill_at} of {runs}: {code} {err.decode()}"
+            code, out, err = classify(tool, folder, target, jobs)
+            if code != 66:
+                return f"killed at {kill_at} of {runs}: exit code {code}: {err.decode()}"
+            if whole(tool, out) != wanted:
+                return f"killed at {kill_at} of {runs}: {whole(tool, out)}\nwanted: {wanted}"
+    # And one that is killed again and again.
+    with tempfile.TemporaryDirectory(prefix="duress-kill-") as folder:
+        for kill_at in range(10, runs, runs // MOMENTS):
+            code, out, err = classify(tool, folder, target, 1, kill_at)
+            if code not in (-signal.SIGKILL, 66):
+                return f"killed again at {kill_at}: {code} {err.decode()}"
+        if code != 66:
+            code, out, err = classify(tool, folder, target, 1)
+        if code != 66 or whole(tool, out) != wanted:
+            return f"killed again and again: {code} {err.decode()}"
+    return ""
+
+
+def main():
+    options = harness.parse_arguments(__doc__).parse_args()
+    tool = harness.Tool(options.build, options.duress)
+    fake = str(options.build.resolve() / "tests" / "campaign_fake_target")
+    targets = [[fake, "stale"], [fake, "future"]]
+    if options.suite == "all":
+        targets.append([str(tool.compile(harness.ROOT / "examples/jumble/double_checked_locking.cc"))])
+    failed = 0
+    for target in targets:
+        problem = check(tool, target)
+        failed += bool(problem)
+        print(f"{'FAIL' if problem else 'ok'} {' '.join(target)} {problem}", flush=True)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

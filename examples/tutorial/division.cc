@@ -23,5 +23,6 @@ int main(int count, char**) {
   x = 42;
   if (ordered) invisible_signal(&written);
   forked.join();
-  return x == 1 || (x == 42 && !ordered) ? 0 : 1;
+  const int last = x;
+  return last == 1 || (last == 42 && !ordered) ? 0 : 1;
 }

@@ -5,7 +5,7 @@
 // still return null. Java never shows a half-built header, so the circle here is complete before
 // the threads start: the pointer is the only racy variable.
 //
-// EXPECT-VERDICT: x destructive
+// EXPECT-VERDICT: x destructive signal:SIGSEGV
 // EXPECT-RACE: x write-read
 #include <cstdio>
 #include <thread>

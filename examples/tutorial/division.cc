@@ -4,6 +4,7 @@
 // The two reads of the forked thread may see different values: 42, then a stale 0. Under sequential
 // consistency no schedule fails. With an argument the forked thread comes last in every run.
 //
+// EXPECT-VERDICT: x destructive signal:SIGFPE
 // EXPECT-RACE: x
 // RUN-ARGS: ordered
 #include <thread>

@@ -7,7 +7,6 @@
 //
 // EXPECT-VERDICT: x destructive signal:SIGSEGV
 // EXPECT-RACE: x write-read
-#include <cstdio>
 #include <thread>
 
 #include "invisible_barrier.h"
@@ -40,6 +39,5 @@ int main() {
   });
   initialiser.join();
   painter.join();
-  std::printf("drawn %d\n", drawn);
-  return 0;  // a painter that comes too early paints nothing: only a check that lied crashes
+  return drawn % 5;  // how much was painted is as it may be: only a check that lied crashes
 }

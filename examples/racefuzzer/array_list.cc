@@ -3,11 +3,14 @@
 // RaceFuzzer, table 1, ArrayList: containsAll of one synchronized list walks along another one without its
 // lock, while that is cleared.
 //
-// array_list [ordered]: the list is cleared when the walk is over, in every run.
+// array_list [ordered]: the list is changed when the walk is over, in every run.
 //
 // EXPECT-PAIR: ArrayList::size @has_next @clear_size real exception
+// EXPECT-PAIR: ArrayList::size @has_next @add_size real exception
 // EXPECT-PAIR: ArrayList::modifications @check @clear real exception
+// EXPECT-PAIR: ArrayList::modifications @check @add real exception
 // EXPECT-PAIR: ArrayList::elements[] @get @clear_element real exception
+// EXPECT-PAIR: ArrayList::elements[] @get @add_element real
 // EXPECT-RACE: ArrayList::size
 // EXPECT-RACE: ArrayList::modifications
 // EXPECT-RACE: ArrayList::elements[]
@@ -21,8 +24,9 @@
 class ArrayList : public Collection {
  public:
   void add(int value) override {
-    ++modifications;
-    elements[size++] = value;
+    ++modifications;         // @add
+    elements[size] = value;  // @add_element
+    ++size;                  // @add_size
   }
   bool contains(int value) override {
     for (int i = 0; i < size; ++i)
@@ -78,7 +82,10 @@ int main(int count, char**) {
   });
   std::thread clearing([&] {
     if (ordered) invisible_wait(&walked, 1);
-    second.clear();
+    for (int round = 0; round < 2; ++round) {
+      second.clear();
+      second.add(round);
+    }
   });
   walking.join();
   clearing.join();

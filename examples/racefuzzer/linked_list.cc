@@ -3,12 +3,16 @@
 // RaceFuzzer, table 1, LinkedList: containsAll of one synchronized list walks along another one without its
 // lock, while that is cleared: ConcurrentModificationException and NoSuchElementException.
 //
-// linked_list [ordered]: the list is cleared when the walk is over, in every run.
+// linked_list [ordered]: the list is changed when the walk is over, in every run.
 //
 // EXPECT-PAIR: LinkedList::size @has_next @clear_size real exception
+// EXPECT-PAIR: LinkedList::size @has_next @add_size real exception
 // EXPECT-PAIR: LinkedList::modifications @check @clear real exception
+// EXPECT-PAIR: LinkedList::modifications @check @add real exception
 // EXPECT-PAIR: LinkedList::Node::next @next @clear_next real exception
+// EXPECT-PAIR: LinkedList::Node::next @next @add_next real
 // EXPECT-PAIR: LinkedList::Node::value @value @clear_value real exception
+// EXPECT-PAIR: LinkedList::Node::value @value @add_value real
 // EXPECT-RACE: LinkedList::size
 // EXPECT-RACE: LinkedList::modifications
 // EXPECT-RACE: LinkedList::Node::next
@@ -23,15 +27,16 @@
 class LinkedList : public Collection {
  public:
   void add(int value) override {
-    ++modifications;
-    Node* node = &pool_[size++];  // there is no garbage collection: nodes live as long as the list
-    node->value = value;
-    node->next = nullptr;
+    ++modifications;            // @add
+    Node* node = &pool_[size];  // there is no garbage collection: nodes live as long as the list
+    node->value = value;        // @add_value
+    node->next = nullptr;       // @add_next
     if (last_ == nullptr)
       first_ = node;
     else
       last_->next = node;
     last_ = node;
+    ++size;  // @add_size
   }
   bool contains(int value) override {
     for (Node* node = first_; node != nullptr; node = node->next)
@@ -103,7 +108,10 @@ int main(int count, char**) {
   });
   std::thread clearing([&] {
     if (ordered) invisible_wait(&walked, 1);
-    second.clear();
+    for (int round = 0; round < 2; ++round) {
+      second.clear();
+      second.add(round);
+    }
   });
   walking.join();
   clearing.join();

@@ -12,7 +12,8 @@ class Rate:
     """What one attack came to."""
 
     def __init__(self, rate):
-        self.model, self.heuristic, self.fair = rate["model"], rate["heuristic"], rate.get("fair", True)
+        self.model, self.fair = rate["model"], rate.get("fair", True)
+        self.heuristic = rate.get("heuristic") or rate.get("strategy")
         self.failed, self.runs = rate["failed"], rate["runs"]
 
     def percent(self):
@@ -24,7 +25,7 @@ class Variable:
         evidence = race.get("evidence", {})
         self.verdict, self.failure = race.get("verdict"), evidence.get("failure")
         self.rates = [Rate(rate) for rate in evidence.get("rates", [])]
-        self.stats = evidence.get("stats", {})
+        self.stats = race.get("stats") or evidence.get("stats") or {}
 
     def percent(self, model, heuristic):
         """Of the fair runs of one heuristic, or None."""

@@ -16,7 +16,8 @@ The expected verdict is written in the program itself, in comment lines before t
   // LIB: file.cc                    built as shared library `file.so` beside the program and linked
   // PLUGIN: file.cc                 the same, but not linked: the program opens $PLUGIN by dlopen
   // SUITE: fast                     also part of the fast suite, at the last of its levels
-  // EXPECT-VERDICT: NAME VERDICT    what duress classify says; checked by tests/classify
+  // EXPECT-VERDICT: ...             what duress classify says; checked by tests/classify, tests/papers
+  // EXPECT-RATE: ... EXPECT-PAIR: ...  what the papers say; checked by tests/papers, tests/explore
   // OTHER-TOOLS: differ (why)       --tool=tsan is expected to judge otherwise; not checked there
 
 Exit code of `duress run`: 66 if a race is expected, else the program's own. The program is also
@@ -83,8 +84,8 @@ class Program:
             self.fast = value == "fast"
         elif key == "OTHER-TOOLS":
             self.others_differ = True
-        elif key == "EXPECT-VERDICT":
-            pass  # of duress classify: tests/classify
+        elif key in ("EXPECT-VERDICT", "EXPECT-VERDICT-LATER", "EXPECT-RATE", "EXPECT-PAIR"):
+            pass  # of other tests
         elif key.startswith(("EXPECT", "RUN")):
             raise ValueError(f"{self.path}: unknown statement {key}")
 

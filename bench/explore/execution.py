@@ -7,7 +7,7 @@ import struct
 import subprocess
 import tempfile
 
-MAGIC, VERSION, BYTES = 0x53525544, 1, 64 << 20
+MAGIC, VERSION, BYTES = 0x53525544, 2, 64 << 20
 REPLAY, RANDOM, PCT, POS, RACEFUZZER, ROUND_ROBIN = range(6)
 FIBER, THREAD = 0, 1
 

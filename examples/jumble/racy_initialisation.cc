@@ -5,9 +5,8 @@
 // still return null. Java never shows a half-built header, so the circle here is complete before
 // the threads start: the pointer is the only racy variable.
 //
-// EXPECT-VERDICT: x destructive
+// EXPECT-VERDICT: x destructive signal:SIGSEGV
 // EXPECT-RACE: x write-read
-#include <cstdio>
 #include <thread>
 
 #include "invisible_barrier.h"
@@ -40,6 +39,5 @@ int main() {
   });
   initialiser.join();
   painter.join();
-  std::printf("drawn %d\n", drawn);
-  return 0;  // a painter that comes too early paints nothing: only a check that lied crashes
+  return drawn % 5;  // how much was painted is as it may be: only a check that lied crashes
 }

@@ -2,8 +2,11 @@
 //
 // Prescient Memory, figure 2: load buffering. Only future values make both reads return 1.
 //
+// EXPECT-VERDICT-LATER: x destructive exit:1
+// EXPECT-VERDICT-LATER: y destructive exit:1
 // EXPECT-RACE: x read-write
 // EXPECT-RACE: y write-read
+// RUN-ARGS: ordered
 #include <thread>
 
 #include "invisible_barrier.h"
@@ -11,17 +14,18 @@
 int x = 0, y = 0;
 int first_done = 0;
 
-int main() {
+int main(int count, char**) {
+  const bool ordered = count > 1;
   int r1 = 0, r2 = 0;
   std::thread first([&] {
-    invisible_start(2);
+    if (ordered) invisible_start(2);
     r1 = x;
     y = 1;
-    invisible_signal(&first_done);
+    if (ordered) invisible_signal(&first_done);
   });
   std::thread second([&] {
-    invisible_start(2);
-    invisible_wait(&first_done, 1);
+    if (ordered) invisible_start(2);
+    if (ordered) invisible_wait(&first_done, 1);
     r2 = y;
     x = 1;
   });

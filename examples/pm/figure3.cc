@@ -7,6 +7,7 @@
 // EXPECT-VERDICT: y no-harm-found
 // EXPECT-RACE: x write-read
 // EXPECT-RACE: y read-write
+// RUN-ARGS: ordered
 #include <thread>
 
 #include "invisible_barrier.h"
@@ -14,19 +15,20 @@
 int x = 0, y = 0;
 int second_done = 0;
 
-int main() {
+int main(int count, char**) {
+  const bool ordered = count > 1;
   int r1 = 0, r2 = 0;
   std::thread first([&] {
-    invisible_start(2);
-    invisible_wait(&second_done, 1);
+    if (ordered) invisible_start(2);
+    if (ordered) invisible_wait(&second_done, 1);
     r1 = x;
     y = 1;
   });
   std::thread second([&] {
-    invisible_start(2);
+    if (ordered) invisible_start(2);
     r2 = y;
     if (r2 == 0) x = 1;
-    invisible_signal(&second_done);
+    if (ordered) invisible_signal(&second_done);
   });
   first.join();
   second.join();

@@ -18,8 +18,8 @@ from harness import Failure
 STRATEGIES = {"replay": 0, "random": 1, "pct": 2, "pos": 3, "racefuzzer": 4, "round-robin": 5}
 OUTCOMES = ["running", "ended", "deadlock", "livelock", "step-limit", "stuck", "failed"]
 ACCESS = ["read", "write", "atomic-read", "atomic-write", "atomic-rmw", "fence", "frame"]
-MAGIC, VERSION = 0x53525544, 1
-REQUEST, RECORD = struct.Struct("<IIQIIQQIIII24xIIQ"), struct.Struct("<IIIIQQQQIIQ16I32xQ")
+MAGIC, VERSION = 0x53525544, 2
+REQUEST, RECORD = struct.Struct("<IIQIIQQIIII24xIIQ"), struct.Struct("<IIIIQQQQIIQ16I")  # the beginning of it
 FILE_BYTES = 64 << 20  # sparse
 
 Site = collections.namedtuple("Site", "key line function variable access")

@@ -33,6 +33,12 @@ from harness import Failure, Program
 EXAMPLES = [
     ("racefuzzer/figure1.cc", "exit:1"),
     ("racefuzzer/figure2.cc", "exit:1"),
+    ("racefuzzer/cache4j.cc", "exception:Interrupted"),
+    ("racefuzzer/hedc.cc", "signal:SIGSEGV"),
+    ("racefuzzer/weblech.cc", "exception:std::out_of_range"),
+    ("racefuzzer/array_list.cc", "exception:ConcurrentModification"),
+    ("racefuzzer/linked_list.cc", "exception:ConcurrentModification | exception:NoSuchElement"),
+    ("racefuzzer/hash_set.cc", "exception:ConcurrentModification | exception:NoSuchElement"),
     ("tutorial/bank.cc", "exit:1"),
     ("tutorial/null_check.cc", "signal:SIGSEGV"),
     ("tutorial/use_after_free.cc", "exit:1"),

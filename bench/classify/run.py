@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What one trial of `duress classify` costs, beside JUMBLE's figure 10 and prescient memory's averages; trials per second.
+
+parallel: `duress run --model stale --heuristic SequentiallyConsistent --only VARIABLE`, against the program itself on all
+processors. stale, profile, future: one controlled execution, against the program itself on one processor: histories and the
+newest value for every load; a profile of values of the future; as many predictions as the profile found, none of which comes
+true. Repetitions take turns, the fastest counts.
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path[:0] = [str(HERE), str(ROOT / "bench" / "papers")]
+
+import tables  # noqa: E402
+import trial  # noqa: E402
+
+SMALL = {"jbb": ["20000"], "montecarlo": ["2000"], "mtrt": ["150"], "raytracer": ["120"], "tsp": ["10"], "sor": ["100", "5"],
+         "lufact": ["80"], "moldyn": ["64", "5"]}
+RATIOS = ("parallel", "stale", "profile", "future")
+
+
+def print_table(title, head, rows):
+    print(title)
+    cells = [[str(cell) for cell in row] for row in [head, *rows]]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
+    for row in cells:
+        print("  " + "  ".join(c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths))).rstrip())
+    print(flush=True)
+
+
+def measure(row, options):
+    """name -> times slower than the program itself, or the reason why there is no number."""
+    size = SMALL[row.example.split("/")[1]] if options.quick else row.size
+    program = trial.Program(options.build, row.example, size, row.variables)
+    unused = [(p[0], p[1], trial.NEVER, *p[3:]) for p in program.run_trial(trial.FUTURE, profile=True).profile]
+    ways = {
+        "native": program.run_native,
+        "alone": lambda: program.run_native(one_processor=True),
+        "parallel": program.run_parallel,
+        "stale": lambda: program.run_trial(trial.STALE).seconds,
+        "profile": lambda: program.run_trial(trial.FUTURE, profile=True).seconds,
+        "future": lambda: program.run_trial(trial.FUTURE, predictions=unused).seconds,
+    }
+    problems = []
+    for name in ("parallel",):
+        try:
+            ways[name]()
+        except RuntimeError as problem:
+            problems.append(f"{row.name}, {name}: {problem}")
+            del ways[name]
+    best = trial.fastest(1 if options.quick else options.repeat, **ways)
+    result = {"native": best["native"], "predictions": len(unused)}
+    for name in RATIOS:
+        if name in best:
+            result[name] = best[name] / best["native" if name == "parallel" else "alone"]
+    return result, problems
+
+
+def costs(options):
+    rows, columns, problems = [], {name: [] for name in RATIOS}, []
+    for row in tables.JUMBLE_FIGURE10:
+        if options.program and not any(word in row.name for word in options.program):
+            continue
+        result, found = measure(row, options)
+        problems += found
+        for name in RATIOS:
+            if name in result:
+                columns[name].append(result[name])
+        rows.append([row.name, f"{result['native']:.2f}", f"{result['parallel']:.2f}" if "parallel" in result else "-",
+                     f"{row.jumble:.1f}", *(f"{result[name]:.2f}" for name in RATIOS[1:]), result["predictions"]])
+        print(f"{row.name}: done", file=sys.stderr, flush=True)
+    paper = tables.PRESCIENT_FIGURE13
+    means = {name: f"{trial.geometric_mean(values):.2f}" if values else "-" for name, values in columns.items()}
+    jumble = [row.jumble for row in tables.JUMBLE_FIGURE10 if not options.program]
+    rows.append(["geometric mean", "", means["parallel"], f"{trial.geometric_mean(jumble):.2f}" if jumble else "",
+                 *(means[name] for name in RATIOS[1:]), ""])
+    rows.append(["prescient memory's average", "", "", "", *(f"{paper[name]:.2f}" for name in RATIOS[1:]), ""])
+    print_table("times slower than the program itself, one variable tracked",
+                ("program", "native s", "parallel ×", "JUMBLE ×", "stale ×", "profile ×", "future ×", "predictions"), rows)
+    return problems
+
+
+def trials_per_second(options):
+    rows = []
+    for example in ("jumble/mtrt", "jumble/montecarlo"):
+        program = ROOT / "examples" / f"{example}.cc"
+        binary = options.build / "bench" / "classify" / program.stem
+        subprocess.run([options.build / "bin" / "duress-c++", "-std=c++20", "-O2", "-g", "-pthread",
+                        f"-I{ROOT}/examples/support", program, "-o", binary], check=True)
+        best = {1: 0.0, 2: 0.0}
+        for _ in range(1 if options.quick else options.repeat):
+            for jobs in best:
+                with tempfile.TemporaryDirectory() as folder:
+                    start = time.perf_counter()
+                    done = subprocess.run([options.build / "bin" / "duress", "classify", "--runs", "50" if options.quick else "300",
+                                           "-j", str(jobs), "--json", "--dir", folder, "--", binary],
+                                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                    seconds = time.perf_counter() - start
+                if done.returncode not in (0, 66):
+                    return [f"trials per second: duress classify -j ended with {done.returncode}: {done.stderr[-300:]}"]
+                best[jobs] = max(best[jobs], json.loads(done.stdout)["runs"] / seconds)
+        rows.append([example.split("/")[1], f"{best[1]:.0f}", f"{best[2]:.0f}", f"{best[2] / best[1]:.2f}"])
+    print_table("trials per second", ("program", "-j 1", "-j 2", "ratio"), rows)
+    return []
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
+    parser.add_argument("--program", action="append", help="only rows whose name contains this")
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--quick", action="store_true", help="small sizes, one repetition")
+    parser.add_argument("--only", choices=("costs", "trials"))
+    options = parser.parse_args()
+    options.build = options.build.resolve()
+    problems = []
+    if options.only != "trials":
+        problems += costs(options)
+    if options.only != "costs":
+        problems += trials_per_second(options)
+    for problem in problems:
+        print(f"error: {problem}", file=sys.stderr)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

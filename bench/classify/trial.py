@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One trial of `duress classify`, alone, to be measured: an execution with one variable's histories, asked for as
+src/trail/execution.h lays it out; the same with threads in parallel, by `duress run --model stale`; and the program itself.
+"""
+import math
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tests" / "explore"), str(ROOT / "bench" / "explore")]
+
+import controlled  # noqa: E402
+import execution  # noqa: E402
+
+STALE, FUTURE = 1, 2  # memory::ModelId
+CLOCKS = 2            # trail::kDetectClocks
+PREDICTION = struct.Struct("<IIIIQQ")
+PROFILE_AT = execution.BYTES - (1 << 18) * PREDICTION.size  # trail::kProfileOffset
+STATISTICS_AT, STATISTICS = 168, ("instances", "writes", "largest", "largest_uncompressed", "reads")
+NEVER = 0x7fffffff  # a load that does not come
+
+
+def request(keys, model, profile=False, predictions=()):
+    head = struct.pack("<IIQIIQQIIII6IIIQ", execution.MAGIC, execution.VERSION, 1, execution.RANDOM, 3, 0, 1 << 40, 0, 0,
+                       CLOCKS, 0, model, 0, 16, 8, int(profile), len(predictions), len(keys), 0, 0)
+    keys = keys + [0] * (len(keys) % 2)
+    return head + struct.pack(f"<{len(keys)}I", *keys) + b"".join(PREDICTION.pack(*p) for p in predictions)
+
+
+class Trial:
+    """What an execution left behind."""
+
+    def __init__(self, seconds, files):
+        self.seconds = seconds
+        record = files.maps["record"]
+        self.statistics = dict(zip(STATISTICS, struct.unpack_from("<5Q", record, STATISTICS_AT)))
+        self.steps = files.record()["steps"]
+        self.profile = []
+        for at in range(PROFILE_AT, execution.BYTES, PREDICTION.size):
+            prediction = PREDICTION.unpack_from(record, at)
+            if prediction[3] == 0:  # a value of no bytes: the end
+                break
+            self.profile.append(prediction)
+
+
+class Program:
+    """An example, built as it is and by Duress, with arguments that make it run for a while."""
+
+    def __init__(self, build, example, args, variables):
+        self.build, self.args, self.variables = build, list(args), variables
+        source, out = ROOT / "examples" / f"{example}.cc", build / "bench" / "classify"
+        out.mkdir(parents=True, exist_ok=True)
+        self.native, self.duress = (out / f"{source.stem}.{kind}" for kind in ("native", "duress"))
+        for compiler, binary in (("clang++-19", self.native), (build / "bin" / "duress-c++", self.duress)):
+            subprocess.run([compiler, "-std=c++20", "-O2", "-g", "-pthread", f"-I{ROOT}/examples/support", source, "-o", binary],
+                           check=True)
+        self.keys = [site.key for site in controlled.sites_of(self.duress) if site.variable in variables]
+        if not self.keys:
+            raise SystemExit(f"{example} has no site of {variables}")
+
+    def timed(self, command, env=None):
+        start = time.perf_counter()
+        done = subprocess.run(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        seconds = time.perf_counter() - start
+        if done.returncode != 0:
+            raise RuntimeError(f"{command} ended with {done.returncode}: {done.stdout[-400:]}")
+        return seconds
+
+    def run_native(self, one_processor=False):
+        return self.timed([*(["taskset", "-c", "0"] if one_processor else []), self.native, *self.args])
+
+    def run_parallel(self):
+        """With histories, threads in parallel, and every load the newest value; as JUMBLE was measured."""
+        with tempfile.TemporaryDirectory() as folder:
+            return self.timed([self.build / "bin" / "duress", "run", "--model", "stale", "--heuristic",
+                               "SequentiallyConsistent", "--only", ",".join(self.variables), "--fail-on", "never", "--dir",
+                               folder, "--", self.duress, *self.args])
+
+    def run_trial(self, model, **what):
+        """One controlled execution; all loads return the newest value, as when prescient memory was measured."""
+        files = execution.Files()
+        files.ask(request(self.keys, model, **what))
+        env = dict(os.environ, DURESS_OPTIONS=files.options())
+        return Trial(self.timed([self.duress, *self.args], env), files)
+
+
+def fastest(repeat, **ways):
+    """The least seconds of each way; they take turns, so that a slow phase of the machine hits all alike."""
+    best = {name: math.inf for name in ways}
+    for _ in range(repeat):
+        for name, way in ways.items():
+            best[name] = min(best[name], way())
+    return best
+
+
+def geometric_mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values))

@@ -93,7 +93,7 @@ def check(program, options, out):
     target = [binary, *words_of(source, "RUN-ARGS")]
     with tempfile.TemporaryDirectory() as folder:
         runs = "10" if options.suite == "fast" else "30"
-        done = run([duress, "classify", "--seed", "1", "--json", "--dir", folder,
+        done = run([duress, "classify", "-j", "1", "--seed", "1", "--json", "--dir", folder,
                     *(words_of(source, "CLASSIFY-OPTIONS") or ["--runs", runs]), "--", *target])
         if done.returncode not in (0, 66):
             return f"exit code {done.returncode}: {done.stdout[-2000:]} {done.stderr[-500:]}"

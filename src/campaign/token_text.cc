@@ -31,7 +31,8 @@ std::string excerpt(const std::string& text) {
 std::string make_token(const Plan& plan, const Trail& trail, const std::string& program) {
   trail::TokenView view;
   view.points = plan.head.points;
-  view.stale = plan.head.model != 0;
+  view.rc11 = plan.head.model == kRc11Model;
+  view.stale = plan.head.model != 0 && !view.rc11;
   view.tear = plan.head.tear;
   view.fair = plan.head.fair_after != 0;
   view.seed = plan.head.seed;
@@ -80,7 +81,7 @@ TokenText read_token_text(const std::string& given) {
   result.plan.head.strategy = raw(StrategyId::kReplay);
   result.plan.head.seed = view.seed;
   result.plan.head.points = view.points;
-  result.plan.head.model = view.stale ? 1 : 0;
+  result.plan.head.model = view.rc11 ? kRc11Model : view.stale ? 1 : 0;
   result.plan.head.detect = view.stale ? 1 : 0;
   result.plan.head.tear = view.tear;
   if (!view.fair) result.plan.head.fair_after = 0;

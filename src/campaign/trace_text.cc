@@ -46,16 +46,6 @@ std::string fitted(const std::string& text, std::size_t width) {
   return cut + "…";
 }
 
-/// "0x3" → "3"; large values stay hexadecimal: they are addresses or bit patterns.
-std::string value_text(const Step& step) {
-  if (step.value.empty()) return {};
-  u64 value = std::strtoull(step.value.c_str(), nullptr, 0);
-  if (step.size == 4 && value >> 31 == 1 && value <= 0xffffffffu && value > 0xffff0000u)
-    return std::to_string(static_cast<std::int32_t>(value));  // a small negative number
-  if (step.size == 8 && value > ~u64{0xffff}) return std::to_string(static_cast<i64>(value));
-  return value < 1000000 ? std::to_string(value) : step.value;
-}
-
 Row row_of(const Step& step, const finding::ProcessLog& process, Names& names) {
   Row row{step.strand, "", 0, ""};
   std::string object;
@@ -78,7 +68,8 @@ Row row_of(const Step& step, const finding::ProcessLog& process, Names& names) {
   bool reads = op == "read" || op == "atomic read", writes = op == "write" || op == "atomic write";
   bool thread = op == "join" || op == "create" || op == "start" || op == "end" || op == "yield";
   if (object.empty() && step.object != 0 && !thread) object = names.object(process, step.object);
-  std::string value = value_text(step);
+  std::string value = value_text(step.value, step.size);
+  if (!step.newest.empty()) value += " (stale, newest " + value_text(step.newest, step.size) + ")";
   if (reads || writes)
     row.what = object + (value.empty() ? (reads ? " read" : " written") : (reads ? " → " : " = ") + value);
   else
@@ -88,6 +79,15 @@ Row row_of(const Step& step, const finding::ProcessLog& process, Names& names) {
 }
 
 }  // namespace
+
+std::string value_text(const std::string& text, u64 size) {
+  if (text.empty()) return {};
+  u64 value = std::strtoull(text.c_str(), nullptr, 0);
+  if (size == 4 && value >> 31 == 1 && value <= 0xffffffffu && value > 0xffff0000u)
+    return std::to_string(static_cast<std::int32_t>(value));  // a small negative number
+  if (size == 8 && value > ~u64{0xffff}) return std::to_string(static_cast<i64>(value));
+  return value < 1000000 ? std::to_string(value) : text;
+}
 
 std::string trace_text(const RunLogs& logs, Names& names, std::size_t width) {
   const finding::ProcessLog* process = logs.process();

@@ -11,6 +11,9 @@
 
 namespace duress::campaign {
 
+/// "0x3" → "3"; large values stay hexadecimal: they are addresses or bit patterns.
+std::string value_text(const std::string& text, u64 size);
+
 /// `width`: columns of the terminal. With more threads than fit, a line per step that begins with its thread.
 std::string trace_text(const RunLogs& logs, Names& names, std::size_t width);
 

@@ -178,7 +178,8 @@ bool Rc11Model::allowed(const Event& event, u32 i, MemoryOrder order, bool write
   const ScOrder::After& after = event.after[i + 1];
   if (after.none()) return true;
   ScOrder::Nodes from = event.fences_with(order_, i, order);
-  if (sc(order)) return order_.allows(from | event.operations | event.met(i, writes), true, after);
+  // What the event is coherence-ordered after precedes these already.
+  if (sc(order)) return order_.allows(from | event.operations, true, after);
   bool settled = event.settled_fence ||
                  (event.learns(order) && order_.settled_fence_known_to(event.location[i].released));
   return order_.allows(from, settled, after);

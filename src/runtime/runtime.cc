@@ -236,8 +236,13 @@ void Runtime::enter_thread(Thread* t) {
   t->frames_begin = static_cast<DuressFrame*>(map_memory(t->frames_bytes));
   if (!t->frames_begin) fatal("out of memory for a thread's call stack", "raise 'ulimit -v'");
   t->os_id = thread_number();
-  t->fasttrack.self = &__duress_self;
-  __duress_self = {0, 0, t->frames_begin, __duress_no_reads, 0};
+  if (only_clocks) {
+    t->fasttrack.ignore = 1;
+    __duress_self = {0, ~u64{0}, t->frames_begin, __duress_no_reads, 0};  // see control_enter_strand()
+  } else {
+    t->fasttrack.self = &__duress_self;
+    __duress_self = {0, 0, t->frames_begin, __duress_no_reads, 0};
+  }
   t_current = t;
   fasttrack.attach(t->fasttrack);
   SpinGuard guard(threads_lock);

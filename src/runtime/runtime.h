@@ -44,6 +44,8 @@ struct Runtime {
   bool controlled = false;
   /// Accesses and synchronisation are looked at. Not in controlled executions that only schedule.
   bool detecting = true;
+  /// Threads have clocks, but no access is looked at: the model rc11 needs that much.
+  bool only_clocks = false;
   /// The chain is FastTrack alone: checked bodies call it directly, without events.
   bool direct = true;
   VolatileMode volatile_mode = VolatileMode::kPlain;

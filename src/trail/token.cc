@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Payload, before base64url: version, flags (bit 0: points all, bit 1: a step limit follows, bit 2: stale
-// values, bit 3: tearing words of 4 bytes, bit 4: unfair), seed, [step
+// values, bit 3: tearing words of 4 bytes, bit 4: unfair, bit 6: rc11), seed, [step
 // limit], number of sites, the sites' keys (4 bytes each, little endian), number of deviations, per deviation
 // the gap to the one before and pick * 2 + kind, CRC-32 of all that (4 bytes). Numbers are LEB128. The
 // program's name is hashed into the checksum as well: a payload pasted behind another name is found out.
@@ -132,7 +132,8 @@ u64 write_token(const TokenView& view, const char* program, char* out) {
   encoder.hash(name, length);
   encoder.byte(kTokenVersion);
   encoder.byte(static_cast<u8>((view.points == Points::kAll ? 1 : 0) | (view.most_steps ? 2 : 0) |
-                               (view.stale ? 4 : 0) | (view.tear == 4 ? 8 : 0) | (view.fair ? 0 : 16)));
+                               (view.stale ? 4 : 0) | (view.tear == 4 ? 8 : 0) | (view.fair ? 0 : 16) |
+                               (view.rc11 ? 64 : 0)));
   encoder.varint(view.seed);
   if (view.most_steps) encoder.varint(view.most_steps);
   encoder.varint(view.site_count);
@@ -195,11 +196,12 @@ TokenError read_token(const char* text, u64 length, void* memory, TokenHead& hea
   // From here on only a forged token can be wrong; it must do no harm either.
   Decoder in{bytes, bytes + count - 4};
   u8 flags_version = in.byte(), flags = in.byte();
-  if (flags_version != kTokenVersion || flags > 31) return TokenError::kDamaged;
+  if (flags_version != kTokenVersion || (flags & ~(31 | 64)) != 0) return TokenError::kDamaged;
   view.points = flags & 1 ? Points::kAll : Points::kSync;
   view.stale = flags & 4;
   view.tear = flags & 8 ? 4 : 8;
   view.fair = !(flags & 16);
+  view.rc11 = flags & 64;
   view.seed = in.varint();
   view.most_steps = flags & 2 ? in.varint() : 0;
   u64 sites = in.varint();

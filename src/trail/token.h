@@ -29,6 +29,7 @@ struct TokenView {
   u32 site_count = 0;
   const Deviation* trail = nullptr;  // in ascending order of choice
   u64 trail_count = 0;
+  bool rc11 = false;  // atomic loads may return older stores; the trail says which
 };
 
 /// Bytes that write_token may need for `out`.

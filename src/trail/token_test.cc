@@ -55,6 +55,7 @@ TEST(Token, ComesBackAsItWas) {
                    static_cast<u32>(sites.size()),
                    trail.data(),
                    trail.size()};
+    view.rc11 = random.chance(1, 4);
     std::string text = write(view, "/some/where/my prog.v2");
     Read back = read(text);
     ASSERT_EQ(back.error, TokenError::kNone);
@@ -63,6 +64,7 @@ TEST(Token, ComesBackAsItWas) {
     EXPECT_EQ(back.view.stale, view.stale);
     EXPECT_EQ(back.view.tear, view.tear);
     EXPECT_EQ(back.view.fair, view.fair);
+    EXPECT_EQ(back.view.rc11, view.rc11);
     EXPECT_EQ(back.view.seed, view.seed);
     EXPECT_EQ(back.view.most_steps, view.most_steps);
     EXPECT_EQ(std::vector<u32>(back.view.sites, back.view.sites + back.view.site_count), sites);

@@ -103,8 +103,8 @@ void parse_line(std::string_view text, RunLogs& into) {
   } else if (kind == "step") {
     into.steps.push_back(to_step(line));
   } else if (kind == "stale") {
-    into.stale.push_back({small_at(line, "strand"), site_at(line), number_at(line, "size"),
-                          text_at(line, "value"), text_at(line, "newest")});
+    into.stale.push_back({small_at(line, "strand"), site_at(line), number_at(line, "object"),
+                          number_at(line, "size"), text_at(line, "value"), text_at(line, "newest")});
   } else if (kind == "points") {
     for (const Json& entry : list_at(line, "sites")) {
       if (!entry.is_object()) continue;

@@ -56,6 +56,7 @@ struct Step {
 struct StaleRead {
   int strand = 0;
   std::optional<finding::SiteRecord> site;
+  Address object = 0;
   u64 size = 0;
   std::string value, newest;
 };

@@ -148,7 +148,8 @@ class Writer {
     constexpr std::size_t kMost = 8;
     const std::vector<StaleRead>& reads = view_.logs.stale;
     for (std::size_t i = 0; i < reads.size() && i < kMost && process_ != nullptr; ++i) {
-      NamedSite site = reads[i].site ? names_.site(*process_, *reads[i].site) : NamedSite{};
+      NamedSite site =
+          reads[i].site ? names_.site_at(*process_, *reads[i].site, reads[i].object) : NamedSite{};
       std::string what = site.variable.empty() ? "" : " from " + names_.clean(site.variable);
       std::string where = site.frame.file.empty() ? "" : "  " + place(site.frame);
       line("  " + strand_text(reads[i].strand, "", names_) + " reads stale " +

@@ -30,6 +30,11 @@ class Names {
   /// The global, or the number, of what lies at `address`: "mu_", "M2".
   virtual std::string object(const finding::ProcessLog& process, finding::Address address);
   virtual NamedSite site(const finding::ProcessLog& process, const finding::SiteRecord& site);
+  /// The same of an access to that address, which may name the variable better.
+  virtual NamedSite site_at(const finding::ProcessLog& process, const finding::SiteRecord& where,
+                            finding::Address address) {
+    return site(process, where);
+  }
   /// `path` as users want to see it.
   virtual std::string shown(const std::string& path) { return path; }
   /// `text` safe for a terminal.

@@ -50,7 +50,7 @@ Row row_of(const Step& step, const finding::ProcessLog& process, Names& names) {
   Row row{step.strand, "", 0, ""};
   std::string object;
   if (step.site) {
-    NamedSite site = names.site(process, *step.site);
+    NamedSite site = names.site_at(process, *step.site, step.object);
     row.file = site.frame.file;
     row.line = site.frame.line;
     object = site.variable;

@@ -65,9 +65,14 @@ class ReportNames : public campaign::Names {
     record.modules_loaded = process.modules.size();
     return resolver_.race(process, record).sites[0].locks.at(0);
   }
-  campaign::NamedSite site(const finding::ProcessLog& process, const finding::SiteRecord& site) override {
+  campaign::NamedSite site(const finding::ProcessLog& process, const finding::SiteRecord& where) override {
+    return site_at(process, where, 0);
+  }
+  campaign::NamedSite site_at(const finding::ProcessLog& process, const finding::SiteRecord& where,
+                              finding::Address address) override {
     finding::RaceRecord record;
-    record.prev.site = record.cur.site = site;
+    record.address = address;
+    record.prev.site = record.cur.site = where;
     record.modules_loaded = process.modules.size();
     finding::Race race = resolver_.race(process, record);
     return {race.sites[0].site(), race.variable};

@@ -208,6 +208,26 @@ TEST(Rc11Litmus, IndependentReadsOfIndependentWrites) {
   check("fences", {fenced, 15, "| | 1 0 | 1 0 ; 1 1", false});
 }
 
+// What C++11 forbade and processors do: happens-before between seq_cst operations is not always an order of
+// S.
+TEST(Rc11Litmus, WeakerThanHappensBefore) {
+  check("IRIW with acquire first", {{2,
+                                     {{store(x, 1, kSc)},
+                                      {load(x, kAcq), load(y, kSc)},
+                                      {load(y, kAcq), load(x, kSc)},
+                                      {store(y, 1, kSc)}}},
+                                    16,
+                                    "| 1 0 | 1 0 | ; 1 1",
+                                    true});
+  check("Z6.U", {{2,
+                  {{store(x, 1, kSc), store(y, 1, kRel)},
+                   {add(y, 1, kSc), load(y, kRlx)},
+                   {store(y, 3, kSc), load(x, kSc)}}},
+                 24,
+                 "| 1 3 | 0 ; 1 3",
+                 true});
+}
+
 TEST(Rc11Litmus, WritesToReadsAndAFence) {
   // W+RWC: with a fence in the third thread and another in the first.
   auto rwc = [](std::vector<Instruction> last) {

@@ -11,10 +11,8 @@ namespace duress::memory {
 
 /// An operation about to be performed, and what order S says about each store that it could read or follow.
 struct Rc11Model::Event {
-  enum class Kind : u8 { kRead, kStore };  // an update is a read; a store is not, and learns nothing
-
-  Event(Kind what, const ScOrder& order, ThreadClock& thread, AtomicLocation& where)
-      : kind(what), who(thread), slot(thread.slot()), epoch(thread.own()), location(where) {
+  Event(const ScOrder& order, ThreadClock& thread, AtomicLocation& where)
+      : who(thread), slot(thread.slot()), epoch(thread.own()), location(where) {
     u32 count = location.count();
     const VectorClock& clock = who.clock();
     floor = location.floor(clock);
@@ -40,21 +38,15 @@ struct Rc11Model::Event {
     }
   }
 
-  bool learns(MemoryOrder how) const { return kind == Kind::kRead && acquires(how); }
-  /// Fences that happen before the event once it has read store i.
-  ScOrder::Nodes fences_with(const ScOrder& order, u32 i, MemoryOrder how) const {
-    return learns(how) ? fences | order.fences_known_to(location[i].released) : fences;
-  }
   /// What precedes the event in S by what it reads or follows.
   ScOrder::Nodes met(u32 i, bool writes) const { return writes ? before[i + 1] : reading[i]; }
 
-  Kind kind;
   ThreadClock& who;
   Slot slot;
   Clock epoch;
   AtomicLocation& location;
   u32 floor;
-  ScOrder::Nodes fences = 0;      // that happen before it, by what the thread knows already
+  ScOrder::Nodes fences = 0;      // that happen before it
   bool settled_fence = false;     // and settled ones
   ScOrder::Nodes operations = 0;  // that precede it if it is seq_cst
   static constexpr u32 kMost = AtomicLocation::kMostStores;
@@ -177,12 +169,10 @@ bool Rc11Model::allowed(const Event& event, u32 i, MemoryOrder order, bool write
   if (writes && i + 1 < event.location.count() && event.location[i + 1].update) return false;
   const ScOrder::After& after = event.after[i + 1];
   if (after.none()) return true;
-  ScOrder::Nodes from = event.fences_with(order_, i, order);
-  // What the event is coherence-ordered after precedes these already.
-  if (sc(order)) return order_.allows(from | event.operations, true, after);
-  bool settled = event.settled_fence ||
-                 (event.learns(order) && order_.settled_fence_known_to(event.location[i].released));
-  return order_.allows(from, settled, after);
+  // What the event is coherence-ordered after precedes these already. So do fences that it learns of only by
+  // what it reads: they happen before that store, or the head of its release sequence.
+  if (sc(order)) return order_.allows(event.fences | event.operations, true, after);
+  return order_.allows(event.fences, event.settled_fence, after);
 }
 
 u32 Rc11Model::choose_read(const Event& event, MemoryOrder order, const Update* update, MemoryOrder failure,
@@ -239,7 +229,7 @@ u32 Rc11Model::choose_place(const Event& event, MemoryOrder order, Rc11Picker& p
 /// The event reads store i, or comes after it: what that says about S. Marks store i, or the one that the
 /// event has just made after it.
 void Rc11Model::enter_order(Event& event, u32 i, MemoryOrder order, bool writes) {
-  ScOrder::Nodes fences = event.fences_with(order_, i, order), node = 0;
+  ScOrder::Nodes fences = event.fences, node = 0;
   ScOrder::Nodes met = event.met(i, writes), after = event.after[i + 1].nodes;
   if (sc(order)) {
     node = order_.add_operation(event.slot, event.epoch, fences | event.operations | met, after);
@@ -294,7 +284,7 @@ Rc11Model::Read Rc11Model::load(ThreadClock& who, const Object& object, MemoryOr
   Read result = {memory, 0, SiteId{0}, false};
   if (AtomicLocation* location = find(object, memory)) {
     if (sc(order)) order_.make_room();
-    Event event(Event::Kind::kRead, order_, who, *location);
+    Event event(order_, who, *location);
     result = read(event, choose_read(event, order, nullptr, order, picker), order);
   } else {
     who.atomic_load(object.released, order);
@@ -311,7 +301,7 @@ Rc11Model::Written Rc11Model::store(ThreadClock& who, const Object& object, Memo
   if (AtomicLocation* location = find(object, memory)) {
     make_space(*location);
     if (sc(order)) order_.make_room();
-    Event event(Event::Kind::kStore, order_, who, *location);
+    Event event(order_, who, *location);
     u32 after = choose_place(event, order, picker);
     AtomicStore& s = write(event, after, order, value, object);
     who.atomic_store(s.released, order);
@@ -343,7 +333,7 @@ Rc11Model::Updated Rc11Model::update(ThreadClock& who, const Object& object, Mem
   }
   make_space(*location);
   if (sc(success) || sc(failure)) order_.make_room();
-  Event event(Event::Kind::kRead, order_, who, *location);
+  Event event(order_, who, *location);
   u32 i = choose_read(event, success, &update, failure, picker);
   Update::Change change = update.apply((*location)[i].value);
   if (!change.writes) {

@@ -16,17 +16,6 @@ void each(ScOrder::Nodes nodes, Body body) {
   for (; nodes; nodes &= nodes - 1) body(static_cast<u32>(__builtin_ctzll(nodes)));
 }
 
-Clock known(const ReleaseClock& released, Slot slot) {
-  if (released.empty()) return 0;
-  const ClockSnapshot& all = *released.snapshot();
-  Clock clock = raw(slot) < all.size ? all.clocks[raw(slot)] : 0;
-  return released.slot() == slot && released.clock() > clock ? released.clock() : clock;
-}
-
-Clock known(const VectorClock& clock, Slot slot) {
-  return clock.get(slot);
-}
-
 }  // namespace
 
 ScOrder::ScOrder(Arena& arena) : arena_(arena), settled_known_(arena), first_settled_fences_(arena) {}
@@ -51,13 +40,7 @@ void ScOrder::refresh(Kept& kept) const {
 
 ScOrder::Nodes ScOrder::fences_known_to(const VectorClock& clock) const {
   Nodes found = 0;
-  each(fences_, [&](u32 i) { found |= known(clock, nodes_[i].slot) >= nodes_[i].epoch ? bit(i) : 0; });
-  return found;
-}
-
-ScOrder::Nodes ScOrder::fences_known_to(const ReleaseClock& released) const {
-  Nodes found = 0;
-  each(fences_, [&](u32 i) { found |= known(released, nodes_[i].slot) >= nodes_[i].epoch ? bit(i) : 0; });
+  each(fences_, [&](u32 i) { found |= clock.get(nodes_[i].slot) >= nodes_[i].epoch ? bit(i) : 0; });
   return found;
 }
 
@@ -65,14 +48,6 @@ bool ScOrder::settled_fence_known_to(const VectorClock& clock) const {
   for (u32 i = 0; i < first_settled_fences_.size(); ++i) {
     Clock first = first_settled_fences_.data()[i];
     if (first && clock.get(static_cast<Slot>(i)) >= first) return true;
-  }
-  return false;
-}
-
-bool ScOrder::settled_fence_known_to(const ReleaseClock& released) const {
-  for (u32 i = 0; i < first_settled_fences_.size(); ++i) {
-    Clock first = first_settled_fences_.data()[i];
-    if (first && known(released, static_cast<Slot>(i)) >= first) return true;
   }
   return false;
 }

@@ -54,9 +54,7 @@ class ScOrder {
 
   /// Fences that happen before whoever knows this.
   Nodes fences_known_to(const VectorClock& clock) const;
-  Nodes fences_known_to(const ReleaseClock& released) const;
   bool settled_fence_known_to(const VectorClock& clock) const;
-  bool settled_fence_known_to(const ReleaseClock& released) const;
   /// Operations with something after them in their own thread that happens before whoever knows this.
   Nodes operations_before(const VectorClock& clock) const;
   /// Nodes that precede, by what they stored or overtook, a fence of whoever knows this: see met().

@@ -90,17 +90,23 @@ void Rc11Adversary::note(const SyncObject& object, const DuressSite* site,
   replaced = {scheduler().running()->number, runtime_.points.key(site), object.size, 0, {}, {}};
   memcpy(replaced.value, &read.value, sizeof replaced.value);
   memcpy(replaced.newest, &memory, sizeof replaced.newest);
-  if (scheduler().request().strategy == raw(StrategyId::kReplay)) log_stale(site, replaced);
+  if (scheduler().request().strategy == raw(StrategyId::kReplay)) log_stale(object, site, replaced);
 }
 
 /// Only in replays: a search has thousands of runs, and few of them are looked at.
-void Rc11Adversary::log_stale(const DuressSite* site, const trail::Replaced& replaced) {
+void Rc11Adversary::log_stale(const SyncObject& object, const DuressSite* site,
+                              const trail::Replaced& replaced) {
   Uncontrolled here;
   runtime_.modules.log_new();
   Text text(runtime_.arena);
   text.put('{').key("t").quoted("stale").key("strand").number(replaced.strand).key("site");
   runtime_.modules.put_site(text, runtime_.modules.site_id(site));
-  text.key("size").number(replaced.size).key("value").address(replaced.value[0]);
+  text.key("object")
+      .address(object.address)
+      .key("size")
+      .number(replaced.size)
+      .key("value")
+      .address(replaced.value[0]);
   text.key("newest").address(replaced.newest[0]).put('}');
   runtime_.log.write(text);
 }

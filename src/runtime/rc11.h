@@ -49,7 +49,7 @@ class Rc11Adversary final : memory::ClockSource, memory::Chooser, memory::Rc11Pi
   void begin(Thread& t, const DuressSite* site);
   void note(const SyncObject& object, const DuressSite* site, const memory::Rc11Model::Read& read,
             u128 memory);
-  void log_stale(const DuressSite* site, const trail::Replaced& replaced);
+  void log_stale(const SyncObject& object, const DuressSite* site, const trail::Replaced& replaced);
   bool interested() {
     return heuristic_ != memory::HeuristicId::kSequentiallyConsistent && prng_.chance(1, rarity_);
   }

@@ -91,6 +91,7 @@ Step to_step(const Json& line) {
   std::string as = text_at(line, "as");
   if (as == "float") step.type = trail::ValueType::kFloat;
   if (as == "pointer") step.type = trail::ValueType::kPointer;
+  step.newest = text_at(line, "newest");
   step.site = site_at(line);
   step.place = number_at(line, "place");
   return step;
@@ -104,6 +105,9 @@ void parse_line(std::string_view text, RunLogs& into) {
     into.stuck = to_stuck(line);
   } else if (kind == "step") {
     into.steps.push_back(to_step(line));
+  } else if (kind == "stale") {
+    into.stale.push_back({small_at(line, "strand"), site_at(line), number_at(line, "object"),
+                          number_at(line, "size"), text_at(line, "value"), text_at(line, "newest")});
   } else if (kind == "points") {
     for (const Json& entry : list_at(line, "sites")) {
       if (!entry.is_object()) continue;
@@ -124,7 +128,7 @@ void parse_extra_lines(std::string_view text, RunLogs& into) {
     text.remove_prefix(end + 1);
     // Most lines of a log are not for us, and parsing is what costs.
     if (line.find("\"stuck\"") == line.npos && line.find("\"step\"") == line.npos &&
-        line.find("\"points\"") == line.npos)
+        line.find("\"points\"") == line.npos && line.find("\"stale\"") == line.npos)
       continue;
     parse_line(line, into);
   }

@@ -48,8 +48,18 @@ struct Step {
   u64 size = 0;
   std::string value;
   trail::ValueType type = trail::ValueType::kInteger;
+  std::string newest;  // "": the value is the newest
   std::optional<finding::SiteRecord> site;
   Address place = 0;  // a return address, if there is no site
+};
+
+/// A load that did not return the newest value.
+struct StaleRead {
+  int strand = 0;
+  std::optional<finding::SiteRecord> site;
+  Address object = 0;
+  u64 size = 0;
+  std::string value, newest;
 };
 
 struct SiteKey {
@@ -62,7 +72,8 @@ struct RunLogs {
   std::optional<Stuck> stuck;
   std::vector<Step> steps;
   std::vector<SiteKey> keys;
-  int pid = 0;  // of the process that the execution was
+  std::vector<StaleRead> stale;  // the first of them
+  int pid = 0;                   // of the process that the execution was
 
   /// The log of that process, or of the first one if it left none; null if there is none at all.
   const finding::ProcessLog* process() const;

@@ -59,7 +59,14 @@ Json to_json(const Found& found, bool keep_going, Names& names) {
   json["failure"] = schema_failure(found.failure.kind);
   json["text"] = found.failure.text;
   json["strategy"] = strategy_name(found.plan.strategy());
-  json["model"] = "sc";
+  json["model"] = model_name(found.plan.head.model);
+  if (found.plan.head.model != 0) {
+    json["heuristic"] = heuristic_name(found.plan.head.heuristic);
+    json["stale"] = found.stale;
+    json["early_stores"] = found.early;
+    json["without_model"] = {{"failed", found.needs_model || found.without_model == 0 ? 0 : 1},
+                             {"runs", found.without_model}};
+  }
   json["found_at_run"] = found.run + 1;
   if (keep_going) json["runs_failed"] = found.times;
   json["switches"] = found.switches;

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "campaign/trace_text.h"
+
 namespace duress::campaign {
 namespace {
 
@@ -32,6 +34,7 @@ class Writer {
     else
       write_crash();
     write_errors();
+    write_stale();
     for (const std::string& remark : view_.remarks) line("  " + remark);
     return std::move(out_);
   }
@@ -139,6 +142,21 @@ class Writer {
     if (auto it = process_->threads.find(crash.thread); it != process_->threads.end()) name = it->second.name;
     line("  in " + strand_text(crash.thread, name, names_));
     write_stack(crash.stack);
+  }
+
+  void write_stale() {
+    constexpr std::size_t kMost = 8;
+    const std::vector<StaleRead>& reads = view_.logs.stale;
+    for (std::size_t i = 0; i < reads.size() && i < kMost && process_ != nullptr; ++i) {
+      NamedSite site =
+          reads[i].site ? names_.site_at(*process_, *reads[i].site, reads[i].object) : NamedSite{};
+      std::string what = site.variable.empty() ? "" : " from " + names_.clean(site.variable);
+      std::string where = site.frame.file.empty() ? "" : "  " + place(site.frame);
+      line("  " + strand_text(reads[i].strand, "", names_) + " reads stale " +
+           value_text(reads[i].value, reads[i].size) + what + " (newest " +
+           value_text(reads[i].newest, reads[i].size) + ")" + where);
+    }
+    if (reads.size() > kMost) line("  … and more stale values (duress replay --trace shows all)");
   }
 
   void write_errors() {

@@ -32,6 +32,11 @@ class Names {
   virtual NamedSite site(const finding::ProcessLog& process, const finding::SiteRecord& site);
   /// A race as reports show it, without its id.
   virtual finding::Race race(const finding::ProcessLog& process, const finding::RaceRecord& record);
+  /// The same of an access to that address, which may name the variable better.
+  virtual NamedSite site_at(const finding::ProcessLog& process, const finding::SiteRecord& where,
+                            finding::Address address) {
+    return site(process, where);
+  }
   /// `path` as users want to see it.
   virtual std::string shown(const std::string& path) { return path; }
   /// `text` safe for a terminal.

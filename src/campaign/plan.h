@@ -6,12 +6,21 @@
 
 #include <vector>
 
+#include "event/memory_models.h"
 #include "event/strategies.h"
 #include "trail/execution.h"
 
 namespace duress::campaign {
 
 using Trail = std::vector<trail::Deviation>;
+
+/// The numbers of Request::model and Request::heuristic, in the order of their tables.
+enum class ModelNumber : u32 {
+#define DURESS_MODEL(identifier, name, description) identifier,
+  DURESS_MODELS(DURESS_MODEL)
+#undef DURESS_MODEL
+};
+inline constexpr u32 kRc11Model = raw(ModelNumber::kRc11);
 
 /// A request with its lists. The counts in `head` are set when it is written.
 struct Plan {
@@ -29,7 +38,9 @@ struct Plan {
 inline Plan Plan::replaying(Trail choices) const {
   Plan plan = *this;
   plan.head.strategy = raw(StrategyId::kReplay);
-  plan.head.detect = head.model ? trail::kDetectClocks : trail::kDetectNothing;
+  // Clocks decide which values are legal; rc11 has them without being told.
+  plan.head.detect =
+      head.model && head.model != kRc11Model ? trail::kDetectClocks : trail::kDetectNothing;
   plan.pairs.clear();
   plan.trail = std::move(choices);
   return plan;
@@ -54,6 +65,12 @@ struct Execution {
 const char* strategy_name(StrategyId id);
 /// The number of the strategy of that name; false if there is none.
 bool strategy_from_name(const char* name, StrategyId& id);
+
+/// The same for memory models and heuristics.
+const char* model_name(u32 model);
+bool model_from_name(const char* name, u32& model);
+const char* heuristic_name(u32 heuristic);
+bool heuristic_from_name(const char* name, u32& heuristic);
 
 }  // namespace duress::campaign
 

@@ -16,6 +16,13 @@ namespace {
 constexpr u64 kFirstRound = 16;
 constexpr u64 kLaterDetections = 4;
 
+#define DURESS_HEURISTIC(identifier, name, description) identifier,
+enum Heuristic : u32 { DURESS_HEURISTICS(DURESS_HEURISTIC) };
+#undef DURESS_HEURISTIC
+// The likeliest first. One run in five is sequentially consistent: what fails then needs no model.
+constexpr Heuristic kHeuristicsInTurn[] = {kRandom, kOldest, kSequentiallyConsistent, kRandomButDifferent,
+                                           kOldestButDifferent};
+
 bool before(const trail::SitePair& a, const trail::SitePair& b) {
   return std::tie(a.first, a.second) < std::tie(b.first, b.second);
 }
@@ -61,6 +68,10 @@ Plan Portfolio::plan(u64 index, const Knowledge& knowledge) const {
   plan.head.points = options_.points;
   plan.head.backend = options_.backend;
   plan.head.detect = detects(index) ? 1 : 0;
+  plan.head.model = options_.model;
+  // There are five, and strategies come in a cycle of four: every two meet.
+  if (options_.model != 0)
+    plan.head.heuristic = options_.heuristic.value_or(static_cast<u32>(kHeuristicsInTurn[index % 5]));
   plan.sites = knowledge.sites();
   choose(index, knowledge, plan);
   return plan;

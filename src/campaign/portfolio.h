@@ -4,6 +4,7 @@
 #ifndef DURESS_CAMPAIGN_PORTFOLIO_H_
 #define DURESS_CAMPAIGN_PORTFOLIO_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ struct SearchOptions {
   trail::Backend backend = trail::Backend::kFiber;
   u64 seed = 1;
   u64 most_steps = 0;
+  u32 model = 0;                 // sc, or rc11
+  std::optional<u32> heuristic;  // of rc11; none: all in turn
 };
 
 /// What earlier runs taught: which pairs of sites race, and how many choices a run has.

@@ -22,6 +22,7 @@ namespace {
 constexpr u64 kErrorsKept = 4096;
 constexpr u64 kMinimiseRuns = 1000;
 constexpr double kMinimiseSeconds = 30;
+constexpr u64 kRunsWithoutModel = 200;
 constexpr auto kTick = std::chrono::milliseconds(100);
 
 double now() {
@@ -73,6 +74,7 @@ std::string Search::key() const {
   for (const std::string& part :
        {std::filesystem::current_path(ignored).string(), search.strategy, std::to_string(search.depth),
         std::to_string(raw(search.points)), std::to_string(search.seed), std::to_string(search.most_steps),
+        std::to_string(search.model), std::to_string(search.heuristic.value_or(~u32{0})),
         std::to_string(setup_.oracle.expect_exit), setup_.oracle.check, setup_.oracle.expected_output,
         std::to_string(setup_.keep_going), read_file(setup_.worker.input).value_or("")})
     text += part + '\2';
@@ -284,6 +286,8 @@ void Search::finish_run(Worker& worker, u64 index, const Plan& plan, Execution e
   found.plan = plan;
   found.trail = std::move(execution.trail);
   found.switches = found.first_switches = execution.record.switches;
+  found.stale = execution.record.stale_loads;
+  found.early = execution.record.early_stores;
 }
 
 void Search::minimise(Found& found) {
@@ -317,6 +321,8 @@ void Search::minimise(Found& found) {
     if (failure && failure->id == found.failure.id) {
       found.trail = std::move(execution->trail);
       found.switches = execution->record.switches;
+      found.stale = execution->record.stale_loads;
+      found.early = execution->record.early_stores;
       found.failure = std::move(*failure);
       found.logs = std::move(logs);
       found.errors = read_file(worker.captured().errors, kErrorsKept).value_or("");
@@ -325,9 +331,32 @@ void Search::minimise(Found& found) {
   halt_ = stopped;
 }
 
+void Search::try_without_model(Found& found) {
+  if (found.plan.head.model == 0 || (found.stale == 0 && found.early == 0)) return;
+  SearchOptions options = setup_.search;
+  options.model = 0;
+  Portfolio portfolio(options);
+  Worker& worker = *workers_[0];
+  found.needs_model = true;
+  for (u64 i = 0; i < kRunsWithoutModel && found.needs_model; ++i) {
+    std::optional<Execution> execution = worker.run(portfolio.plan(i, state_.knowledge));
+    if (!execution) return;
+    RunLogs logs;
+    std::optional<Failure> failure = judge(worker, *execution, logs);
+    if (!failure) worker.drop_logs(*execution);
+    found.needs_model = !failure || failure->id != found.failure.id;
+    ++found.without_model;
+  }
+}
+
 void Search::keep(Found& found) {
   const std::string session_id = found.failure.id;
-  ticking([&] { minimise(found); }, false, "minimising");
+  ticking(
+      [&] {
+        minimise(found);
+        try_without_model(found);
+      },
+      false, "minimising");
   state_.failures.push_back(session_id);
   found.failure.id = store_.free_id(found.failure.identity);
   StoredFinding stored;

@@ -44,12 +44,15 @@ struct Found {
   Plan plan;  // what was asked for
   Trail trail;
   u64 switches = 0;
-  u64 first_switches = 0;  // before it was minimised
-  u64 times = 0;           // how many runs failed so
-  bool replayed = false;   // it failed again in the same way
-  bool fewest = false;     // no single deviation can be left out
-  u64 diverged = 0;        // not replayed: 1 + the choice where the replay went another way
-  std::string token;       // or "@FILE"
+  u64 first_switches = 0;    // before it was minimised
+  u64 times = 0;             // how many runs failed so
+  bool replayed = false;     // it failed again in the same way
+  bool fewest = false;       // no single deviation can be left out
+  u64 stale = 0, early = 0;  // loads of older values; stores before others in modification order
+  u64 without_model = 0;     // so many runs with sequentially consistent memory were tried
+  bool needs_model = false;  // and none of them failed so
+  u64 diverged = 0;          // not replayed: 1 + the choice where the replay went another way
+  std::string token;         // or "@FILE"
 };
 
 struct Progress {
@@ -106,6 +109,8 @@ class Search {
   /// The failure of an execution, with id; the logs are taken if it has one.
   std::optional<Failure> judge(Worker& worker, const Execution& execution, RunLogs& logs);
   void minimise(Found& found);
+  /// Whether it takes the memory model to fail so.
+  void try_without_model(Found& found);
   void keep(Found& found);
   /// Runs `job` on another thread; tells the listener how it goes and passes a stop on.
   void ticking(const std::function<void()>& job, bool timed, const char* phase);

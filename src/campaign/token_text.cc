@@ -83,7 +83,8 @@ TokenText read_token_text(const std::string& given) {
   result.plan.head.seed = view.seed;
   result.plan.head.points = view.points;
   result.plan.head.model = view.model;
-  result.plan.head.detect = view.model ? trail::kDetectClocks : trail::kDetectNothing;
+  result.plan.head.detect =
+      view.model && view.model != kRc11Model ? trail::kDetectClocks : trail::kDetectNothing;
   result.plan.predictions.assign(view.predictions, view.predictions + view.prediction_count);
   result.plan.head.tear = view.tear;
   if (!view.fair) result.plan.head.fair_after = 0;

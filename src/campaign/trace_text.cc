@@ -85,7 +85,7 @@ TraceRow trace_row(const Step& step, const finding::ProcessLog& process, Names& 
   TraceRow row{step.strand, "", 0, ""};
   std::string object;
   if (step.site) {
-    NamedSite site = names.site(process, *step.site);
+    NamedSite site = names.site_at(process, *step.site, step.object);
     row.file = site.frame.file;
     row.line = site.frame.line;
     object = site.variable;
@@ -104,12 +104,19 @@ TraceRow trace_row(const Step& step, const finding::ProcessLog& process, Names& 
   bool thread = op == "join" || op == "create" || op == "start" || op == "end" || op == "yield";
   if (object.empty() && step.object != 0 && !thread) object = names.object(process, step.object);
   std::string value = value_of(step);
+  if (!step.newest.empty()) value += " (stale, newest " + value_text(step.newest, step.size) + ")";
   if (reads || writes)
     row.what = object + (value.empty() ? (reads ? " read" : " written") : (reads ? " → " : " = ") + value);
   else
     row.what = op + (object.empty() ? "" : " " + object) + (value.empty() ? "" : " = " + value);
   row.what = names.clean(row.what);
   return row;
+}
+
+std::string value_text(const std::string& text, u64 size) {
+  if (text.empty()) return {};
+  u64 value[2] = {std::strtoull(text.c_str(), nullptr, 0), 0};
+  return value_text(value, static_cast<u32>(size));
 }
 
 std::map<int, std::string> strands_of(const std::vector<TraceRow>& rows, const RunLogs& logs) {

@@ -27,6 +27,8 @@ std::map<int, std::string> strands_of(const std::vector<TraceRow>& rows, const R
 /// A column per strand; with more than fit into `width`, a line per row that begins with its strand.
 std::string rows_text(const std::vector<TraceRow>& rows, const std::map<int, std::string>& strands,
                       Names& names, std::size_t width);
+/// The same as below of a number as logs write it, "0x3".
+std::string value_text(const std::string& text, u64 size);
 
 /// `width`: columns of the terminal. With more threads than fit, a line per step that begins with its thread.
 std::string trace_text(const RunLogs& logs, Names& names, std::size_t width);

@@ -5,8 +5,11 @@
 #ifndef DURESS_CLI_CATALOG_H_
 #define DURESS_CLI_CATALOG_H_
 
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "base/types.h"
 
 namespace duress::cli {
 
@@ -36,6 +39,11 @@ std::vector<std::string> heuristic_names();
 
 /// "" if `chain` (A:B:C) names only known analyses, else what is wrong with it.
 std::string check_chain(const std::string& chain);
+
+/// The numbers of a model that schedules are searched with, sc or rc11, and of a heuristic (""; none). ""
+/// or what is wrong.
+std::string check_model(const std::string& model, const std::string& heuristic, u32& number,
+                        std::optional<u32>& chosen);
 
 }  // namespace duress::cli
 

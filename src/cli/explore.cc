@@ -43,6 +43,7 @@ struct ExploreOptions {
   std::string points = "sync", backend = "fiber", time, run_timeout, dir = ".duress", color = "auto";
   std::string json;  // "-": stdout; "": none
   std::int64_t seed = 1;
+  std::string model = "sc", heuristic;
   bool quiet = false, verbose = false, no_minimise = false;
   std::vector<std::string> target;
 };
@@ -64,9 +65,14 @@ class ReportNames : public campaign::Names {
     record.modules_loaded = process.modules.size();
     return resolver_.race(process, record).sites[0].locks.at(0);
   }
-  campaign::NamedSite site(const finding::ProcessLog& process, const finding::SiteRecord& site) override {
+  campaign::NamedSite site(const finding::ProcessLog& process, const finding::SiteRecord& where) override {
+    return site_at(process, where, 0);
+  }
+  campaign::NamedSite site_at(const finding::ProcessLog& process, const finding::SiteRecord& where,
+                              finding::Address address) override {
     finding::RaceRecord record;
-    record.prev.site = record.cur.site = site;
+    record.address = address;
+    record.prev.site = record.cur.site = where;
     record.modules_loaded = process.modules.size();
     finding::Race race = resolver_.race(process, record);
     return {race.sites[0].site(), race.variable};
@@ -183,6 +189,7 @@ class Screen : public campaign::SearchListener {
           "needs {}{}{}; {} in run {}, seed {}", campaign::switches_text(found.switches),
           found.fewest ? "" : ", perhaps not the fewest", fewer, how, found.run + 1, options_.seed));
     }
+    if (found.plan.head.model != 0) lines.push_back(model_text(found));
     std::string dir = options_.dir == ".duress" ? "" : " --dir " + options_.dir;
     lines.push_back(fmt::format("replay: duress replay {}{}", found.failure.id, dir));
     std::string token = found.token;
@@ -194,7 +201,23 @@ class Screen : public campaign::SearchListener {
   static std::string strategy_text(const Found& found) {
     std::string text = std::string("found by ") + campaign::strategy_name(found.plan.strategy());
     if (found.plan.strategy() == StrategyId::kPct) text += fmt::format(" of depth {}", found.plan.head.depth);
+    if (found.plan.head.model != 0)
+      text += fmt::format(" with model {}, {}", campaign::model_name(found.plan.head.model),
+                          campaign::heuristic_name(found.plan.head.heuristic));
     return text;
+  }
+
+  /// What the model did to it.
+  static std::string model_text(const Found& found) {
+    if (found.stale == 0 && found.early == 0) return "needs no stale value: it fails with any memory model";
+    std::string text = found.stale != 0 ? plural(found.stale, "stale value") : "";
+    if (found.early != 0)
+      text += fmt::format("{}{} before an earlier one in modification order", text.empty() ? "" : ", ",
+                          plural(found.early, "store"));
+    if (found.without_model == 0) return "needs " + text;
+    return fmt::format("needs {}; with sequentially consistent memory {}", text,
+                       found.needs_model ? fmt::format("{} schedules pass", found.without_model)
+                                         : fmt::format("schedule {} fails too", found.without_model));
   }
 
   const ExploreOptions& options_;
@@ -304,6 +327,10 @@ std::string check(ExploreOptions& options, bool runs_given) {
                        nearest_hint(setup.search.strategy, known), fmt::join(known, ", "));
   }
   if (options.points != "sync" && options.points != "all") return "--points is sync or all";
+  if (std::string error =
+          check_model(options.model, options.heuristic, setup.search.model, setup.search.heuristic);
+      !error.empty())
+    return error;
   std::optional<double> seconds = campaign::parse_time(options.time.empty() ? "0" : options.time);
   std::optional<double> run_seconds = campaign::parse_time(!options.run_timeout.empty()  ? options.run_timeout
                                                            : options.backend == "thread" ? "60s"
@@ -358,6 +385,10 @@ int explore_command(const Arguments& arguments) {
       "--points", options.points,
       "Where threads may be switched: sync (default: synchronisation, atomics, racing accesses) or all "
       "(every access)");
+  app.add_option("--model", options.model,
+                 "Memory model: sc (default), or rc11: atomics as weak as C++20 allows");
+  app.add_option("--heuristic", options.heuristic,
+                 "Which legal value a load returns (see duress list heuristics); default: all in turn");
   CLI::Option* runs = app.add_option("--runs", setup.runs, "How many executions at most; default 1000")
                           ->check(CLI::PositiveNumber);
   app.add_option("--time", options.time, "How long at most: 30s, 5m, 2h");

@@ -51,6 +51,9 @@ struct RunOptions {
   std::int64_t seed = 1;
   std::string dir = ".duress";
   std::string volatile_order;
+  std::string model = "sc", heuristic;
+  u32 model_number = 0;
+  std::optional<u32> heuristic_number;
   std::string color = "auto";
   std::string model = "sc", heuristic = "Random";
   std::vector<std::string> only;
@@ -113,6 +116,10 @@ campaign::Plan controlled_plan(const RunOptions& options) {
   plan.head.seed = static_cast<u64>(options.seed);
   plan.head.strategy = raw(StrategyId::kRandom);
   plan.head.detect = 1;
+  plan.head.model = options.model_number;
+  u32 random = 0;
+  campaign::heuristic_from_name("Random", random);
+  plan.head.heuristic = options.heuristic_number.value_or(random);
   return plan;
 }
 
@@ -336,6 +343,10 @@ int run_command(const Arguments& arguments) {
   app.add_flag("--free", options.free, "Threads in parallel under the system's scheduler (default)");
   app.add_flag("--controlled", options.controlled,
                "One thread at a time, as --seed says: the same seed, the same run");
+  app.add_option("--model", options.model,
+                 "With --controlled, memory model: sc (default), or rc11: atomics as weak as C++20 allows");
+  app.add_option("--heuristic", options.heuristic,
+                 "Which legal value a load returns (see duress list heuristics); default Random");
   app.add_flag("--halt", options.halt, "Stop the program at its first race");
   app.add_option("--json", options.json, "Write one JSON document: --json to stdout, --json=FILE to a file");
   app.add_option("--suppressions", options.suppressions, "File of races to hide, in ThreadSanitizer's syntax")
@@ -388,6 +399,12 @@ int run_command(const Arguments& arguments) {
   }
   if (options.controlled && options.free)
     return wrong_use("run", "--free and --controlled exclude each other");
+  if (std::string error =
+          check_model(options.model, options.heuristic, options.model_number, options.heuristic_number);
+      !error.empty())
+    return wrong_use("run", error);
+  if (options.model_number != 0 && !options.controlled)
+    return wrong_use("run", "--model " + options.model + " needs --controlled");
   if (std::string error = check_chain(options.chain); !error.empty()) return wrong_use("run", error);
   if (options.model == "stale") {
     if (options.controlled)

@@ -16,6 +16,9 @@ struct LegalValue {
   SiteId site;        // of the newest store that wrote it; 0: it was there when tracking began
   u16 age;            // of its oldest visible occurrence, 0 is the newest. Says how values are ordered
   bool same_as_last;  // the last read of these bytes, by whatever thread, returned it
+  // rc11: a seq_cst operation would come before one that was executed before it. Mostly another schedule
+  // does the same.
+  bool reversed = false;
 };
 
 /// The set Vis of the paper: distinct values, the newest first. Invariant: count >= 1.

@@ -16,6 +16,7 @@
 #include "base/check.h"
 #include "runtime/adversary.h"
 #include "runtime/interceptors/real.h"
+#include "runtime/rc11.h"
 #include "runtime/runtime.h"
 #include "runtime/unwinding.h"
 
@@ -37,6 +38,8 @@ int server_in = -1, server_out = -1;
 thread_local DuressFrame* t_frames __attribute__((tls_model("initial-exec"))) =
     nullptr;                         // mapped for this strand
 constinit Strand* traced = nullptr;  // its operation's value is not known yet
+constinit bool traced_stale = false;
+constinit u64 traced_newest = 0;
 
 void* map_file(const char* path, size_t bytes, bool write) {
   long fd = raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path),
@@ -133,6 +136,8 @@ void put_step(const Strand& s, bool has_value, u64 value) {
   text.key("size").number(s.next.size);
   if (has_value) text.key("value").address(value);
   const char* as = nullptr;
+  if (has_value && traced_stale) text.key("newest").address(traced_newest);
+  traced_stale = false;
   text.key("site");
   if (is_access(s.next.kind)) {
     u8 flags = reinterpret_cast<const DuressSite*>(s.next.place)->flags;
@@ -210,16 +215,20 @@ void control_begin() {
   g_plain_matters = g_request->detect == trail::kDetectRaces || g_request->sites ||
                     g_request->points == trail::Points::kAll;
   if (g_request->trace) g_trace_value = trace_value;
-  if (g_request->detect) {
+  bool rc11 = g_request->model == raw(memory::ModelId::kRc11);
+  bool clocks = g_request->detect || rc11;
+  if (g_request->detect) rt.reporter.tell_points(&rt.points);
+  if (clocks) {
     rt.checking = g_request->detect == trail::kDetectRaces;
-    rt.reporter.tell_points(&rt.points);
     rt.enter_main_thread();
   }
-  if (g_request->model != 0) {
+  if (rc11) {
+    g_rc11 = new (map_memory(sizeof(Rc11Adversary))) Rc11Adversary(rt, *g_request, *g_record);
+  } else if (g_request->model != 0) {
     if (!g_request->detect) fatal("a request with a memory model must follow clocks");
     g_adversary = new (map_memory(sizeof(Adversary))) Adversary(rt, *g_request, *g_record);
   }
-  if (!g_request->detect) control_enter_strand();
+  if (!clocks) control_enter_strand();
   own_thread_number();
   t_strand = scheduler().begin(*g_request, g_record);
   memcpy(t_strand->name, "main", 5);
@@ -336,6 +345,11 @@ void control_atomic(const void* p, u64 size, OpKind kind, const DuressSite* site
   }
   scheduler().point({kind, static_cast<u32>(size), address_of(p), g_runtime->points.point(site),
                      reinterpret_cast<uptr>(site), site->line << 10 ^ site->column});
+}
+
+void control_trace_stale(u64 newest) {
+  traced_stale = true;
+  traced_newest = newest;
 }
 
 void control_done(bool changed) {

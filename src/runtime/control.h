@@ -89,6 +89,8 @@ void control_atomic(const void* p, u64 size, OpKind kind, const DuressSite* site
 /// After an operation at a point: it changed memory, or it did not; for the trace.
 void control_done(bool changed);
 extern void (*g_trace_value)(u64 value, u32 size);  // null: nobody wants to know
+/// The value that comes next is not the newest.
+void control_trace_stale(u64 newest);
 inline void control_trace_value(u64 value, u32 size) {
   if (DURESS_UNLIKELY(g_trace_value != nullptr)) g_trace_value(value, size);
 }

@@ -4,7 +4,7 @@
 namespace duress {
 
 AtomicOperation::AtomicOperation(const void* p, u8 size, bool writes, const DuressSite* site)
-    : thread_(g_runtime ? current_thread_or_adopt() : nullptr), writes_(writes) {
+    : thread_(g_runtime ? current_thread_or_adopt() : nullptr), site_(site), writes_(writes) {
   if (!thread_ || thread_->in_runtime) {
     thread_ = nullptr;
     return;
@@ -18,6 +18,7 @@ AtomicOperation::AtomicOperation(const void* p, u8 size, bool writes, const Dure
     entry_ = thread_->syncs.put(rt.syncs.get(reinterpret_cast<uptr>(p), size, &made));
   object_ = entry_->object;
   if (DURESS_UNLIKELY(made)) {
+    if (!rt.checking) rt.fasttrack.mark_sync(thread_->fasttrack, object_->address);
     rt.syncs.each_overlapping(object_->address, size, [&](SyncObject* other) {
       if (other == object_) return;
       other->overlapped.store(true, std::memory_order_release);
@@ -108,8 +109,62 @@ void AtomicOperation::modified(MemoryOrder order) {
   if (DURESS_UNLIKELY(mixed_)) tell_overlapping();
 }
 
+// ---- the model rc11
+
+/// Atomics of several sizes at one place are beyond the model.
+bool AtomicOperation::strongly() {
+  if (mixed_) g_rc11->drop(object_->address, object_->address + object_->size);
+  return mixed_;
+}
+
+u128 AtomicOperation::load_weakly(MemoryOrder order, u128 memory) {
+  if (!thread_) return memory;
+  if (strongly()) {
+    loaded(order);
+    return memory;
+  }
+  u128 value = g_rc11->load(*thread_, *object_, site_, order, memory);
+  note(SyncKind::kAtomicLoad, AccessKind::kAtomicRead, order);
+  return value;
+}
+
+bool AtomicOperation::store_weakly(MemoryOrder order, u128 memory, u128 value) {
+  if (!thread_) return true;
+  if (strongly()) {
+    stored(order);
+    return true;
+  }
+  note(SyncKind::kAtomicStore, AccessKind::kAtomicWrite, order);
+  return g_rc11->store(*thread_, *object_, site_, order, memory, value);
+}
+
+bool AtomicOperation::update_weakly(MemoryOrder success, MemoryOrder failure, u128 memory,
+                                    memory::Update& update, memory::Rc11Model::Updated& updated) {
+  if (!thread_ || strongly()) return false;
+  updated = g_rc11->update(*thread_, *object_, site_, success, failure, memory, update);
+  return true;
+}
+
+void AtomicOperation::updating(bool wrote, MemoryOrder success, MemoryOrder failure) {
+  if (wrote) {
+    note(SyncKind::kAtomicRmw, AccessKind::kAtomicRmw, success);
+  } else {
+    note(SyncKind::kAtomicLoad, AccessKind::kAtomicRead, failure);
+  }
+}
+
+void sync_futex(const void* waits_on) {
+  if (!g_rc11) return;
+  Thread* t = current_thread();
+  InRuntime in(t);
+  if (!in.entered()) return;
+  g_rc11->futex(*t, waits_on);
+  FastTrack::after_sync(t->fasttrack);
+}
+
 void sync_atomic_store(const void* address, u8 size, uptr) {
   if (!current_thread()) return;
+  if (g_rc11) g_rc11->drop(reinterpret_cast<uptr>(address), reinterpret_cast<uptr>(address) + size);
   static const DuressSite kNowhere = {};
   AtomicOperation op(address, size, true, &kNowhere);
   op.stored(MemoryOrder::kRelease);
@@ -160,9 +215,63 @@ T exchange_if(T* at, T expected, T desired) {
 }
 
 template <typename T>
+void write_memory(T* at, T value) {
+  if constexpr (sizeof(T) == 16) {
+    T old = *at;
+    for (T seen; (seen = exchange_if<T>(at, old, value)) != old; old = seen) {
+    }
+  } else {
+    __atomic_store_n(at, value, __ATOMIC_SEQ_CST);
+  }
+}
+
+/// An update under the model rc11: `function(old, &value)` says whether it writes.
+template <typename T, typename Function>
+class WeakUpdate final : public memory::Update {
+ public:
+  WeakUpdate(AtomicOperation& operation, MemoryOrder success, MemoryOrder failure, Function function)
+      : operation_(operation), success_(success), failure_(failure), function_(function) {}
+  Change apply(u128 old) const override {
+    T value = 0;
+    bool writes = function_(static_cast<T>(old), &value);
+    return {value, writes};
+  }
+  void performed(bool wrote) override { operation_.updating(wrote, success_, failure_); }
+
+ private:
+  AtomicOperation& operation_;
+  MemoryOrder success_, failure_;
+  Function function_;
+};
+
+/// False: the model has no place for it, and nothing was done.
+template <typename T, typename Function>
+bool update_weakly(void* p, MemoryOrder success, MemoryOrder failure, const DuressSite* site,
+                   Function function, T* old) {
+  AtomicOperation operation(p, sizeof(T), true, site);
+  auto* at = static_cast<T*>(p);
+  WeakUpdate<T, Function> update(operation, success, failure, function);
+  memory::Rc11Model::Updated updated;
+  if (!operation.update_weakly(success, failure, *at, update, updated)) return false;
+  *old = static_cast<T>(updated.read.value);
+  auto value = static_cast<T>(updated.value);
+  control_trace_value(static_cast<u64>(updated.wrote ? value : *old), sizeof(T));
+  if (!updated.wrote) return true;
+  control_done(*at != value);
+  if (updated.written.newest) write_memory(at, value);
+  return true;
+}
+
+template <typename T>
 T atomic_rmw(void* p, T v, u32 op, MemoryOrder order, const DuressSite* site) {
   if (DURESS_UNLIKELY(controlled() != nullptr)) {
     control_atomic(p, sizeof(T), OpKind::kAtomicRmw, site);
+    T read;
+    auto change = [v, op](T old, T* value) {
+      *value = apply<T>(old, v, op);
+      return true;
+    };
+    if (g_rc11 && update_weakly<T>(p, order, order, site, change, &read)) return read;
     T before = *static_cast<T*>(p), after = apply<T>(before, v, op);
     control_done(before != after);
     control_trace_value(static_cast<u64>(after), sizeof after);
@@ -187,6 +296,12 @@ T atomic_cas(void* p, T expected, T desired, MemoryOrder success, MemoryOrder fa
              const DuressSite* site) {
   if (DURESS_UNLIKELY(controlled() != nullptr)) {
     control_atomic(p, sizeof(T), OpKind::kAtomicRmw, site);
+    T read;
+    auto change = [expected, desired](T old, T* value) {
+      *value = desired;
+      return old == expected;
+    };
+    if (g_rc11 && update_weakly<T>(p, success, failure, site, change, &read)) return read;
     T before = *static_cast<T*>(p), after = before == expected ? desired : before;
     control_done(before != after);
     control_trace_value(static_cast<u64>(after), sizeof after);
@@ -234,7 +349,11 @@ DURESS_EXPORT void __duress_fence(u32 order, const DuressSite*) {
   Thread* t = current_thread_or_adopt();
   InRuntime in(t);
   if (!in.entered()) return;
-  t->clock.fence(static_cast<MemoryOrder>(order));
+  if (DURESS_UNLIKELY(g_rc11 != nullptr && controlled())) {
+    g_rc11->fence(*t, static_cast<MemoryOrder>(order));
+  } else {
+    t->clock.fence(static_cast<MemoryOrder>(order));
+  }
   FastTrack::after_sync(t->fasttrack);
   if (!g_runtime->direct) g_runtime->chain.sync(t->view, {SyncKind::kFence, 0, order});
 }

@@ -6,6 +6,7 @@
 #define DURESS_RUNTIME_HOOKS_ATOMIC_H_
 
 #include "runtime/control.h"
+#include "runtime/rc11.h"
 #include "runtime/runtime.h"
 
 namespace duress {
@@ -18,6 +19,17 @@ class AtomicOperation {
   AtomicOperation(const AtomicOperation&) = delete;
   AtomicOperation& operator=(const AtomicOperation&) = delete;
 
+  // Instead, under the model rc11. `memory` is what memory holds.
+  /// What the load returns.
+  u128 load_weakly(MemoryOrder order, u128 memory);
+  /// Whether to write it to memory.
+  bool store_weakly(MemoryOrder order, u128 memory, u128 value);
+  /// False: not under the model. Else `updated` says what to return and to write.
+  bool update_weakly(MemoryOrder success, MemoryOrder failure, u128 memory, memory::Update& update,
+                     memory::Rc11Model::Updated& updated);
+  /// An update has acquired, and releases next.
+  void updating(bool wrote, MemoryOrder success, MemoryOrder failure);
+
   // After the real operation; each does nothing when the thread is not looked at.
   void loaded(MemoryOrder order);
   void stored(MemoryOrder order);
@@ -25,10 +37,12 @@ class AtomicOperation {
 
  private:
   void note(SyncKind kind, AccessKind access, MemoryOrder order);
+  bool strongly();
   void learn_overlapping(MemoryOrder order);
   void tell_overlapping();
 
   Thread* thread_;
+  const DuressSite* site_;
   SyncTable::Cache::Entry* entry_ = nullptr;
   bool writes_;
   SyncObject* object_ = nullptr;
@@ -69,20 +83,27 @@ T atomic_load(const void* p, MemoryOrder order, const DuressSite* site) {
   } else {
     value = __atomic_load_n(static_cast<const T*>(p), __ATOMIC_SEQ_CST);
   }
-  op.loaded(order);
+  if (DURESS_UNLIKELY(point && g_rc11 != nullptr)) {
+    value = static_cast<T>(op.load_weakly(order, value));
+  } else {
+    op.loaded(order);
+  }
   if (DURESS_UNLIKELY(point)) control_trace_value(static_cast<u64>(value), sizeof value);
   return value;
 }
 
 template <typename T>
 void atomic_store(void* p, T value, MemoryOrder order, const DuressSite* site) {
-  if (DURESS_UNLIKELY(controlled() != nullptr)) {
+  bool point = controlled() != nullptr;
+  if (DURESS_UNLIKELY(point)) {
     control_atomic(p, sizeof(T), OpKind::kAtomicWrite, site);
     control_done(*static_cast<T*>(p) != value);
     control_trace_value(static_cast<u64>(value), sizeof value);
   }
   AtomicOperation op(p, sizeof(T), true, site);
   auto* at = static_cast<T*>(p);
+  bool weak = DURESS_UNLIKELY(point && g_rc11 != nullptr);
+  if (weak && !op.store_weakly(order, *at, value)) return;
   if constexpr (sizeof(T) == 16) {
     T old = *at;
     for (T seen; (seen = __sync_val_compare_and_swap(at, old, value)) != old; old = seen) {
@@ -90,7 +111,7 @@ void atomic_store(void* p, T value, MemoryOrder order, const DuressSite* site) {
   } else {
     __atomic_store_n(at, value, __ATOMIC_SEQ_CST);
   }
-  op.stored(order);
+  if (!weak) op.stored(order);
 }
 
 }  // namespace duress

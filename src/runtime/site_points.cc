@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/prng.h"
 #include "base/raw.h"
+#include "memory/model.h"
 #include "trail/site_key.h"
 
 namespace duress {
@@ -29,6 +30,11 @@ void each_unit(const DuressModule& module, Body body) {
     body(*header, sites, strings, flags);
     at = reinterpret_cast<const char*>(sites + header->sites);
   }
+}
+
+/// Whether the model looks at plain accesses of the sites that the request names.
+bool tracks_plain(const trail::Request& request) {
+  return request.model != raw(memory::ModelId::kSc) && request.model != raw(memory::ModelId::kRc11);
 }
 
 bool is_atomic_site(const DuressSite& site) {
@@ -96,7 +102,7 @@ void SitePoints::add(const DuressModule& module) {
   make_keys(unit);
   if (request_) {
     mark_requested(unit);
-    if (request_->model) mark_variables(unit);
+    if (tracks_plain(*request_)) mark_variables(unit);
     set_bodies(module);
   }
 }
@@ -173,7 +179,7 @@ void SitePoints::apply(const trail::Request& request) {
   request_ = &request;
   for (u32 i = 0; i < count_; ++i) {
     mark_requested(units_[i]);
-    if (request.model) mark_variables(units_[i]);
+    if (tracks_plain(request)) mark_variables(units_[i]);
     set_bodies(units_[i].module);
   }
 }

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "runtime/adversary.h"
 #include "runtime/parallel_adversary.h"
+#include "runtime/rc11.h"
 #include "runtime/runtime.h"
 
 namespace duress {
@@ -214,6 +215,7 @@ void memory_freeing(void* p, uptr pc) {
     if (DURESS_UNLIKELY(g_adversary != nullptr)) g_adversary->forget(at(p), at(p) + block.size);
     if (DURESS_UNLIKELY(g_parallel_adversary != nullptr))
       g_parallel_adversary->forget(at(p), at(p) + block.size);
+    if (DURESS_UNLIKELY(g_rc11 != nullptr)) g_rc11->forget(at(p), at(p) + block.size);
     if (!rt.direct) rt.chain.sync(t.view, {SyncKind::kFree, at(p), block.size});
   });
 }

@@ -43,6 +43,9 @@ void sync_acquire(const void* object, uptr pc);
 /// Call the first before the real store, the second after the real load.
 void sync_atomic_store(const void* address, u8 size, uptr pc);
 void sync_atomic_load(const void* address, u8 size, uptr pc);
+/// A strand waits on a futex, or wakes others (null). It orders nothing; but the kernel sees the newest
+/// value.
+void sync_futex(const void* waits_on);
 /// The object ends (destroy) or begins anew (init): what it carried is forgotten.
 void sync_forget(const void* object);
 

@@ -32,6 +32,7 @@ enum class ValueKind : u8 {
   kEarlyTimer,  // 1: a timer may fire although other threads could run
   kCoin,
   kStoredValue,  // which of the values that a load may return, 0 is the newest
+  kStorePlace,   // where an atomic store comes in modification order, 0 is the end
 };
 
 class Strategy {

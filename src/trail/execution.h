@@ -148,7 +148,8 @@ struct Record {
   static constexpr u32 kMostReplaced = 16;
   Replaced first_replaced[kMostReplaced] = {};  // the first of them
   u64 profiled = 0;                             // how many Prediction are at kProfileOffset
-  u64 unused[3] = {};
+  u64 early_stores = 0;                         // atomic stores that are not last in modification order
+  u64 unused[2] = {};
   u64 deviations = 0;
   // Deviation trail[]
 

@@ -89,6 +89,7 @@ void sync_atomic_store(const void* o, u8 size, uptr) {
 void sync_atomic_load(const void* o, u8 size, uptr) {
   FAKE("atomic_load", o, size);
 }
+void sync_futex(const void*) {}
 void sync_forget(const void* o) {
   FAKE("forget", o);
 }

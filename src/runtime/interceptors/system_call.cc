@@ -53,6 +53,7 @@ bool futex_strand(long address, long operation, long value, long timeout, long o
       }
       Operation op = {OpKind::kFutexWait, 0, address_of(word), 0, pc};
       scheduler().point(op);
+      sync_futex(word);
       if (word->load() != static_cast<u32>(value)) {
         *result = -EAGAIN;
         return true;
@@ -65,6 +66,7 @@ bool futex_strand(long address, long operation, long value, long timeout, long o
     case FUTEX_WAKE:
     case FUTEX_WAKE_BITSET:
       control_point(OpKind::kFutexWake, word, pc);
+      sync_futex(nullptr);
       *result = static_cast<long>(scheduler().wake(address_of(word), static_cast<u32>(value)));
       return true;
     default:

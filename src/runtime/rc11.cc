@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/rc11.h"
+
+#include <string.h>
+
+#include "runtime/control.h"
+
+namespace duress {
+
+Rc11Adversary* g_rc11 = nullptr;
+
+namespace {
+
+memory::Rc11Model::Options options_of(const trail::Request& request) {
+  memory::Rc11Model::Options options;
+  options.fair_after = request.fair_after;
+  return options;
+}
+
+}  // namespace
+
+// Failures that need one old value among a thousand loads are found by runs in which few are old, those that
+// need several together by runs in which most are: so runs differ in that, by their seed.
+Rc11Adversary::Rc11Adversary(Runtime& runtime, const trail::Request& request, trail::Record& record)
+    : runtime_(runtime),
+      record_(record),
+      heuristic_(static_cast<memory::HeuristicId>(request.heuristic)),
+      prng_(mix(request.seed ^ 0x5c11)),
+      rarity_(1u << 2 * prng_.below(3)),
+      reverses_(prng_.chance(1, 8)),
+      model_(runtime.arena, *this, options_of(request)) {}
+
+const VectorClock* Rc11Adversary::next(u32* cursor) {
+  // One strand runs at a time: the list stands still.
+  u32 at = (*cursor)++;
+  Thread* t = runtime_.live;
+  while (t && at--) t = t->next;
+  return t ? &t->clock.clock() : nullptr;
+}
+
+u32 Rc11Adversary::read(const memory::Legal& legal) {
+  if (newest_) return 0;
+  u32 wanted = 0;
+  if (interested()) {
+    memory::Legal rest;
+    u32 indexes[memory::Legal::kMost];
+    for (u32 i = 0; i < legal.count; ++i) {
+      if (legal.values[i].reversed && !reverses_) continue;
+      indexes[rest.count] = i;
+      rest.values[rest.count++] = legal.values[i];
+    }
+    if (rest.count > 1) wanted = indexes[memory::pick_value(heuristic_, rest, *this)];
+  }
+  return scheduler().decide(sched::ValueKind::kStoredValue, legal.count, wanted);
+}
+
+u32 Rc11Adversary::place(u32 places, u32 forward) {
+  if (newest_) return 0;
+  u32 most = reverses_ ? places : forward, wanted = 0;
+  if (most > 1 && interested() && prng_.chance(1, 2)) {
+    bool oldest =
+        heuristic_ == memory::HeuristicId::kOldest || heuristic_ == memory::HeuristicId::kOldestButDifferent;
+    wanted = oldest ? most - 1 : choose(most);
+  }
+  return scheduler().decide(sched::ValueKind::kStorePlace, places, wanted);
+}
+
+/// libstdc++ waits for atomics and notifies through a table of its own, whose protocol counts on more than
+/// the standard promises; nobody who waits for an atomic could do anything about that.
+bool Rc11Adversary::trusts(const DuressSite* site) {
+  Trusted& known = trusted_[reinterpret_cast<uptr>(site) / sizeof(DuressSite) % 256];
+  if (known.site != site)
+    known = {site, strstr(runtime_.points.source(site).function, "__waiter") != nullptr};
+  return known.trusted;
+}
+
+void Rc11Adversary::begin(Thread& t, const DuressSite* site) {
+  newest_ = trusts(site);
+  if (newest_) model_.fence(t.clock, MemoryOrder::kSeqCst);
+}
+
+void Rc11Adversary::note(const SyncObject& object, const DuressSite* site,
+                         const memory::Rc11Model::Read& read, u128 memory) {
+  if (!read.stale) return;
+  ++record_.stale_loads;
+  control_trace_stale(static_cast<u64>(memory));
+  u64 number = record_.replaced++;
+  if (number >= trail::Record::kMostReplaced) return;
+  trail::Replaced& replaced = record_.first_replaced[number];
+  replaced = {scheduler().running()->number, runtime_.points.key(site), object.size, 0, {}, {}};
+  memcpy(replaced.value, &read.value, sizeof replaced.value);
+  memcpy(replaced.newest, &memory, sizeof replaced.newest);
+  if (scheduler().request().strategy == raw(StrategyId::kReplay)) log_stale(object, site, replaced);
+}
+
+/// Only in replays: a search has thousands of runs, and few of them are looked at.
+void Rc11Adversary::log_stale(const SyncObject& object, const DuressSite* site,
+                              const trail::Replaced& replaced) {
+  Uncontrolled here;
+  runtime_.modules.log_new();
+  Text text(runtime_.arena);
+  text.put('{').key("t").quoted("stale").key("strand").number(replaced.strand).key("site");
+  runtime_.modules.put_site(text, runtime_.modules.site_id(site));
+  text.key("object")
+      .address(object.address)
+      .key("size")
+      .number(replaced.size)
+      .key("value")
+      .address(replaced.value[0]);
+  text.key("newest").address(replaced.newest[0]).put('}');
+  runtime_.log.write(text);
+}
+
+u128 Rc11Adversary::load(Thread& t, SyncObject& object, const DuressSite* site, MemoryOrder order,
+                         u128 memory) {
+  begin(t, site);
+  memory::Rc11Model::Read read = model_.load(t.clock, object_of(object, site), order, memory, *this);
+  note(object, site, read, memory);
+  return read.value;
+}
+
+bool Rc11Adversary::store(Thread& t, SyncObject& object, const DuressSite* site, MemoryOrder order,
+                          u128 memory, u128 value) {
+  begin(t, site);
+  bool newest = model_.store(t.clock, object_of(object, site), order, memory, value, *this).newest;
+  record_.early_stores += !newest;
+  return newest;
+}
+
+memory::Rc11Model::Updated Rc11Adversary::update(Thread& t, SyncObject& object, const DuressSite* site,
+                                                 MemoryOrder success, MemoryOrder failure, u128 memory,
+                                                 memory::Update& update) {
+  begin(t, site);
+  memory::Rc11Model::Updated updated =
+      model_.update(t.clock, object_of(object, site), success, failure, memory, update, *this);
+  note(object, site, updated.read, memory);
+  record_.early_stores += updated.wrote && !updated.written.newest;
+  return updated;
+}
+
+void Rc11Adversary::futex(Thread& t, const void* waits_on) {
+  model_.fence(t.clock, MemoryOrder::kSeqCst);
+  if (!waits_on) return;
+  SyncObject* object = runtime_.syncs.find(reinterpret_cast<uptr>(waits_on), 4);
+  if (!object) return;
+  u32 memory = __atomic_load_n(static_cast<const u32*>(waits_on), __ATOMIC_RELAXED);
+  newest_ = true;
+  model_.load(t.clock, {object->address, 4, SiteId{0}, object->released}, MemoryOrder::kRelaxed, memory,
+              *this);
+}
+
+}  // namespace duress

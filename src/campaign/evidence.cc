@@ -144,7 +144,9 @@ const finding::ProcessLog* RunLogs::process() const {
   return run.processes.empty() ? nullptr : &run.processes.front();
 }
 
-std::vector<trail::SitePair> racing_pairs(const RunLogs& logs) {
+/// The pairs of sites of one list of every process, as keys, sorted, each once.
+static std::vector<trail::SitePair> pairs_of(const RunLogs& logs,
+                                             std::vector<finding::RaceRecord> finding::ProcessLog::*list) {
   auto key_of = [&](const std::optional<finding::SiteRecord>& site) -> u32 {
     if (!site) return 0;
     for (const SiteKey& known : logs.keys) {
@@ -154,7 +156,7 @@ std::vector<trail::SitePair> racing_pairs(const RunLogs& logs) {
   };
   std::vector<trail::SitePair> pairs;
   for (const finding::ProcessLog& process : logs.run.processes) {
-    for (const finding::RaceRecord& race : process.races) {
+    for (const finding::RaceRecord& race : process.*list) {
       u32 first = key_of(race.prev.site), second = key_of(race.cur.site);
       if (first == 0 || second == 0) continue;
       pairs.push_back({std::min(first, second), std::max(first, second)});
@@ -169,6 +171,14 @@ std::vector<trail::SitePair> racing_pairs(const RunLogs& logs) {
   };
   pairs.erase(std::unique(pairs.begin(), pairs.end(), same), pairs.end());
   return pairs;
+}
+
+std::vector<trail::SitePair> racing_pairs(const RunLogs& logs) {
+  return pairs_of(logs, &finding::ProcessLog::races);
+}
+
+std::vector<trail::SitePair> suspected_pairs(const RunLogs& logs) {
+  return pairs_of(logs, &finding::ProcessLog::potentials);
 }
 
 }  // namespace duress::campaign

@@ -5,11 +5,15 @@
 #ifndef DURESS_EVENT_ANALYSES_H_
 #define DURESS_EVENT_ANALYSES_H_
 
-// DURESS_ANALYSIS(name, description)
-#define DURESS_ANALYSES(DURESS_ANALYSIS)                                                        \
-  DURESS_ANALYSIS(Empty, "no work: what delivering events costs")                               \
-  DURESS_ANALYSIS(Count, "counts accesses per kind and synchronisation per kind; forwards all") \
-  DURESS_ANALYSIS(Print, "prints every event; forwards all")                                    \
-  DURESS_ANALYSIS(FastTrack, "precise happens-before race detection with epochs; the default")
+// DURESS_ANALYSIS(identifier, name, description). What make_IDENTIFIER() makes is called name in chains.
+#define DURESS_ANALYSES(DURESS_ANALYSIS)                                                                 \
+  DURESS_ANALYSIS(Empty, "Empty", "no work: what delivering events costs")                               \
+  DURESS_ANALYSIS(Count, "Count", "counts accesses per kind and synchronisation per kind; forwards all") \
+  DURESS_ANALYSIS(Print, "Print", "prints every event; forwards all")                                    \
+  DURESS_ANALYSIS(FastTrackAnalysis, "FastTrack",                                                        \
+                  "precise happens-before race detection with epochs; the default")                      \
+  DURESS_ANALYSIS(                                                                                       \
+      Hybrid, "Hybrid",                                                                                  \
+      "potential races: pairs of sites with no lock in common that no message orders (RaceFuzzer)")
 
 #endif  // DURESS_EVENT_ANALYSES_H_

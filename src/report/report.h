@@ -25,6 +25,8 @@ struct Report {
   std::string cwd;   // paths below it are shown relative to it
   int root_pid = 0;  // findings of other processes say which
   std::vector<finding::Race> races;
+  std::vector<finding::Race> potential;  // suspected only; not among `races`
+  std::vector<finding::Suspicion> suspicions;
   std::uint64_t suppressed = 0;  // groups hidden
   std::vector<finding::Crash> crashes;
   std::vector<std::string> incomplete;

@@ -11,10 +11,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "analysis/count/count.h"
-#include "analysis/empty/empty.h"
-#include "analysis/fasttrack/fasttrack_analysis.h"
-#include "analysis/print/print.h"
 #include "base/check.h"
 #include "runtime/control.h"
 #include "runtime/crash.h"
@@ -37,17 +33,6 @@ constinit thread_local Thread* t_current __attribute__((tls_model("initial-exec"
 namespace {
 
 thread_local bool t_ended __attribute__((tls_model("initial-exec"))) = false;
-
-Analysis* make_analysis(void* context, const char* name, size_t length) {
-  auto& rt = *static_cast<Runtime*>(context);
-  auto is = [&](const char* n) { return strlen(n) == length && memcmp(n, name, length) == 0; };
-  if (is("Empty")) return new (rt.arena.allocate(sizeof(Empty))) Empty;
-  if (is("Count")) return new (map_memory(sizeof(Count))) Count(rt.arena);
-  if (is("Print")) return new (rt.arena.allocate(sizeof(Print))) Print(rt.arena, rt.reporter);
-  if (is("FastTrack"))
-    return new (rt.arena.allocate(sizeof(FastTrackAnalysis))) FastTrackAnalysis(rt.fasttrack);
-  return nullptr;
-}
 
 /// Reads a small file of /proc; the result ends with a NUL.
 size_t read_small_file(const char* path, char* buffer, size_t size) {
@@ -129,9 +114,9 @@ void start(char** environment) {
     fatal("cannot map the shadow table at 0x7fe00000", "something else is there, or 'ulimit -v' is too low");
   }
   const char* bad;
-  if (!rt->chain.build(options.chain_, &make_analysis, rt, &bad)) {
+  if (!rt->chain.build(options.chain_, &make_analysis, &rt->analysis_context, &bad)) {
     Text message(option_arena);
-    message.put("unknown analysis '").put(bad, strcspn(bad, ":")).put('\'').put('\0');
+    message.put("the chain of analyses is wrong at '").put(bad).put('\'').put('\0');
     fatal(message.data(), "duress list analyses names them");
   }
   rt->direct = strcmp(options.chain_, "FastTrack") == 0;
@@ -257,7 +242,10 @@ void Runtime::finish(int code) {
     threads_lock.lock();
     for (Thread* t = live; t; t = t->next) rules.add(t->fasttrack.rules);
     threads_lock.unlock();
-    rules.each([&](const char* name, u64 value) { reporter.stat(name, value); });
+    if (chain.has("FastTrack")) {
+      rules.each([&](const char* name, u64 value) { reporter.stat(name, value); });
+    }
+    chain.counters(reporter);
     reporter.stat("races", reporter.races());
     reporter.stat("threads", threads.count());
     reporter.stat("collections", fasttrack.collections());
@@ -329,6 +317,8 @@ void thread_started(Thread* t) {
   rt.fasttrack.forget(t->fasttrack, t->stack_begin, t->stack_end);
   FastTrack::after_sync(t->fasttrack);
   rt.chain.sync(t->view, {SyncKind::kThreadStart, 0, 0});
+  rt.chain.fresh(t->stack_begin, t->stack_end);
+  if (!rt.direct) rt.chain.sync(t->view, {SyncKind::kMap, t->stack_begin, t->stack_end - t->stack_begin});
   t->in_runtime = false;
 }
 

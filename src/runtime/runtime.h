@@ -39,6 +39,7 @@ struct Runtime {
   ShadowMap shadow;
   SyncTable syncs{arena};
   FastTrack fasttrack{arena, shadow, syncs, reporter};
+  AnalysisContext analysis_context{arena, reporter, reporter, lock_sets, &fasttrack};
   Chain chain{arena};
   SitePoints points;
   bool controlled = false;

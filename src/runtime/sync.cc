@@ -71,7 +71,7 @@ void unlocking(Runtime& rt, Thread& t, uptr lock, bool shared) {
 }
 
 void release_through(Runtime& rt, Thread& t, SyncObject* object, uptr name, bool join) {
-  rt.chain.sync(t.view, {SyncKind::kRelease, name, 0});
+  rt.chain.sync(t.view, {SyncKind::kRelease, name, join ? u64{1} : 0});
   SpinGuard guard(object->lock);
   if (join) {
     t.clock.release_join(object->released);
@@ -133,11 +133,14 @@ void sync_acquire(const void* object, uptr) {
 }
 
 void sync_forget(const void* object) {
-  as_event([&](Runtime& rt, Thread&) {
+  as_event([&](Runtime& rt, Thread& t) {
     if (SyncObject* o = rt.syncs.find(at(object), 0)) {
-      SpinGuard guard(o->lock);
-      o->released.clear(rt.arena);
-      o->readers.clear(rt.arena);
+      {
+        SpinGuard guard(o->lock);
+        o->released.clear(rt.arena);
+        o->readers.clear(rt.arena);
+      }
+      if (!rt.direct) rt.chain.sync(t.view, {SyncKind::kForget, at(object), 0});
     }
   });
 }
@@ -201,7 +204,12 @@ void memory_freeing(void* p, uptr pc) {
   as_event([&](Runtime& rt, Thread& t) {
     HeapBlock block = rt.heap.remove(at(p));
     if (!block.start) return;
-    rt.fasttrack.freed(t.fasttrack, at(p), block.size, {kFreeSite, rt.context(t, pc)});
+    Place place{kFreeSite, rt.context(t, pc)};
+    if (rt.direct) {
+      rt.fasttrack.freed(t.fasttrack, at(p), block.size, place);
+    } else {
+      rt.chain.access(t.view, {at(p), static_cast<u32>(block.size), AccessKind::kFree, place});
+    }
     if (DURESS_UNLIKELY(g_adversary != nullptr)) g_adversary->forget(at(p), at(p) + block.size);
     if (!rt.direct) rt.chain.sync(t.view, {SyncKind::kFree, at(p), block.size});
   });
@@ -211,6 +219,7 @@ void memory_mapped(void* p, size_t size) {
   as_event([&](Runtime& rt, Thread& t) {
     rt.fasttrack.forget(t.fasttrack, at(p), at(p) + size);
     rt.chain.fresh(at(p), at(p) + size);
+    if (!rt.direct) rt.chain.sync(t.view, {SyncKind::kMap, at(p), size});
   });
 }
 

@@ -16,7 +16,10 @@ namespace duress {
 /// Threads: fields belong to the thread itself unless said otherwise.
 struct Thread {
   Thread(Arena& arena, Tid id, Slot slot, Clock first)
-      : tid(id), clock(arena, slot, first), fasttrack(clock, &unborn), view{id, &clock, &fasttrack} {}
+      : tid(id),
+        clock(arena, slot, first),
+        fasttrack(clock, &unborn),
+        view{id, &clock, &fasttrack, &fasttrack.locks} {}
 
   DuressSelf unborn = {};  // stands for __duress_self until the thread runs
   Tid tid;

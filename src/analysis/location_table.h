@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an analysis knows of each location. Programs access words, so a state for each byte would cost eight
+// look-ups and eight times the memory; but neighbours must not be mixed up, and accesses of other sizes
+// overlap. So eight bytes share a cell, and a cell is a list of pieces: bytes that were always accessed
+// together have one state. An access that covers a piece in part splits it. Nearly every cell has one piece.
+#ifndef DURESS_ANALYSIS_LOCATION_TABLE_H_
+#define DURESS_ANALYSIS_LOCATION_TABLE_H_
+
+#include <string.h>
+
+#include "base/arena.h"
+
+namespace duress {
+
+/// State must have: a default that means "never accessed", copy(Arena&) → State, drop(Arena&).
+/// Threads: any; a lock for each 64 bytes of target memory, held while a state is visited.
+template <typename State>
+class LocationTable {
+ public:
+  explicit LocationTable(Arena& arena) : arena_(arena) {
+    buckets_ = static_cast<std::atomic<Block*>*>(map_memory(kBuckets * sizeof(Block*)));
+  }
+  ~LocationTable() {
+    for (u32 i = 0; i < kBuckets && blocks_; ++i) {
+      for (Block* block = buckets_[i].load(std::memory_order_relaxed); block;) {
+        Block* next = block->next;
+        for (Piece*& cell : block->cells) drop(cell);
+        arena_.free(block, sizeof(Block));
+        block = next;
+        --blocks_;
+      }
+    }
+    unmap_memory(buckets_, kBuckets * sizeof(Block*));
+  }
+  LocationTable(const LocationTable&) = delete;
+  LocationTable& operator=(const LocationTable&) = delete;
+
+  /// Calls visit(state, first byte, size) for each piece of [address, address + size); size is how many bytes
+  /// follow each other from the first, and at most 8.
+  template <typename Visit>
+  void access(uptr address, u64 size, Visit visit) {
+    uptr end = address + size;
+    for (uptr granule = address & ~uptr{7}; granule < end; granule += 8) {
+      u8 mask = 0xff;
+      if (granule < address) mask &= static_cast<u8>(0xff << (address - granule));
+      if (end - granule < 8) mask &= static_cast<u8>(0xff >> (8 - (end - granule)));
+      Block* block = find_or_make(granule);
+      SpinGuard guard(block->lock(granule));
+      visit_cell(block->cell(granule), granule, mask, visit);
+    }
+  }
+
+  /// The same, only where something was accessed before.
+  template <typename Visit>
+  void existing(uptr address, u64 size, Visit visit) {
+    uptr end = address + size;
+    for (uptr granule = address & ~uptr{7}; granule < end;) {
+      Block* block = find(granule);
+      if (!block) {
+        granule = (granule | (kBlockBytes - 1)) + 1;
+        continue;
+      }
+      SpinGuard guard(block->lock(granule));
+      for (Piece* p = block->cell(granule); p; p = p->next) visit(p->state);
+      granule += 8;
+    }
+  }
+
+  /// Fresh memory: what was known of it goes.
+  void forget(uptr begin, uptr end) {
+    for (uptr granule = begin & ~uptr{7}; granule < end;) {
+      Block* block = find(granule);
+      if (!block) {
+        granule = (granule | (kBlockBytes - 1)) + 1;
+        continue;
+      }
+      {
+        SpinGuard guard(block->lock(granule));
+        drop(block->cell(granule));
+      }
+      granule += 8;
+    }
+  }
+
+  template <typename Visit>
+  void each(Visit visit) {
+    for (u32 i = 0; i < kBuckets; ++i) {
+      for (Block* block = buckets_[i].load(std::memory_order_acquire); block; block = block->next) {
+        for (uptr k = 0; k < kCells; ++k) {
+          SpinGuard guard(block->locks[k / 8]);
+          for (Piece* p = block->cells[k]; p; p = p->next) visit(p->state);
+        }
+      }
+    }
+  }
+
+ private:
+  static constexpr uptr kBlockBytes = 4096;
+  static constexpr uptr kCells = kBlockBytes / 8;
+  static constexpr u32 kBuckets = 1u << 16;
+  struct Piece {
+    Piece* next = nullptr;
+    u8 mask = 0;
+    State state = {};
+  };
+  struct Block {
+    Block* next;
+    uptr number;
+    SpinLock locks[kCells / 8];
+    Piece* cells[kCells];
+
+    Piece*& cell(uptr granule) { return cells[(granule >> 3) % kCells]; }
+    SpinLock& lock(uptr granule) { return locks[(granule >> 6) % (kCells / 8)]; }
+  };
+
+  static u32 bucket(uptr number) { return static_cast<u32>((number * 0x9e3779b97f4a7c15u) >> 48); }
+  Block* find(uptr address) const {
+    uptr number = address / kBlockBytes;
+    Block* block = buckets_[bucket(number)].load(std::memory_order_acquire);
+    while (block && block->number != number) block = block->next;
+    return block;
+  }
+  Block* find_or_make(uptr address) {
+    Block* block = find(address);
+    if (DURESS_LIKELY(block != nullptr)) return block;
+    SpinGuard guard(lock_);
+    block = find(address);
+    if (block) return block;
+    block = static_cast<Block*>(arena_.allocate(sizeof(Block)));
+    memset(static_cast<void*>(block), 0, sizeof(Block));
+    block->number = address / kBlockBytes;
+    auto& head = buckets_[bucket(block->number)];
+    block->next = head.load(std::memory_order_relaxed);
+    head.store(block, std::memory_order_release);
+    ++blocks_;
+    return block;
+  }
+
+  template <typename Visit>
+  void visit_cell(Piece*& cell, uptr granule, u8 mask, Visit& visit) {
+    if (DURESS_LIKELY(cell && cell->mask == mask && !cell->next)) return visit_piece(*cell, granule, visit);
+    u8 left = mask;
+    for (Piece* p = cell; p && left; p = p->next) {
+      u8 common = p->mask & left;
+      if (!common) continue;
+      if (common != p->mask) {  // the rest of the piece goes its own way
+        auto* rest = arena_.make<Piece>();
+        rest->mask = p->mask & static_cast<u8>(~common);
+        rest->state = p->state.copy(arena_);
+        p->mask = common;
+        rest->next = p->next;
+        p->next = rest;
+      }
+      left &= static_cast<u8>(~common);
+      visit_piece(*p, granule, visit);
+    }
+    if (!left) return;
+    auto* fresh = arena_.make<Piece>();
+    fresh->mask = left;
+    fresh->next = cell;
+    cell = fresh;
+    visit_piece(*fresh, granule, visit);
+  }
+
+  template <typename Visit>
+  static void visit_piece(Piece& piece, uptr granule, Visit& visit) {
+    u32 first = static_cast<u32>(__builtin_ctz(piece.mask));
+    u32 size = static_cast<u32>(__builtin_ctz(~(u32{piece.mask} >> first)));
+    visit(piece.state, granule + first, size);
+  }
+
+  void drop(Piece*& cell) {
+    while (cell) {
+      Piece* next = cell->next;
+      cell->state.drop(arena_);
+      arena_.free(cell, sizeof(Piece));
+      cell = next;
+    }
+  }
+
+  Arena& arena_;
+  SpinLock lock_;  // adding blocks
+  u64 blocks_ = 0;
+  std::atomic<Block*>* buckets_;
+};
+
+}  // namespace duress
+
+#endif  // DURESS_ANALYSIS_LOCATION_TABLE_H_

@@ -42,6 +42,16 @@ class CounterSink {
   ~CounterSink() = default;
 };
 
+/// Names for what an analysis tells step by step; without one, numbers.
+class Namer {
+ public:
+  virtual void thread(Tid tid, Text& into) const = 0;
+  virtual void location(uptr address, Text& into) const = 0;
+
+ protected:
+  ~Namer() = default;
+};
+
 /// What an analysis is made of. In the target this is the runtime's, offline the player's.
 struct AnalysisContext {
   Arena& arena;
@@ -49,6 +59,7 @@ struct AnalysisContext {
   LineSink& lines;
   LockSets& lock_sets;
   FastTrack* fasttrack;
+  const Namer* steps = nullptr;  // not null: analyses that can do so tell their state after each event
 };
 
 /// What becomes of an access, and of the location, after an analysis has seen it.

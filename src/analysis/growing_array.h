@@ -27,6 +27,11 @@ class GrowingArray {
   }
   const T& at(size_t i) const { return items_[i]; }
   T& push() { return (*this)[size_]; }
+  T pop() {
+    T last = items_[--size_];
+    memset(static_cast<void*>(items_ + size_), 0, sizeof(T));
+    return last;
+  }
   size_t size() const { return size_; }
   /// Leaves room and forgets the items. REQUIRES: they own nothing.
   void clear() {

@@ -22,22 +22,18 @@ class LocationTable {
     buckets_ = static_cast<std::atomic<Block*>*>(map_memory(kBuckets * sizeof(Block*)));
   }
   ~LocationTable() {
-    for (u32 i = 0; i < kBuckets && blocks_; ++i) {
-      for (Block* block = buckets_[i].load(std::memory_order_relaxed); block;) {
-        Block* next = block->next;
-        for (Piece*& cell : block->cells) drop(cell);
-        arena_.free(block, sizeof(Block));
-        block = next;
-        --blocks_;
-      }
+    for (Block* block = all_.load(std::memory_order_relaxed); block;) {
+      Block* next = block->next_of_all;
+      for (Piece*& cell : block->cells) drop(cell);
+      arena_.free(block, sizeof(Block));
+      block = next;
     }
     unmap_memory(buckets_, kBuckets * sizeof(Block*));
   }
   LocationTable(const LocationTable&) = delete;
   LocationTable& operator=(const LocationTable&) = delete;
 
-  /// Calls visit(state, first byte, size) for each piece of [address, address + size); size is how many bytes
-  /// follow each other from the first, and at most 8.
+  /// Calls visit(state, first byte, size) for each piece of [address, address + size); size is at most 8.
   template <typename Visit>
   void access(uptr address, u64 size, Visit visit) {
     uptr end = address + size;
@@ -85,12 +81,10 @@ class LocationTable {
 
   template <typename Visit>
   void each(Visit visit) {
-    for (u32 i = 0; i < kBuckets; ++i) {
-      for (Block* block = buckets_[i].load(std::memory_order_acquire); block; block = block->next) {
-        for (uptr k = 0; k < kCells; ++k) {
-          SpinGuard guard(block->locks[k / 8]);
-          for (Piece* p = block->cells[k]; p; p = p->next) visit(p->state);
-        }
+    for (Block* block = all_.load(std::memory_order_acquire); block; block = block->next_of_all) {
+      for (uptr k = 0; k < kCells; ++k) {
+        SpinGuard guard(block->locks[k / 8]);
+        for (Piece* p = block->cells[k]; p; p = p->next) visit(p->state);
       }
     }
   }
@@ -105,7 +99,8 @@ class LocationTable {
     State state = {};
   };
   struct Block {
-    Block* next;
+    Block* next;  // in its bucket
+    Block* next_of_all;
     uptr number;
     SpinLock locks[kCells / 8];
     Piece* cells[kCells];
@@ -132,8 +127,9 @@ class LocationTable {
     block->number = address / kBlockBytes;
     auto& head = buckets_[bucket(block->number)];
     block->next = head.load(std::memory_order_relaxed);
+    block->next_of_all = all_.load(std::memory_order_relaxed);
     head.store(block, std::memory_order_release);
-    ++blocks_;
+    all_.store(block, std::memory_order_release);
     return block;
   }
 
@@ -145,29 +141,41 @@ class LocationTable {
       u8 common = p->mask & left;
       if (!common) continue;
       if (common != p->mask) {  // the rest of the piece goes its own way
-        auto* rest = arena_.make<Piece>();
-        rest->mask = p->mask & static_cast<u8>(~common);
-        rest->state = p->state.copy(arena_);
+        u8 rest = p->mask & static_cast<u8>(~common);
         p->mask = common;
-        rest->next = p->next;
-        p->next = rest;
+        while (rest) {
+          auto* piece = arena_.make<Piece>();
+          piece->mask = take_run(rest);
+          piece->state = p->state.copy(arena_);
+          piece->next = p->next;
+          p->next = piece;
+        }
       }
       left &= static_cast<u8>(~common);
       visit_piece(*p, granule, visit);
     }
-    if (!left) return;
-    auto* fresh = arena_.make<Piece>();
-    fresh->mask = left;
-    fresh->next = cell;
-    cell = fresh;
-    visit_piece(*fresh, granule, visit);
+    while (left) {
+      auto* fresh = arena_.make<Piece>();
+      fresh->mask = take_run(left);
+      fresh->next = cell;
+      cell = fresh;
+      visit_piece(*fresh, granule, visit);
+    }
+  }
+
+  /// Takes the first bytes of `mask` that follow each other: pieces have no holes.
+  static u8 take_run(u8& mask) {
+    u32 first = static_cast<u32>(__builtin_ctz(mask));
+    u32 size = static_cast<u32>(__builtin_ctz(~(u32{mask} >> first)));
+    u8 run = static_cast<u8>(((1u << size) - 1) << first);
+    mask &= static_cast<u8>(~run);
+    return run;
   }
 
   template <typename Visit>
   static void visit_piece(Piece& piece, uptr granule, Visit& visit) {
     u32 first = static_cast<u32>(__builtin_ctz(piece.mask));
-    u32 size = static_cast<u32>(__builtin_ctz(~(u32{piece.mask} >> first)));
-    visit(piece.state, granule + first, size);
+    visit(piece.state, granule + first, static_cast<u32>(__builtin_popcount(piece.mask)));
   }
 
   void drop(Piece*& cell) {
@@ -181,7 +189,7 @@ class LocationTable {
 
   Arena& arena_;
   SpinLock lock_;  // adding blocks
-  u64 blocks_ = 0;
+  std::atomic<Block*> all_{nullptr};
   std::atomic<Block*>* buckets_;
 };
 

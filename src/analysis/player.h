@@ -25,6 +25,8 @@ class Player {
 
   /// False: the chain is wrong at *bad.
   bool build(const char* chain, const char** bad);
+  /// Before build(): analyses tell their state step by step.
+  void tell_steps(const Namer& names) { context_.steps = &names; }
   void play(const Event& event);
   void finish();
 

@@ -146,7 +146,7 @@ const finding::ProcessLog* RunLogs::process() const {
 
 /// The pairs of sites of one list of every process, as keys, sorted, each once.
 static std::vector<trail::SitePair> pairs_of(const RunLogs& logs,
-                                             std::vector<finding::RaceRecord> finding::ProcessLog::*list) {
+                                             std::vector<finding::RaceRecord> finding::ProcessLog::* list) {
   auto key_of = [&](const std::optional<finding::SiteRecord>& site) -> u32 {
     if (!site) return 0;
     for (const SiteKey& known : logs.keys) {

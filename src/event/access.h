@@ -68,9 +68,10 @@ constexpr int kSyncKinds = static_cast<int>(SyncKind::kBlockEnd) + 1;
 
 struct Sync {
   SyncKind kind;
-  uptr object;  // the primitive; for kThread*: the other thread's Tid; kBlock*: names the block
-  u64 detail;   // kAtomic*: atomic_detail(); kFence: the memory order; kAlloc, kFree, kMap: size;
-                // kRelease: 1 if it adds to what was released before, 0 if it replaces that
+  uptr object;       // the primitive; for kThread*: the other thread's Tid; kBlock*: names the block
+  u64 detail;        // kAtomic*: atomic_detail(); kFence: the memory order; kAlloc, kFree, kMap: size;
+                     // kRelease: 1 if it adds to what was released before, 0 if it replaces that
+  Place place = {};  // of locks and blocks: where; the site is 0, the stack begins with the call
 };
 
 /// Size and memory order of an atomic operation in Sync::detail.

@@ -52,8 +52,14 @@ std::vector<duress::Event> to_events(const Event& e, size_t index) {
 void Played::race(const Race& race) {
   size_t earlier = raw(race.earlier.place.site) - kFirstSite;
   size_t later = raw(race.later.place.site) - kFirstSite;
+  Found& found = by_analysis[race.analysis];
   pairs.insert({earlier, later});
-  for (u32 i = 0; i < race.size; ++i) first.emplace(static_cast<u32>(race.address - kArena) + i, later);
+  found.pairs.insert({earlier, later});
+  for (u32 i = 0; i < race.size; ++i) {
+    u32 byte = static_cast<u32>(race.address - kArena) + i;
+    first.emplace(byte, later);
+    found.first.emplace(byte, later);
+  }
 }
 
 namespace {

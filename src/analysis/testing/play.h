@@ -29,6 +29,14 @@ class Played final : public RaceSink, public LineSink {
   void warning(const Warning& warning) override { warnings.push_back(warning); }
   void line(const char* text, size_t size) override { lines.emplace_back(text, size); }
 
+  struct Found {
+    std::map<u32, size_t> first;                // byte → the first event that the analysis called racy
+    std::set<std::pair<size_t, size_t>> pairs;  // of events
+  };
+  /// What one analysis of the chain found.
+  const Found& of(const std::string& analysis) { return by_analysis[analysis]; }
+
+  std::map<std::string, Found> by_analysis;
   std::map<u32, size_t> first;                // byte → the first event that an analysis called racy
   std::set<std::pair<size_t, size_t>> pairs;  // of events
   std::vector<Warning> warnings;

@@ -49,7 +49,8 @@ AtomicOperation::~AtomicOperation() {
 void AtomicOperation::note(AccessKind access, MemoryOrder order) {
   Runtime& rt = *g_runtime;
   FastTrack::after_sync(thread_->fasttrack);
-  rt.fasttrack.atomic_access(thread_->fasttrack, object_, access, place_);
+  if (DURESS_LIKELY(rt.judges_atomics))
+    rt.fasttrack.atomic_access(thread_->fasttrack, object_, access, place_);
   if (DURESS_LIKELY(rt.direct)) return;
   auto tell = [&](SyncKind kind) {
     rt.chain.sync(thread_->view,

@@ -237,6 +237,11 @@ void Reporter::crash(int signal, uptr address, Tid thread, StackId stack, uptr p
   parts_.log.write(text);
 }
 
+void Reporter::known_thread(Tid thread) {
+  SpinGuard guard(lock_);
+  log_thread(thread);
+}
+
 void Reporter::stat(const char* name, u64 value) {
   Text text(parts_.arena);
   text.put('{').key("t").quoted("stat").key("name").quoted(name).key("value").number(value).put('}');

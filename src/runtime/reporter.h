@@ -38,6 +38,8 @@ class Reporter final : public RaceSink, public LineSink, public CounterSink {
   void crash(int signal, uptr address, Tid thread, StackId stack, uptr pc, bool known);
   /// A thread that is not: a strand of an execution where nothing is detected.
   void thread(Tid thread, Tid parent, const char* name);
+  /// Says who a thread is, if that was not said yet.
+  void known_thread(Tid thread);
   void stat(const char* name, u64 value);
   void counter(const char* name, u64 value) override { stat(name, value); }
   void incomplete(const char* what);

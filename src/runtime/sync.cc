@@ -37,7 +37,7 @@ void as_event(Body body) {
   FastTrack::after_sync(t->fasttrack);
 }
 
-void locked(Runtime& rt, Thread& t, uptr lock, bool shared) {
+void locked(Runtime& rt, Thread& t, uptr lock, bool shared, uptr pc) {
   SyncObject* object = object_at(rt, t, lock);
   {
     SpinGuard guard(object->lock);
@@ -49,7 +49,10 @@ void locked(Runtime& rt, Thread& t, uptr lock, bool shared) {
     known = {t.fasttrack.locks, rt.lock_sets.add(t.fasttrack.locks, {lock, shared}), {lock, shared}};
   }
   t.fasttrack.locks = known.after;
-  if (!rt.direct) rt.chain.sync(t.view, {shared ? SyncKind::kReadLock : SyncKind::kMutexLock, lock, 0});
+  if (!rt.direct) {
+    Place place{SiteId{0}, rt.context(t, pc)};
+    rt.chain.sync(t.view, {shared ? SyncKind::kReadLock : SyncKind::kMutexLock, lock, 0, place});
+  }
 }
 
 void unlocking(Runtime& rt, Thread& t, uptr lock, bool shared) {
@@ -100,8 +103,8 @@ uptr channel_name(std::atomic<u32>* channels, int fd) {
 
 }  // namespace
 
-void sync_locked(const void* lock, bool shared, uptr) {
-  as_event([&](Runtime& rt, Thread& t) { locked(rt, t, at(lock), shared); });
+void sync_locked(const void* lock, bool shared, uptr pc) {
+  as_event([&](Runtime& rt, Thread& t) { locked(rt, t, at(lock), shared, pc); });
 }
 
 void sync_unlocking(const void* lock, bool shared, uptr) {
@@ -194,8 +197,9 @@ void memory_allocated(void* p, size_t size, uptr pc) {
   as_event([&](Runtime& rt, Thread& t) {
     rt.fasttrack.forget(t.fasttrack, at(p), at(p) + size);
     rt.chain.fresh(at(p), at(p) + size);
-    rt.heap.insert({at(p), size, rt.context(t, pc), t.tid});
-    if (!rt.direct) rt.chain.sync(t.view, {SyncKind::kAlloc, at(p), size});
+    StackId stack = rt.context(t, pc);
+    rt.heap.insert({at(p), size, stack, t.tid});
+    if (!rt.direct) rt.chain.sync(t.view, {SyncKind::kAlloc, at(p), size, {SiteId{0}, stack}});
   });
 }
 

@@ -24,6 +24,12 @@
   DURESS_ANALYSIS(Jrf, "JRF",                                                                               \
                   "precise for races with an earlier write: Java RaceFinder's summary function h")          \
   DURESS_ANALYSIS(Hybrid, "Hybrid",                                                                         \
-                  "potential races: pairs of sites with no common lock that no message orders")
+                  "potential races: pairs of sites with no common lock that no message orders")             \
+  DURESS_ANALYSIS(Atomizer, "Atomizer", "blocks that may not be atomic, by reduction (may be wrong)")       \
+  DURESS_ANALYSIS(Velodrome, "Velodrome", "blocks that were not serializable in this run")                  \
+  DURESS_ANALYSIS(SideTrack, "SideTrack",                                                                   \
+                  "blocks that another schedule would make unserializable (may be wrong)")                  \
+  DURESS_ANALYSIS(SingleTrack, "SingleTrack", "conflicting accesses whose order the schedule decides")      \
+  DURESS_ANALYSIS(LockOrder, "LockOrder", "potential deadlocks: locks that are taken in both orders")
 
 #endif  // DURESS_EVENT_ANALYSES_H_

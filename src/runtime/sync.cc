@@ -148,6 +148,14 @@ void sync_forget(const void* object) {
   });
 }
 
+void sync_block(const void* name, bool begin, uptr pc) {
+  as_event([&](Runtime& rt, Thread& t) {
+    if (rt.direct) return;
+    Place place{SiteId{0}, rt.context(t, pc)};
+    rt.chain.sync(t.view, {begin ? SyncKind::kBlockBegin : SyncKind::kBlockEnd, at(name), 0, place});
+  });
+}
+
 void sync_release_fd(int fd, uptr) {
   uptr name = g_runtime ? channel_name(g_runtime->fd_channels_out, fd) : 0;
   if (!name) return;

@@ -65,17 +65,24 @@ class LocationTable {
 
   /// Fresh memory: what was known of it goes.
   void forget(uptr begin, uptr end) {
+    if ((end - begin) / kBlockBytes > count_.load(std::memory_order_relaxed)) {  // a reservation of terabytes
+      for (Block* block = all_.load(std::memory_order_acquire); block; block = block->next_of_all) {
+        uptr first = block->number * kBlockBytes;
+        if (first < end && begin < first + kBlockBytes)
+          forget_cells(block, first < begin ? begin : first,
+                       end < first + kBlockBytes ? end : first + kBlockBytes);
+      }
+      return;
+    }
     for (uptr granule = begin & ~uptr{7}; granule < end;) {
       Block* block = find(granule);
       if (!block) {
         granule = (granule | (kBlockBytes - 1)) + 1;
         continue;
       }
-      {
-        SpinGuard guard(block->lock(granule));
-        drop(block->cell(granule));
-      }
-      granule += 8;
+      uptr stop = (granule | (kBlockBytes - 1)) + 1;
+      forget_cells(block, granule, end < stop ? end : stop);
+      granule = stop;
     }
   }
 
@@ -130,7 +137,17 @@ class LocationTable {
     block->next_of_all = all_.load(std::memory_order_relaxed);
     head.store(block, std::memory_order_release);
     all_.store(block, std::memory_order_release);
+    count_.fetch_add(1, std::memory_order_relaxed);
     return block;
+  }
+
+  /// REQUIRES: the range lies in the block.
+  void forget_cells(Block* block, uptr begin, uptr end) {
+    for (uptr granule = begin & ~uptr{7}; granule < end; granule += 8) {
+      if (!block->cell(granule)) continue;
+      SpinGuard guard(block->lock(granule));
+      drop(block->cell(granule));
+    }
   }
 
   template <typename Visit>
@@ -190,6 +207,7 @@ class LocationTable {
   Arena& arena_;
   SpinLock lock_;  // adding blocks
   std::atomic<Block*> all_{nullptr};
+  std::atomic<u64> count_{0};  // of blocks
   std::atomic<Block*>* buckets_;
 };
 

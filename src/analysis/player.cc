@@ -4,6 +4,8 @@
 // chain hears of it, what is left behind is left after.
 #include "analysis/player.h"
 
+#include "analysis/fasttrack/hot_path.h"
+
 namespace duress {
 
 struct Player::Thread {
@@ -16,7 +18,43 @@ struct Player::Thread {
   AnalysisThread view;
   ReleaseClock start, end;
   bool ended = false;
+  SyncTable::Cache syncs;
+  struct LockAdded {
+    LockSetId before, after;
+    HeldLock lock;
+  };
+  LockAdded added[64] = {};  // as the runtime's: "this set and that lock" without the table
 };
+
+SyncObject* Player::object(Thread& t, uptr address, u8 size) {
+  if (SyncTable::Cache::Entry* known = t.syncs.find(address, size)) return known->object;
+  SyncObject* made = syncs_.get(address, size);
+  t.syncs.put(made);
+  return made;
+}
+
+void Player::hold(Thread& t, HeldLock lock) {
+  Thread::LockAdded& known = t.added[(lock.address * 0x9e3779b97f4a7c15u) >> 58];
+  if (!(known.lock == lock) || known.before != t.fasttrack.locks)
+    known = {t.fasttrack.locks, lock_sets_.add(t.fasttrack.locks, lock), lock};
+  t.fasttrack.locks = known.after;
+}
+
+void Player::let_go(Thread& t, HeldLock lock) {
+  const Thread::LockAdded& known = t.added[(lock.address * 0x9e3779b97f4a7c15u) >> 58];
+  bool last = known.lock == lock && known.after == t.fasttrack.locks && known.after != LockSets::kUnknown;
+  t.fasttrack.locks = last ? known.before : lock_sets_.remove(t.fasttrack.locks, lock);
+}
+
+/// The way of nearly every access when FastTrack is alone. False: it is not done.
+bool Player::quickly(Thread& t, const Access& a) {
+  if (a.size > 8 || (a.address & 7) + a.size > 8 || a.kind > AccessKind::kWrite) return false;
+  if (t.fasttrack.self->epoch_span == 0) fasttrack_.open_epoch(t.fasttrack);
+  FastTrack::Outcome outcome = a.kind == AccessKind::kWrite
+                                   ? fasttrack_.try_access<true>(t.fasttrack, a.address, a.size, a.place)
+                                   : fasttrack_.try_access<false>(t.fasttrack, a.address, a.size, a.place);
+  return outcome == FastTrack::Outcome::kDone;
+}
 
 Player::Player(Arena& arena, ShadowMap& shadow, RaceSink& findings, LineSink& lines)
     : arena_(arena),
@@ -80,8 +118,9 @@ void Player::play(const Event& event) {
 }
 
 void Player::access(Thread& t, const Access& access) {
+  if (only_fasttrack_ && DURESS_LIKELY(quickly(t, access))) return;
   if (DURESS_UNLIKELY(is_atomic(access.kind)) && has_fasttrack_) {
-    SyncObject* o = syncs_.get(access.address, static_cast<u8>(access.size));
+    SyncObject* o = object(t, access.address, static_cast<u8>(access.size));
     fasttrack_.begin_atomic(t.fasttrack);
     fasttrack_.atomic_access(t.fasttrack, o, access.kind, access.place);
     fasttrack_.end_atomic(t.fasttrack);
@@ -92,7 +131,7 @@ void Player::access(Thread& t, const Access& access) {
 void Player::atomic_sync(Thread& t, const Sync& sync) {
   auto size = static_cast<u8>(atomic_size(sync.detail));
   auto order = static_cast<MemoryOrder>(atomic_order(sync.detail));
-  SyncObject* object = syncs_.get(sync.object, size);
+  SyncObject* object = this->object(t, sync.object, size);
   if (sync.kind == SyncKind::kAtomicLoad) {
     t.clock.atomic_load(object->released, order);
     syncs_.each_overlapping(sync.object, size, [&](SyncObject* other) {
@@ -119,25 +158,25 @@ void Player::atomic_sync(Thread& t, const Sync& sync) {
 }
 
 void Player::sync(Thread& t, const Sync& sync) {
-  auto object = [&] { return syncs_.get(sync.object, 0); };
+  auto object = [&] { return this->object(t, sync.object, 0); };
   bool shared = sync.kind == SyncKind::kReadLock || sync.kind == SyncKind::kReadUnlock;
   switch (sync.kind) {
     case SyncKind::kMutexLock:
     case SyncKind::kReadLock:
       t.clock.acquire(object()->released);
       if (!shared) t.clock.acquire(object()->readers);
-      t.fasttrack.locks = lock_sets_.add(t.fasttrack.locks, {sync.object, shared});
+      hold(t, {sync.object, shared});
       return chain_.sync(t.view, sync);
     case SyncKind::kMutexUnlock:
       chain_.sync(t.view, sync);
       t.clock.release_to(object()->released);
       object()->readers.clear(arena_);
-      t.fasttrack.locks = lock_sets_.remove(t.fasttrack.locks, {sync.object, shared});
+      let_go(t, {sync.object, shared});
       return;
     case SyncKind::kReadUnlock:
       chain_.sync(t.view, sync);
       t.clock.release_join(object()->readers);
-      t.fasttrack.locks = lock_sets_.remove(t.fasttrack.locks, {sync.object, shared});
+      let_go(t, {sync.object, shared});
       return;
     case SyncKind::kRelease:
       chain_.sync(t.view, sync);

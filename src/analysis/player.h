@@ -49,6 +49,10 @@ class Player {
 
   Thread& thread(Tid tid);
   Thread& make_thread(Tid tid, const VectorClock& creator);
+  SyncObject* object(Thread& t, uptr address, u8 size);
+  void hold(Thread& t, HeldLock lock);
+  void let_go(Thread& t, HeldLock lock);
+  bool quickly(Thread& t, const Access& access);
   void access(Thread& t, const Access& access);
   void sync(Thread& t, const Sync& sync);
   void atomic_sync(Thread& t, const Sync& sync);

@@ -180,9 +180,10 @@ int trace_command(const Arguments& arguments) {
   static constexpr const char* kUsage =
       "duress trace record [-o FILE] [--accesses first|all] [--controlled] -- PROG ARGS\n"
       "duress trace analyze [-t CHAIN] [--steps] FILE\n"
+      "duress trace predict FILE\n"
       "duress trace print FILE\n"
       "duress trace convert INPUT OUTPUT\n";
-  if (arguments.empty()) return wrong_use("trace", "record, analyze, print or convert?");
+  if (arguments.empty()) return wrong_use("trace", "record, analyze, predict, print or convert?");
   const std::string& what = arguments[0];
   Arguments rest(arguments.begin() + 1, arguments.end());
   if (what == "--help" || what == "-h") {
@@ -190,10 +191,11 @@ int trace_command(const Arguments& arguments) {
     return kExitOk;
   }
   if (what == "record") return record_command(rest);
-  if (what == "analyze") return analyze_command(rest);
+  if (what == "analyze") return analyze_command(rest, false);
+  if (what == "predict") return analyze_command(rest, true);
   if (what == "print") return print_command(rest);
   if (what == "convert") return convert_command(rest);
-  return wrong_use("trace", fmt::format("'{}' is not record, analyze, print or convert", what));
+  return wrong_use("trace", fmt::format("'{}' is not record, analyze, predict, print or convert", what));
 }
 
 }  // namespace duress::cli

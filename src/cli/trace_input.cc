@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -17,6 +18,7 @@
 #include "report/text_writer.h"
 #include "trace/builder.h"
 #include "trace/offline.h"
+#include "trace/sync_p.h"
 
 namespace duress::cli {
 
@@ -49,7 +51,7 @@ class TextNamer final : public Namer {
 
 struct AnalyzeOptions {
   std::string chain = "FastTrack", file, json, fail_on = "race";
-  bool steps = false, stats = false, quiet = false, verbose = false;
+  bool predict = false, steps = false, stats = false, quiet = false, verbose = false;
   std::vector<std::string> suppressions;
 };
 
@@ -123,10 +125,22 @@ int analyze(const AnalyzeOptions& options) {
   if (options.steps) offline.tell_steps(namer);
   if (std::string error = offline.build(options.chain); !error.empty()) return wrong_use("trace", error);
   std::uint64_t events = 0;
+  std::clock_t begin = std::clock();
+  trace::SyncP sync_p(offline);
   input.each([&](const Event& event) {
     ++events;
     offline.play(event);
+    if (options.predict) sync_p.play(event);
   });
+  if (options.predict) {
+    sync_p.finish();
+    if (!sync_p.complete()) say("the trace is long: not every pair of accesses was looked at");
+  }
+  double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  if (options.stats) {
+    say(fmt::format("{} events in {:.3f} s of processor time, {:.1f} million a second", events, seconds,
+                    static_cast<double>(events) / seconds / 1e6));
+  }
   if (!input.problem().empty()) say(input.problem());
   if (input.cut()) say(fmt::format("{}: cut off; read up to the cut", options.file));
   if (!input.problem().empty() && events == 0) return kExitWrongUse;
@@ -212,12 +226,16 @@ void TraceInput::each_line(const std::function<void(const Event&)>& visit) {
   }
 }
 
-int analyze_command(const Arguments& arguments) {
+int analyze_command(const Arguments& arguments, bool predict) {
   AnalyzeOptions options;
-  CLI::App app("Runs analyses on a trace or on RAPID's text.", "duress trace analyze");
+  options.predict = predict;
+  if (predict) options.chain = "SHB";
+  CLI::App app(predict ? "Races that follow from a trace, also if it does not show them: SHB and SyncP."
+                       : "Runs analyses on a trace or on RAPID's text.",
+               predict ? "duress trace predict" : "duress trace analyze");
   app.set_help_flag("-h,--help", "This text");
   app.add_option("-t,--tool", options.chain,
-                 "Chain of analyses (see duress list analyses); default FastTrack");
+                 fmt::format("Chain of analyses (see duress list analyses); default {}", options.chain));
   app.add_flag("--steps", options.steps, "JRF: h after each event");
   app.add_flag("--stats", options.stats, "Print the analyses' counters");
   app.add_option("--json", options.json, "Write one JSON document: --json=FILE, - is standard output");

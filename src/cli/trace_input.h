@@ -48,7 +48,8 @@ class TraceInput {
   std::string problem_;
 };
 
-int analyze_command(const Arguments& arguments);
+/// `predict`: with SyncP too.
+int analyze_command(const Arguments& arguments, bool predict);
 int print_command(const Arguments& arguments);
 int convert_trace(const std::string& input, const std::string& output);
 

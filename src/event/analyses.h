@@ -23,6 +23,7 @@
   DURESS_ANALYSIS(Goldilocks, "Goldilocks", "precise: sets of those who may access a location next")        \
   DURESS_ANALYSIS(Jrf, "JRF",                                                                               \
                   "precise for races with an earlier write: Java RaceFinder's summary function h")          \
+  DURESS_ANALYSIS(Shb, "SHB", "precise beyond the first race: happens-before and reads-from")               \
   DURESS_ANALYSIS(Hybrid, "Hybrid",                                                                         \
                   "potential races: pairs of sites with no common lock that no message orders")             \
   DURESS_ANALYSIS(Atomizer, "Atomizer", "blocks that may not be atomic, by reduction (may be wrong)")       \

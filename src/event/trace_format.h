@@ -47,6 +47,8 @@ inline constexpr u32 kChunkMagic = 0x31435444;     // "DTC1"
 inline constexpr u32 kMostChunkBytes = 1u << 24;   // of more a reader must not be asked
 inline constexpr u32 kEventChunkBytes = 1u << 16;  // what a thread collects
 inline constexpr u32 kMostEventBytes = 96;         // of one event
+inline constexpr u32 kMostThreads = 1u << 22;      // as the runtime's table
+inline constexpr u64 kTop = u64{1} << 47;          // no address is above
 inline constexpr u64 kRoundBytes = u64{8} << 20;   // about so many bytes of events are one round
 
 static_assert(sizeof(FileHeader) == 16 && sizeof(ChunkHeader) == 20);
@@ -194,6 +196,11 @@ class Decoder {
     if ((kind & 127) >= kSyncKinds) return false;
     out.kind = Coded::Kind::kSync;
     s_.object += unzigzag(object);
+    bool of_thread = kind_of(kind) == SyncKind::kThreadCreate || kind_of(kind) == SyncKind::kThreadJoin;
+    bool of_memory = kind_of(kind) == SyncKind::kAlloc || kind_of(kind) == SyncKind::kFree ||
+                     kind_of(kind) == SyncKind::kMap;
+    if (of_thread && s_.object >= kMostThreads) return false;
+    if (of_memory && (s_.object > kTop || detail > kTop - s_.object)) return false;
     out.sync = {static_cast<SyncKind>(kind & 127),
                 s_.object,
                 detail,
@@ -223,8 +230,9 @@ class Decoder {
   }
 
   /// No program has accesses beyond its address space, and none of more than 64 GiB.
+  static SyncKind kind_of(u8 kind) { return static_cast<SyncKind>(kind & 127); }
   static bool sane(const Access& a, u64 count, i64 stride) {
-    constexpr u64 kTop = u64{1} << 47, kMost = u64{1} << 36;
+    constexpr u64 kMost = u64{1} << 36;
     u64 step = static_cast<u64>(stride < 0 ? -stride : stride);
     if (a.address >= kTop || a.size == 0 || count == 0 || count > kMost || step > kMost) return false;
     u64 span = (count - 1) * step;
@@ -237,6 +245,10 @@ class Decoder {
     return true;
   }
   bool get(u64& value) {
+    if (DURESS_LIKELY(at_ != end_ && *at_ < 128)) {
+      value = *at_++;
+      return true;
+    }
     value = 0;
     for (int shift = 0; shift < 64; shift += 7) {
       u8 b;

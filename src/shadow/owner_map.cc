@@ -47,6 +47,19 @@ void OwnerMap::pass_on(uptr address, u8 owner) {
 }
 
 void OwnerMap::clear(uptr begin, uptr end) {
+  std::atomic<Block*>* buckets = buckets_.load(std::memory_order_acquire);
+  if (!buckets) return;
+  if ((end - begin) >> kBlockBits > kBuckets) {  // a large mapping: look at what there is
+    for (u32 i = 0; i < kBuckets; ++i) {
+      for (Block* block = buckets[i].load(std::memory_order_acquire); block; block = block->next) {
+        for (u32 k = 0; k < sizeof block->owners; ++k) {
+          uptr at = (block->number << kBlockBits) + k * 8;
+          if (at + 8 > begin && at < end) block->owners[k].store(0, std::memory_order_relaxed);
+        }
+      }
+    }
+    return;
+  }
   for (uptr at = begin & ~uptr{7}; at < end;) {
     Block* block = find(at);
     if (!block) {

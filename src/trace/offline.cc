@@ -83,9 +83,6 @@ void Offline::follow_memory(const Event& event) {
     case SyncKind::kAlloc:
       heap_[s.object] = {s.detail, event.thread, s.place.stack};
       break;
-    case SyncKind::kFree:
-      heap_.erase(s.object);
-      break;
     case SyncKind::kMap:
       if (event.thread == started_ || (raw(started_) == ~0u && raw(event.thread) == 0))
         thread_stacks_[s.object] = {s.object + s.detail, event.thread};

@@ -31,7 +31,11 @@ class Offline final : public RaceSink, public LineSink, public CounterSink {
   void tell_steps(const Namer& names);
 
   void play(const Event& event) {
-    if (DURESS_UNLIKELY(event.is_sync)) follow_memory(event);
+    if (DURESS_UNLIKELY(event.is_sync)) {
+      follow_memory(event);
+    } else if (DURESS_UNLIKELY(event.access.kind == AccessKind::kFree)) {
+      heap_.erase(event.access.address);  // the runtime's table has lost it too when it looks at the free
+    }
     player_->play(event);
   }
   /// The trace is over. `text` and `stacks` are the trace's; both may be empty.

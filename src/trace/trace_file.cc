@@ -94,6 +94,8 @@ bool ChunkReader::next(Chunk& chunk) {
         fmt::format("a chunk of {} bytes; at most {} are allowed", header.bytes, recording::kMostChunkBytes));
   if (header.packed > 1 || (!header.packed && header.bytes != header.stored_bytes))
     return fail("a chunk whose sizes make no sense");
+  if (header.thread >= recording::kMostThreads)
+    return fail(fmt::format("a chunk of thread {}", header.thread));
   chunk.kind = header.kind;
   chunk.thread = header.thread;
   chunk.offset = offset_;
@@ -122,7 +124,7 @@ bool ChunkWriter::open(bool first_only) {
 
 bool ChunkWriter::put(ChunkKind kind, u32 thread, const void* data, std::size_t size) {
   packed_.resize(ZSTD_compressBound(size));
-  std::size_t packed = ZSTD_compress(packed_.data(), packed_.size(), data, size, 3);
+  std::size_t packed = ZSTD_compress(packed_.data(), packed_.size(), data, size, 1);
   bool good = !ZSTD_isError(packed) && packed < size;
   ChunkHeader header = {
       recording::kChunkMagic, kind, static_cast<u8>(good), 0, thread, static_cast<u32>(good ? packed : size),

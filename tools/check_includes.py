@@ -21,11 +21,12 @@ DIRECT = {
     "memory": ["clock", "trail"],
     "sched": ["clock", "trail", "finding"],
     "runtime": ["base", "event", "clock", "trail", "finding", "shadow", "analysis", "memory", "sched"],
+    "trace": ["analysis", "finding"],
     "pass": [],
     "collide": ["base", "finding"],
     "campaign": ["finding", "trail"],
     "report": ["finding", "trail"],
-    "cli": ["campaign", "report"],
+    "cli": ["campaign", "report", "trace"],
 }
 IN_PROCESS = {"base", "event", "clock", "trail", "shadow", "analysis", "memory", "sched", "runtime"}
 LLVM = {"pass", "report"}

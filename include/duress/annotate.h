@@ -12,6 +12,9 @@
 //   DURESS_ASSERT_EXCLUSIVE_WRITER(v), DURESS_ASSERT_EXCLUSIVE_ACCESS(v)
 //       no other thread writes (accesses) v at this time, not even atomically; reported as a race if one
 //       does.
+//   DURESS_ATOMIC_BEGIN(name) ... DURESS_ATOMIC_END(name)
+//       what this thread does between the two is meant to be atomic: as if nothing of another thread came between.
+//       Looked at by Atomizer, Velodrome and SideTrack (duress run -t). `name` is a string literal.
 #ifndef DURESS_ANNOTATE_H_
 #define DURESS_ANNOTATE_H_
 
@@ -26,6 +29,7 @@ void __duress_annotate_release(const volatile void* p) __attribute__((weak));
 void __duress_annotate_acquire(const volatile void* p) __attribute__((weak));
 void __duress_annotate_ignore(int begin) __attribute__((weak));
 void __duress_annotate_access(const volatile void* p, size_t size, int write) __attribute__((weak));
+void __duress_annotate_block(const char* name, int begin) __attribute__((weak));
 
 #ifdef __cplusplus
 }
@@ -39,5 +43,8 @@ void __duress_annotate_access(const volatile void* p, size_t size, int write) __
   (__duress_annotate_access ? __duress_annotate_access(&(v), sizeof(v), 0) : (void)0)
 #define DURESS_ASSERT_EXCLUSIVE_ACCESS(v) \
   (__duress_annotate_access ? __duress_annotate_access(&(v), sizeof(v), 1) : (void)0)
+
+#define DURESS_ATOMIC_BEGIN(name) (__duress_annotate_block ? __duress_annotate_block(name, 1) : (void)0)
+#define DURESS_ATOMIC_END(name) (__duress_annotate_block ? __duress_annotate_block(name, 0) : (void)0)
 
 #endif  // DURESS_ANNOTATE_H_

@@ -7,17 +7,21 @@
 
 #include "base/text.h"
 #include "event/access.h"
+#include "finding/race.h"
 
 namespace duress {
 
+class FastTrack;
+class LockSets;
 class ThreadClock;
 struct FastTrackThread;
 
 /// The thread of an event, as analyses see it.
 struct AnalysisThread {
   Tid tid;
-  ThreadClock* clock;          // up to date when an event is delivered
-  FastTrackThread* fasttrack;  // FastTrack's own state
+  ThreadClock* clock;                // up to date when an event is delivered
+  FastTrackThread* fasttrack;        // FastTrack's own state
+  const LockSetId* locks = nullptr;  // what it holds; at a lock with it, at an unlock still with it
 };
 
 /// Where an analysis puts lines of text for the user.
@@ -27,6 +31,35 @@ class LineSink {
 
  protected:
   ~LineSink() = default;
+};
+
+/// Where an analysis puts its counters, named after the rules of its paper.
+class CounterSink {
+ public:
+  virtual void counter(const char* name, u64 value) = 0;
+
+ protected:
+  ~CounterSink() = default;
+};
+
+/// Names for what an analysis tells step by step; without one, numbers.
+class Namer {
+ public:
+  virtual void thread(Tid tid, Text& into) const = 0;
+  virtual void location(uptr address, Text& into) const = 0;
+
+ protected:
+  ~Namer() = default;
+};
+
+/// What an analysis is made of. In the target this is the runtime's, offline the player's.
+struct AnalysisContext {
+  Arena& arena;
+  RaceSink& findings;
+  LineSink& lines;
+  LockSets& lock_sets;
+  FastTrack* fasttrack;
+  const Namer* steps = nullptr;  // not null: analyses that can do so tell their state after each event
 };
 
 /// What becomes of an access, and of the location, after an analysis has seen it.
@@ -43,12 +76,24 @@ class Analysis {
   virtual const char* name() const = 0;
   virtual Pass access(AnalysisThread& thread, const Access& access) = 0;
   virtual void sync(AnalysisThread& thread, const Sync& sync) {}
+  /// Memory begins anew (an allocation, a stack, a mapping): what was there before is another location.
+  virtual void fresh(uptr begin, uptr end) {}
   /// The process ends: say what is to be said.
   virtual void finish(LineSink& out) {}
+  virtual void counters(CounterSink& out) const {}
 
   static void* operator new(size_t, void* place) { return place; }
   static void operator delete(void*) {}  // lives in an arena
 };
+
+/// How an analysis is made: each defines `Analysis* make_IDENTIFIER(const AnalysisContext&)`, IDENTIFIER as
+/// in event/analyses.h, with this.
+#define DURESS_DEFINE_ANALYSIS(identifier, ...)                 \
+  Analysis* make_##identifier(const AnalysisContext& context) { \
+    void* memory = context.arena.allocate(sizeof(identifier));  \
+    return new (memory) identifier(__VA_ARGS__);                \
+  }                                                             \
+  static_assert(true)
 
 }  // namespace duress
 

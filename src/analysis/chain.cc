@@ -1,27 +1,121 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/chain.h"
 
+#include <string.h>
+
 namespace duress {
 
-bool Chain::build(const char* text, AnalysisFactory make, void* context, const char** bad) {
-  for (const char* at = text;;) {
-    size_t length = 0;
-    while (at[length] && at[length] != ':') ++length;
-    *bad = at;
-    if (count_ == kLongest) return false;
-    Analysis* tool = length ? make(context, at, length) : nullptr;
-    if (!tool) return false;
-    tools_[count_++] = tool;
-    if (!at[length]) return true;
-    at += length + 1;
+/// Chains side by side, as one tool.
+class Chain::Branches final : public Analysis {
+ public:
+  explicit Branches(Arena& arena) : arena_(arena) {}
+  ~Branches() override {
+    for (u32 i = 0; i < count_; ++i) {
+      branches_[i]->~Chain();
+      unmap_memory(branches_[i], sizeof(Chain));
+    }
+  }
+
+  Chain* add() {
+    if (count_ == kLongest) return nullptr;
+    void* memory = map_memory(sizeof(Chain));
+    return memory ? branches_[count_++] = new (memory) Chain(arena_) : nullptr;
+  }
+
+  const char* name() const override { return "[]"; }
+  Pass access(AnalysisThread& thread, const Access& access) override {
+    bool all_give = true, any = false;
+    for (u32 i = 0; i < count_; ++i) {
+      Pass pass = branches_[i]->access(thread, access);
+      all_give &= pass == Pass::kGive;
+      any |= pass != Pass::kKeep;
+    }
+    return all_give ? Pass::kGive : any ? Pass::kForward : Pass::kKeep;
+  }
+  void sync(AnalysisThread& thread, const Sync& sync) override {
+    for (u32 i = 0; i < count_; ++i) branches_[i]->sync(thread, sync);
+  }
+  void finish(LineSink& out) override {
+    for (u32 i = 0; i < count_; ++i) branches_[i]->finish(out);
+  }
+  void counters(CounterSink& out) const override {
+    for (u32 i = 0; i < count_; ++i) branches_[i]->counters(out);
+  }
+  void fresh(uptr begin, uptr end) override {
+    for (u32 i = 0; i < count_; ++i) branches_[i]->fresh(begin, end);
+  }
+  bool has(const char* wanted) const {
+    for (u32 i = 0; i < count_; ++i) {
+      if (branches_[i]->has(wanted)) return true;
+    }
+    return false;
+  }
+
+ private:
+  Arena& arena_;
+  Chain* branches_[kLongest] = {};
+  u32 count_ = 0;
+};
+
+static bool is_branches(const Analysis* tool) {
+  return strcmp(tool->name(), "[]") == 0;
+}
+
+struct Chain::Parser {
+  const char* at;
+  AnalysisFactory make;
+  void* context;
+};
+
+Chain::~Chain() {
+  for (u32 i = 0; i < count_; ++i) {
+    if (owns_ || is_branches(tools_[i])) tools_[i]->~Analysis();
   }
 }
 
-void Chain::access(AnalysisThread& thread, const Access& access) {
+bool Chain::build(const char* text, AnalysisFactory make, void* context, const char** bad) {
+  Parser parser{text, make, context};
+  bool good = parse(parser, 0);
+  *bad = parser.at;
+  return good && !*parser.at;
+}
+
+/// chain: step { ':' step }; step: name | '[' chain { ',' chain } ']'. Where it returns false, parser.at is
+/// what is wrong.
+bool Chain::parse(Parser& parser, u32 depth) {
+  owns_ = parser.make == &make_analysis;
+  for (;;) {
+    if (count_ == kLongest) return false;
+    if (*parser.at == '[') {
+      if (depth == kDeepest) return false;
+      auto* branches = arena_.make<Branches>(arena_);
+      tools_[count_++] = branches;
+      do {
+        Chain* branch = branches->add();
+        if (!branch) return false;
+        ++parser.at;
+        if (!branch->parse(parser, depth + 1)) return false;
+      } while (*parser.at == ',');
+      if (*parser.at != ']') return false;
+      ++parser.at;
+    } else {
+      size_t length = strcspn(parser.at, ":[],");
+      Analysis* tool = length ? parser.make(parser.context, parser.at, length) : nullptr;
+      if (!tool) return false;
+      tools_[count_++] = tool;
+      parser.at += length;
+    }
+    if (*parser.at != ':') return true;
+    ++parser.at;
+  }
+}
+
+Pass Chain::access(AnalysisThread& thread, const Access& access) {
   u32 at = count_ > 1 ? owners_.owner(access.address) : 0;
+  Pass pass = Pass::kKeep;
   while (at < count_) {
-    Pass pass = tools_[at]->access(thread, access);
-    if (pass == Pass::kKeep) return;
+    pass = tools_[at]->access(thread, access);
+    if (pass == Pass::kKeep) break;
     ++at;
     if (pass == Pass::kGive && at < count_) {
       // An access may span several of the map's eight-byte places; all of them go.
@@ -30,6 +124,20 @@ void Chain::access(AnalysisThread& thread, const Access& access) {
       }
     }
   }
+  return pass;
+}
+
+void Chain::fresh(uptr begin, uptr end) {
+  if (count_ > 1) owners_.clear(begin, end);
+  for (u32 i = 0; i < count_; ++i) tools_[i]->fresh(begin, end);
+}
+
+bool Chain::has(const char* wanted) const {
+  for (u32 i = 0; i < count_; ++i) {
+    if (strcmp(tools_[i]->name(), wanted) == 0) return true;
+    if (is_branches(tools_[i]) && static_cast<const Branches*>(tools_[i])->has(wanted)) return true;
+  }
+  return false;
 }
 
 }  // namespace duress

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A chain of analyses, written `A:B:C`. Every tool gets every synchronisation event; an access goes to
-// the tool that owns the location, and on from there as the tools say.
+// the tool that owns the location, and on from there as the tools say. A step may also be branches side by
+// side, `A:[B,C:D]:E`: each branch sees what comes to the step, each with owners of its own; what any branch
+// lets through goes on.
 #ifndef DURESS_ANALYSIS_CHAIN_H_
 #define DURESS_ANALYSIS_CHAIN_H_
 
@@ -10,35 +12,52 @@
 
 namespace duress {
 
-/// Makes an analysis by name; null if there is none of that name. `context` is the runtime's.
+/// Makes an analysis by name; null if there is none of that name.
 using AnalysisFactory = Analysis* (*)(void* context, const char* name, size_t length);
+
+/// Makes one of those in event/analyses.h. `context` is an AnalysisContext.
+Analysis* make_analysis(void* context, const char* name, size_t length);
 
 /// Threads: see Analysis. The chain itself does not change once it is made.
 class Chain {
  public:
   static constexpr u32 kLongest = 16;
+  static constexpr u32 kDeepest = 8;  // brackets within brackets
 
-  explicit Chain(Arena& arena) : owners_(arena) {}
+  explicit Chain(Arena& arena) : arena_(arena), owners_(arena) {}
+  ~Chain();
+  Chain(const Chain&) = delete;
+  Chain& operator=(const Chain&) = delete;
 
-  /// Parses `A:B:C`. On an unknown name returns false and sets *bad to where it starts.
+  /// Parses `text`. If it is wrong, returns false and sets *bad to where.
   bool build(const char* text, AnalysisFactory make, void* context, const char** bad);
 
-  void access(AnalysisThread& thread, const Access& access);
+  Pass access(AnalysisThread& thread, const Access& access);
   void sync(AnalysisThread& thread, const Sync& sync) {
     for (u32 i = 0; i < count_; ++i) tools_[i]->sync(thread, sync);
   }
   void finish(LineSink& out) {
     for (u32 i = 0; i < count_; ++i) tools_[i]->finish(out);
   }
-  /// Fresh memory belongs to the first tool.
-  void fresh(uptr begin, uptr end) {
-    if (count_ > 1) owners_.clear(begin, end);
+  void counters(CounterSink& out) const {
+    for (u32 i = 0; i < count_; ++i) tools_[i]->counters(out);
   }
+  /// Fresh memory belongs to the first tool.
+  void fresh(uptr begin, uptr end);
   u32 size() const { return count_; }
+  /// Is there a tool of that name, at any depth?
+  bool has(const char* name) const;
 
  private:
+  class Branches;
+  struct Parser;
+
+  bool parse(Parser& parser, u32 depth);
+
+  Arena& arena_;
   Analysis* tools_[kLongest] = {};
   u32 count_ = 0;
+  bool owns_ = false;  // the tools are make_analysis()'s
   OwnerMap owners_;
 };
 

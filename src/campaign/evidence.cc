@@ -151,31 +151,66 @@ const finding::ProcessLog* RunLogs::process() const {
   return run.processes.empty() ? nullptr : &run.processes.front();
 }
 
-std::vector<trail::SitePair> racing_pairs(const RunLogs& logs) {
-  auto key_of = [&](const std::optional<finding::SiteRecord>& site) -> u32 {
+namespace {
+
+/// The pairs of sites of one list of every process, as keys.
+class KeyPairs {
+ public:
+  explicit KeyPairs(const RunLogs& logs) : logs_(logs) {}
+
+  void add(const finding::AccessRecord& a, const finding::AccessRecord& b) {
+    u32 first = key_of(a.site), second = key_of(b.site);
+    if (first != 0 && second != 0) pairs_.push_back({std::min(first, second), std::max(first, second)});
+  }
+  /// Sorted, each once.
+  std::vector<trail::SitePair> take() {
+    auto order = [](const trail::SitePair& a, const trail::SitePair& b) {
+      return std::tie(a.first, a.second) < std::tie(b.first, b.second);
+    };
+    auto same = [](const trail::SitePair& a, const trail::SitePair& b) {
+      return a.first == b.first && a.second == b.second;
+    };
+    std::sort(pairs_.begin(), pairs_.end(), order);
+    pairs_.erase(std::unique(pairs_.begin(), pairs_.end(), same), pairs_.end());
+    return std::move(pairs_);
+  }
+
+ private:
+  u32 key_of(const std::optional<finding::SiteRecord>& site) const {
     if (!site) return 0;
-    for (const SiteKey& known : logs.keys) {
+    for (const SiteKey& known : logs_.keys) {
       if (known.site.module == site->module && known.site.index == site->index) return known.key;
     }
     return 0;
-  };
-  std::vector<trail::SitePair> pairs;
+  }
+
+  const RunLogs& logs_;
+  std::vector<trail::SitePair> pairs_;
+};
+
+}  // namespace
+
+std::vector<trail::SitePair> racing_pairs(const RunLogs& logs) {
+  KeyPairs pairs(logs);
   for (const finding::ProcessLog& process : logs.run.processes) {
-    for (const finding::RaceRecord& race : process.races) {
-      u32 first = key_of(race.prev.site), second = key_of(race.cur.site);
-      if (first == 0 || second == 0) continue;
-      pairs.push_back({std::min(first, second), std::max(first, second)});
+    for (const finding::RaceRecord& race : process.races) pairs.add(race.prev, race.cur);
+  }
+  return pairs.take();
+}
+
+std::vector<trail::SitePair> suspected_pairs(const RunLogs& logs) {
+  KeyPairs pairs(logs);
+  for (const finding::ProcessLog& process : logs.run.processes) {
+    for (const finding::RaceRecord& race : process.potentials) pairs.add(race.prev, race.cur);
+    for (const finding::WarningRecord& warning : process.warnings) {
+      for (const finding::AccessRecord& a : warning.sites) {
+        for (const finding::AccessRecord& b : warning.sites) {
+          if (a.thread < b.thread) pairs.add(a, b);
+        }
+      }
     }
   }
-  auto order = [](const trail::SitePair& a, const trail::SitePair& b) {
-    return std::tie(a.first, a.second) < std::tie(b.first, b.second);
-  };
-  std::sort(pairs.begin(), pairs.end(), order);
-  auto same = [](const trail::SitePair& a, const trail::SitePair& b) {
-    return a.first == b.first && a.second == b.second;
-  };
-  pairs.erase(std::unique(pairs.begin(), pairs.end(), same), pairs.end());
-  return pairs;
+  return pairs.take();
 }
 
 }  // namespace duress::campaign

@@ -89,6 +89,10 @@ void parse_extra_lines(std::string_view text, RunLogs& into);
 /// left out.
 std::vector<trail::SitePair> racing_pairs(const RunLogs& logs);
 
+/// The same of the pairs that an analysis only suspects: run the detecting executions with the chain
+/// `[FastTrack,Hybrid]` (WorkerOptions::chain), and hand these to racefuzzer too.
+std::vector<trail::SitePair> suspected_pairs(const RunLogs& logs);
+
 }  // namespace duress::campaign
 
 #endif  // DURESS_CAMPAIGN_EVIDENCE_H_

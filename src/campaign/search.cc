@@ -76,7 +76,7 @@ std::string Search::key() const {
         std::to_string(raw(search.points)), std::to_string(search.seed), std::to_string(search.most_steps),
         std::to_string(search.model), std::to_string(search.heuristic.value_or(~u32{0})),
         std::to_string(setup_.oracle.expect_exit), setup_.oracle.check, setup_.oracle.expected_output,
-        std::to_string(setup_.keep_going), read_file(setup_.worker.input).value_or("")})
+        std::to_string(setup_.keep_going), setup_.worker.chain, read_file(setup_.worker.input).value_or("")})
     text += part + '\2';
   // A program that was built anew is another program.
   struct stat info{};
@@ -252,11 +252,18 @@ void Search::finish_run(Worker& worker, u64 index, const Plan& plan, Execution e
 
   Lesson lesson;
   lesson.pairs = racing_pairs(logs);
+  std::vector<trail::SitePair> suspected = suspected_pairs(logs);
+  lesson.pairs.insert(lesson.pairs.end(), suspected.begin(), suspected.end());
   if (execution.record.outcome == trail::Outcome::kEnded) lesson.choices = execution.record.choices;
   std::lock_guard guard(result_lock_);
   u64 offset = index - round.begin;
   round.done[offset] = true;
   if (offset < round.lessons.size()) round.lessons[offset] = std::move(lesson);
+  for (u64 i = 0; i < std::min<u64>(execution.record.races_created, std::size(execution.record.created));
+       ++i) {
+    const trail::SitePair& pair = execution.record.created[i];
+    result_.created.insert(std::minmax(pair.first, pair.second));
+  }
   several_strands_ = several_strands_ || execution.record.strands > 1;
   result_.most_output = std::max(result_.most_output, execution.output_bytes + execution.error_bytes);
   for (const finding::ProcessLog& process : logs.run.processes)

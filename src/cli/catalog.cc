@@ -51,7 +51,7 @@ const std::vector<Named>& strategies() {
 }  // namespace
 
 const std::vector<Named>& analyses() {
-#define DURESS_NAMED(name, summary) {#name, summary},
+#define DURESS_NAMED(identifier, name, summary) {name, summary},
   static const std::vector<Named> table = {DURESS_ANALYSES(DURESS_NAMED)};
 #undef DURESS_NAMED
   return table;
@@ -123,20 +123,66 @@ std::string check_model(const std::string& model, const std::string& heuristic, 
   return {};
 }
 
-std::string check_chain(const std::string& chain) {
-  std::vector<std::string> known;
-  for (const Named& analysis : analyses()) known.emplace_back(analysis.name);
-  for (std::size_t start = 0; start <= chain.size();) {
-    std::size_t end = std::min(chain.find(':', start), chain.size());
-    std::string name = chain.substr(start, end - start);
-    if (name.empty()) return fmt::format("the chain '{}' has an empty name", chain);
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
-      return fmt::format("no analysis is named '{}'{} (known: {})", name, nearest_hint(name, known),
-                         fmt::join(known, ", "));
-    }
-    start = end + 1;
+namespace {
+
+/// chain: step { ':' step }; step: name | '[' chain { ',' chain } ']'. As in src/analysis/chain.cc.
+class ChainCheck {
+ public:
+  explicit ChainCheck(const std::string& text) : text_(text) {
+    for (const Named& analysis : analyses()) known_.emplace_back(analysis.name);
   }
-  return {};
+
+  std::string run() {
+    std::string error = chain(0);
+    if (error.empty() && at_ < text_.size())
+      error = fmt::format("the chain '{}' has a '{}' too many at {}", text_, text_[at_], at_ + 1);
+    return error;
+  }
+
+ private:
+  std::string chain(int depth) {
+    for (int steps = 1;; ++steps) {
+      if (steps > 16) return fmt::format("the chain '{}' is longer than 16 steps at {}", text_, at_ + 1);
+      std::string error = step(depth);
+      if (!error.empty() || at_ >= text_.size() || text_[at_] != ':') return error;
+      ++at_;
+    }
+  }
+
+  std::string step(int depth) {
+    if (at_ < text_.size() && text_[at_] == '[') {
+      if (depth == 8) return fmt::format("the chain '{}' has too many brackets at {}", text_, at_ + 1);
+      int branches = 0;
+      do {
+        if (++branches > 16) return fmt::format("the chain '{}' has too many branches at {}", text_, at_ + 1);
+        ++at_;
+        if (std::string error = chain(depth + 1); !error.empty()) return error;
+      } while (at_ < text_.size() && text_[at_] == ',');
+      if (at_ >= text_.size() || text_[at_] != ']')
+        return fmt::format("the chain '{}' lacks a ']' at {}", text_, at_ + 1);
+      ++at_;
+      return {};
+    }
+    std::size_t end = std::min(text_.find_first_of(":[],", at_), text_.size());
+    std::string name = text_.substr(at_, end - at_);
+    if (name.empty()) return fmt::format("the chain '{}' has an empty name at {}", text_, at_ + 1);
+    if (std::find(known_.begin(), known_.end(), name) == known_.end()) {
+      return fmt::format("no analysis is named '{}'{} (known: {})", name, nearest_hint(name, known_),
+                         fmt::join(known_, ", "));
+    }
+    at_ = end;
+    return {};
+  }
+
+  const std::string& text_;
+  std::vector<std::string> known_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+std::string check_chain(const std::string& chain) {
+  return ChainCheck(chain).run();
 }
 
 std::vector<std::string> heuristic_names() {

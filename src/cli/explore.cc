@@ -270,7 +270,8 @@ void print_summary(const ExploreOptions& options, const SearchResult& result) {
                   plural(result.runs, "run"), rate_text(result.fresh_runs, result.search_seconds));
   text += fmt::format(", seed {}", options.seed);
   if (result.pairs != 0)
-    text += fmt::format("; {} of racing accesses seen (duress run shows them)", plural(result.pairs, "pair"));
+    text += fmt::format("; {} of racing accesses seen, {} brought together (duress run shows them)",
+                        plural(result.pairs, "pair"), result.created.size());
   if (result.interrupted) text += "; interrupted, the same command goes on";
   if (result.out_of_time) text += "; out of time, the same command goes on";
   say(text);
@@ -377,6 +378,10 @@ int explore_command(const Arguments& arguments) {
                "duress explore");
   app.prefix_command();
   app.set_help_flag("-h,--help", "This text");
+  app.add_option(
+      "-t,--tool", setup.worker.chain,
+      "Chain of analyses of the runs that look for races; default FastTrack. What analyses only suspect "
+      "(Hybrid, LockSet, SideTrack, ...) is attacked too");
   app.add_option("--strategy", setup.search.strategy,
                  "portfolio (default) or one strategy (see duress list strategies)");
   app.add_option("--depth", setup.search.depth, "Depth of the bugs that pct looks for; default 3")

@@ -55,7 +55,6 @@ struct RunOptions {
   u32 model_number = 0;
   std::optional<u32> heuristic_number;
   std::string color = "auto";
-  std::string model = "sc", heuristic = "Random";
   std::vector<std::string> only;
   int tear = 8;
   std::vector<std::string> target;
@@ -282,7 +281,7 @@ int execute(const RunOptions& options) {
 
   report::Report report;
   report.command = "run";
-  report.checked = options.model == "sc";
+  report.checked = options.model != "stale";
   report.version = DURESS_VERSION;
   report.seed = options.seed;
   report.target = options.target;
@@ -343,8 +342,10 @@ int run_command(const Arguments& arguments) {
   app.add_flag("--free", options.free, "Threads in parallel under the system's scheduler (default)");
   app.add_flag("--controlled", options.controlled,
                "One thread at a time, as --seed says: the same seed, the same run");
-  app.add_option("--model", options.model,
-                 "With --controlled, memory model: sc (default), or rc11: atomics as weak as C++20 allows");
+  app.add_option(
+      "--model", options.model,
+      "Memory model: sc (default); with --controlled rc11, atomics as weak as C++20 allows; in parallel "
+      "stale, loads of --only may return older values");
   app.add_option("--heuristic", options.heuristic,
                  "Which legal value a load returns (see duress list heuristics); default Random");
   app.add_flag("--halt", options.halt, "Stop the program at its first race");
@@ -362,13 +363,8 @@ int run_command(const Arguments& arguments) {
   app.add_option("--volatile", options.volatile_order,
                  "How volatile is meant: plain (default), relaxed (--volatile alone), acqrel")
       ->check(CLI::IsMember({"plain", "relaxed", "acqrel"}));
-  app.add_option("--model", options.model,
-                 "sc (default), or stale: loads of --only may return older values, threads in parallel")
-      ->check(CLI::IsMember({"sc", "stale"}));
   app.add_option("--only", options.only, "The variable, as races name it; several with commas")
       ->delimiter(',');
-  app.add_option("--heuristic", options.heuristic,
-                 "Which older value (duress list heuristics); default Random");
   app.add_option("--tear", options.tear, "Values wider than this are read in pieces: 8 (default) or 4 bytes")
       ->check(CLI::IsMember({4, 8}));
   app.add_flag("-q,--quiet", options.quiet, "Only the first line of each finding");
@@ -399,14 +395,9 @@ int run_command(const Arguments& arguments) {
   }
   if (options.controlled && options.free)
     return wrong_use("run", "--free and --controlled exclude each other");
-  if (std::string error =
-          check_model(options.model, options.heuristic, options.model_number, options.heuristic_number);
-      !error.empty())
-    return wrong_use("run", error);
-  if (options.model_number != 0 && !options.controlled)
-    return wrong_use("run", "--model " + options.model + " needs --controlled");
   if (std::string error = check_chain(options.chain); !error.empty()) return wrong_use("run", error);
   if (options.model == "stale") {
+    if (options.heuristic.empty()) options.heuristic = "Random";
     if (options.controlled)
       return wrong_use("run", "--model stale under control is what duress classify does");
     if (options.only.empty()) return wrong_use("run", "--model stale needs --only VARIABLE");
@@ -416,8 +407,14 @@ int run_command(const Arguments& arguments) {
                                           nearest_hint(options.heuristic, known), fmt::join(known, ", ")));
     }
     if (std::string error = check_variables(options); !error.empty()) return wrong_use("run", error);
-  } else if (!options.only.empty()) {
-    return wrong_use("run", "--only needs --model stale");
+  } else {
+    if (!options.only.empty()) return wrong_use("run", "--only needs --model stale");
+    if (std::string error =
+            check_model(options.model, options.heuristic, options.model_number, options.heuristic_number);
+        !error.empty())
+      return wrong_use("run", error);
+    if (options.model_number != 0 && !options.controlled)
+      return wrong_use("run", "--model " + options.model + " needs --controlled");
   }
   for (const std::string& where : {options.json, options.print_suppressions}) {
     if (std::string error = check_output(where); !error.empty()) return wrong_use("run", error);

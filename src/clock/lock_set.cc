@@ -13,6 +13,14 @@ LockSets::LockSets(Arena& arena) : arena_(arena) {
   if (!sets_) fatal("out of memory for lock sets");
 }
 
+LockSets::~LockSets() {
+  for (u32 i = 1; i < used_; ++i) {
+    Set* s = sets_[i].load(std::memory_order_relaxed);
+    arena_.free(s, sizeof(Set) + s->count * sizeof(HeldLock));
+  }
+  unmap_memory(sets_, (kLimit + 1u) * sizeof(Set*));
+}
+
 const HeldLock* LockSets::locks(LockSetId set, u32* count) const {
   *count = 0;
   if (raw(set) == 0 || set == kUnknown) return nullptr;
@@ -69,6 +77,47 @@ LockSetId LockSets::remove(LockSetId set, HeldLock lock) {
     }
   }
   return intern(next + kLongest - n, n);
+}
+
+LockSetId LockSets::protecting(LockSetId held, bool write) {
+  if (held == kUnknown) return kUnknown;
+  u32 count, n = 0;
+  const HeldLock* locks_held = locks(held, &count);
+  HeldLock next[kLongest];
+  for (u32 i = 0; i < count; ++i) {
+    if (!(write && locks_held[i].shared)) next[n++] = {locks_held[i].address, false};
+  }
+  return intern(next, n);
+}
+
+LockSetId LockSets::refine(LockSetId set, LockSetId held, bool write) {
+  if (held == kUnknown) return set;
+  if (set == kUnknown) return protecting(held, write);
+  if (set == held && !write) return set;
+  u32 count, held_count, n = 0;
+  const HeldLock* candidates = locks(set, &count);
+  const HeldLock* locks_held = locks(held, &held_count);
+  HeldLock next[kLongest];
+  for (u32 i = 0; i < count; ++i) {
+    for (u32 k = 0; k < held_count; ++k) {
+      if (locks_held[k].address != candidates[i].address || (write && locks_held[k].shared)) continue;
+      next[n++] = candidates[i];
+      break;
+    }
+  }
+  return n == count ? set : intern(next, n);
+}
+
+bool LockSets::exclude(LockSetId a, LockSetId b) const {
+  u32 a_count, b_count;
+  const HeldLock* as = locks(a, &a_count);
+  const HeldLock* bs = locks(b, &b_count);
+  for (u32 i = 0; i < a_count; ++i) {
+    for (u32 k = 0; k < b_count; ++k) {
+      if (as[i].address == bs[k].address && !(as[i].shared && bs[k].shared)) return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace duress

@@ -25,9 +25,18 @@ class LockSets {
   static constexpr u32 kLongest = 64;
 
   explicit LockSets(Arena& arena);
+  ~LockSets();
 
   LockSetId add(LockSetId set, HeldLock lock);
   LockSetId remove(LockSetId set, HeldLock lock);
+
+  /// The locks of `set`, all as exclusive, that also `held` has: in any mode for a read, exclusively for a
+  /// write. What Eraser calls refining; with kUnknown nothing is known to be missing.
+  LockSetId refine(LockSetId set, LockSetId held, bool write);
+  /// What a location's first refinement starts from: all of `held` that protects such an access.
+  LockSetId protecting(LockSetId held, bool write);
+  /// Is some lock in both, in one of them exclusively? Then the two accesses cannot be at the same time.
+  bool exclude(LockSetId a, LockSetId b) const;
 
   /// The locks of a set, in the order they were taken. Null for the empty and the unknown set.
   const HeldLock* locks(LockSetId set, u32* count) const;

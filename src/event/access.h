@@ -46,8 +46,10 @@ enum class SyncKind : u8 {
   kReadLock,
   kReadUnlock,
   kRelease,
-  kAcquire,  // semaphore, once, pipe, annotations: a one-way edge through `object`
-  kBarrier,
+  kAcquire,  // semaphore, barrier, once, pipe, annotations: a one-way edge through `object`
+  kForget,   // the object begins anew: what was released through it is gone
+  // An atomic operation comes in parts, so that the access lies between what it learns and what it leaves:
+  // a load is kAtomicLoad, access; a store access, kAtomicStore; an update kAtomicLoad, access, kAtomicRmw.
   kAtomicLoad,
   kAtomicStore,
   kAtomicRmw,
@@ -57,14 +59,31 @@ enum class SyncKind : u8 {
   kThreadEnd,
   kThreadJoin,
   kAlloc,
-  kFree,
+  kFree,        // after the access kFree, which is a write to all of it
+  kMap,         // other memory that begins anew: a stack, a mapping
+  kBlockBegin,  // what follows is meant to be atomic; blocks nest
+  kBlockEnd,
 };
+constexpr int kSyncKinds = static_cast<int>(SyncKind::kBlockEnd) + 1;
 
 struct Sync {
   SyncKind kind;
-  uptr object;  // the primitive; for kThread*: the other thread's Tid
-  u64 detail;   // kAtomic*, kFence: the memory order; kAlloc, kFree: size
+  uptr object;       // the primitive; for kThread*: the other thread's Tid; kBlock*: names the block
+  u64 detail;        // kAtomic*: atomic_detail(); kFence: the memory order; kAlloc, kFree, kMap: size;
+                     // kRelease: 1 if it adds to what was released before, 0 if it replaces that
+  Place place = {};  // of locks and blocks: where; the site is 0, the stack begins with the call
 };
+
+/// Size and memory order of an atomic operation in Sync::detail.
+constexpr u64 atomic_detail(u64 order, u64 size) {
+  return order | size << 8;
+}
+constexpr u64 atomic_order(u64 detail) {
+  return detail & 0xff;
+}
+constexpr u64 atomic_size(u64 detail) {
+  return detail >> 8;
+}
 
 }  // namespace duress
 

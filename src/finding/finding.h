@@ -77,6 +77,15 @@ struct Race {
   std::size_t headline() const;
 };
 
+/// What an analysis suspects beyond races: a block that may not be atomic, locks taken in a cycle.
+struct Suspicion {
+  std::string analysis;
+  std::string what;
+  std::string variable;  // or lock; "" if it is about neither
+  std::vector<AccessReport> sites;
+  int pid = 0;
+};
+
 struct Crash {
   std::string signal;
   Address address = 0;

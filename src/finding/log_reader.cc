@@ -202,7 +202,7 @@ void parse_line(std::string_view text, const std::string& file, ProcessLog*& pro
     thread.name = text_or(line, "name");
     thread.stack = stack_of(line);
     process->threads[thread.id] = std::move(thread);
-  } else if (kind == "race") {
+  } else if (kind == "race" || kind == "potential") {
     RaceRecord race;
     race.analysis = need_text(line, "analysis");
     race.address = need_address(line, "addr");
@@ -211,7 +211,18 @@ void parse_line(std::string_view text, const std::string& file, ProcessLog*& pro
     race.cur = to_access(need(line, "cur"));
     if (auto it = line.find("block"); it != line.end()) race.block = to_block(*it);
     race.modules_loaded = process->modules.size();
-    process->races.push_back(std::move(race));
+    (kind == "race" ? process->races : process->potentials).push_back(std::move(race));
+  } else if (kind == "warning") {
+    WarningRecord warning;
+    warning.analysis = need_text(line, "analysis");
+    warning.what = need_text(line, "what");
+    warning.address = address_or(line, "addr", 0);
+    const Json& sites = need(line, "sites");
+    if (!sites.is_array()) throw BadLine("'sites' is not a list");
+    for (const Json& site : sites) warning.sites.push_back(to_access(site));
+    if (auto it = line.find("block"); it != line.end()) warning.block = to_block(*it);
+    warning.modules_loaded = process->modules.size();
+    process->warnings.push_back(std::move(warning));
   } else if (kind == "crash") {
     CrashRecord crash;
     crash.signal = need_text(line, "signal");

@@ -84,6 +84,16 @@ struct RaceRecord {
   std::size_t modules_loaded = 0;  // how many `module` lines came before: later ones cannot explain it
 };
 
+/// What an analysis suspects beyond races: places that belong together.
+struct WarningRecord {
+  std::string analysis;
+  std::string what;
+  Address address = 0;  // 0: none
+  std::vector<AccessRecord> sites;
+  BlockRecord block;
+  std::size_t modules_loaded = 0;
+};
+
 struct CrashRecord {
   std::string signal;
   Address address = 0;
@@ -105,6 +115,8 @@ struct ProcessLog {
   std::vector<ModuleRecord> modules;  // in order of loading; an id may come back after dlclose
   std::map<int, ThreadRecord> threads;
   std::vector<RaceRecord> races;
+  std::vector<RaceRecord> potentials;  // what analyses that may be wrong suspect
+  std::vector<WarningRecord> warnings;
   std::vector<CrashRecord> crashes;
   std::vector<std::string> incomplete;
   std::vector<std::pair<std::string, std::uint64_t>> stats;

@@ -113,6 +113,24 @@ std::string to_json(const Report& report) {
   json["incomplete"] = report.incomplete;
   json["races"] = Json::array();
   for (const finding::Race& race : report.races) json["races"].push_back(to_json(race, report.cwd));
+  if (!report.potential.empty()) {
+    json["potential_races"] = Json::array();
+    for (const finding::Race& race : report.potential)
+      json["potential_races"].push_back(to_json(race, report.cwd));
+  }
+  if (!report.suspicions.empty()) {
+    json["suspicions"] = Json::array();
+    for (const finding::Suspicion& suspicion : report.suspicions) {
+      Json entry;
+      entry["analysis"] = suspicion.analysis;
+      entry["what"] = suspicion.what;
+      if (!suspicion.variable.empty()) entry["variable"] = suspicion.variable;
+      entry["sites"] = Json::array();
+      for (const finding::AccessReport& access : suspicion.sites)
+        entry["sites"].push_back(to_json(access, report.cwd));
+      json["suspicions"].push_back(std::move(entry));
+    }
+  }
   json["suppressed"] = report.suppressed;
   json["crashes"] = Json::array();
   for (const finding::Crash& crash : report.crashes) {

@@ -18,6 +18,52 @@
 
 namespace duress::report {
 
+namespace {
+
+/// Suspected races as one entry per pair of places, without those that were seen to be real.
+std::vector<finding::Race> suspected(const finding::RunLog& log, Resolver& resolver,
+                                     const std::unordered_map<std::string, std::size_t>& real) {
+  std::vector<finding::Race> groups;
+  std::unordered_map<std::string, std::size_t> by_key;
+  for (const finding::ProcessLog& process : log.processes) {
+    for (const finding::RaceRecord& record : process.potentials) {
+      finding::Race race = resolver.race(process, record);
+      std::string key = finding::group_key(race);
+      if (real.count(key) != 0) continue;
+      auto [it, fresh] = by_key.try_emplace(std::move(key), groups.size());
+      if (fresh) {
+        groups.push_back(std::move(race));
+        continue;
+      }
+      finding::Race& group = groups[it->second];
+      ++group.count;
+      if (std::find(group.found_by.begin(), group.found_by.end(), record.analysis) == group.found_by.end())
+        group.found_by.push_back(record.analysis);
+    }
+  }
+  finding::assign_ids(groups);
+  return groups;
+}
+
+std::vector<finding::Suspicion> suspicions_of(const finding::RunLog& log, Resolver& resolver) {
+  std::vector<finding::Suspicion> all;
+  std::set<std::string> known;
+  for (const finding::ProcessLog& process : log.processes) {
+    for (const finding::WarningRecord& record : process.warnings) {
+      finding::Suspicion suspicion = resolver.suspicion(process, record);
+      std::string key = suspicion.analysis + suspicion.what + suspicion.variable;
+      for (const finding::AccessReport& access : suspicion.sites) {
+        finding::Frame site = access.site();
+        key += fmt::format("|{}:{}:{}:{}", site.file, site.line, site.column, site.function);
+      }
+      if (known.insert(key).second) all.push_back(std::move(suspicion));
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
 void fill_report(const finding::RunLog& log, Suppressions& suppressions, Report& report) {
   Resolver resolver;
   std::vector<finding::Race> groups;
@@ -46,6 +92,8 @@ void fill_report(const finding::RunLog& log, Suppressions& suppressions, Report&
     for (const auto& [name, value] : process.stats) report.stats[name] += value;
   }
 
+  report.potential = suspected(log, resolver, by_key);
+  report.suspicions = suspicions_of(log, resolver);
   finding::assign_ids(groups);
   std::vector<finding::Race> kept;
   for (finding::Race& race : groups) {
@@ -59,9 +107,12 @@ void fill_report(const finding::RunLog& log, Suppressions& suppressions, Report&
     finding::Frame site = race.sites[race.headline()].site();
     return std::make_tuple(site.file, site.line, site.column, race.id);
   };
-  std::sort(kept.begin(), kept.end(),
-            [&](const finding::Race& a, const finding::Race& b) { return place(a) < place(b); });
+  auto by_place = [&](const finding::Race& a, const finding::Race& b) { return place(a) < place(b); };
+  std::sort(kept.begin(), kept.end(), by_place);
   report.races = std::move(kept);
+  std::erase_if(report.potential,
+                [&](const finding::Race& race) { return suppressions.hides(race, report.cwd); });
+  std::sort(report.potential.begin(), report.potential.end(), by_place);
 
   for (const finding::LogProblem& problem : log.problems) {
     report.warnings.push_back(fmt::format("{}:{}: unreadable log line ({}); the rest is kept", problem.file,

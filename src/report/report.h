@@ -26,6 +26,8 @@ struct Report {
   int root_pid = 0;     // findings of other processes say which
   bool checked = true;  // races were looked for
   std::vector<finding::Race> races;
+  std::vector<finding::Race> potential;  // suspected only; not among `races`
+  std::vector<finding::Suspicion> suspicions;
   std::uint64_t suppressed = 0;  // groups hidden
   std::vector<finding::Crash> crashes;
   std::vector<std::string> incomplete;

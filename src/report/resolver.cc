@@ -314,6 +314,23 @@ finding::Race Resolver::race(const finding::ProcessLog& process, const finding::
   return race;
 }
 
+finding::Suspicion Resolver::suspicion(const finding::ProcessLog& process,
+                                       const finding::WarningRecord& record) {
+  Context context{process, std::min(record.modules_loaded, process.modules.size())};
+  finding::Suspicion suspicion{record.analysis, record.what, {}, {}, process.pid};
+  for (const finding::AccessRecord& site : record.sites) suspicion.sites.push_back(access(context, site));
+  if (record.address != 0 && !record.sites.empty()) {
+    finding::RaceRecord as_race;
+    as_race.address = record.address;
+    as_race.prev = record.sites.front();
+    as_race.cur = record.sites.back();
+    as_race.block = record.block;
+    as_race.modules_loaded = record.modules_loaded;
+    suspicion.variable = race(process, as_race).variable;
+  }
+  return suspicion;
+}
+
 finding::Crash Resolver::crash(const finding::ProcessLog& process, const finding::CrashRecord& record) {
   Context context{process, std::min(record.modules_loaded, process.modules.size())};
   finding::Crash crash;

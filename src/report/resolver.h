@@ -21,6 +21,7 @@ namespace duress::report {
 class Resolver {
  public:
   finding::Race race(const finding::ProcessLog& process, const finding::RaceRecord& record);
+  finding::Suspicion suspicion(const finding::ProcessLog& process, const finding::WarningRecord& record);
   finding::Crash crash(const finding::ProcessLog& process, const finding::CrashRecord& record);
 
   /// What was wrong with the binaries (rebuilt since the run, unreadable), each once, ready to print.

@@ -49,6 +49,8 @@ class Writer {
 
   std::string write() {
     for (const finding::Race& race : report_.races) write_race(race);
+    for (const finding::Race& race : report_.potential) write_race(race, "potential data race on ");
+    for (const finding::Suspicion& suspicion : report_.suspicions) write_suspicion(suspicion);
     for (const finding::Crash& crash : report_.crashes) write_crash(crash);
     if (style_.detail == Detail::kQuiet) return std::move(out_);
     for (const std::string& what : report_.incomplete) line("duress: incomplete: {}", printable(what));
@@ -135,12 +137,12 @@ class Writer {
     if (stack.empty()) line("    (no stack)");
   }
 
-  void write_race(const finding::Race& race) {
+  void write_race(const finding::Race& race, const char* what_it_is = "data race on ") {
     const std::size_t first = race.headline();
     const Frame site = race.sites[first].site();
     std::string where = site.file.empty() ? function(site) : place(site);
     line("{} {} {} {}", colored(kBold, where + ":"), colored(kMagenta, "warning:"),
-         colored(kBold, "data race on " + printable(race.variable)), fmt::format("[{}]", race.id));
+         colored(kBold, what_it_is + printable(race.variable)), fmt::format("[{}]", race.id));
     if (style_.detail == Detail::kQuiet) return;
 
     std::array<std::string, 2> who, what, in;
@@ -170,7 +172,22 @@ class Writer {
     if (race.pid != report_.root_pid) {
       line("  in process {} ({})", race.pid, printable(shown_path(race.exe, report_.cwd)));
     }
+    if (what_it_is[0] == 'p') line("  suspected by {}", fmt::join(race.found_by, ", "));
     if (race.count > 1) line("  seen {} more time{}", race.count - 1, race.count == 2 ? "" : "s");
+  }
+
+  void write_suspicion(const finding::Suspicion& suspicion) {
+    Frame first = suspicion.sites.empty() ? Frame{} : suspicion.sites[0].site();
+    std::string where = first.file.empty() ? function(first) : place(first);
+    std::string about = suspicion.variable.empty() ? "" : " (" + printable(suspicion.variable) + ")";
+    line("{} {} {} [{}]", colored(kBold, where + ":"), colored(kMagenta, "warning:"),
+         colored(kBold, printable(suspicion.what) + about), printable(suspicion.analysis));
+    if (style_.detail == Detail::kQuiet) return;
+    for (const finding::AccessReport& access : suspicion.sites) {
+      line("  {}  {}  {}", thread(access.thread, access.thread_name), function(access.site()),
+           short_place(access.site()));
+      write_stack(access.stack);
+    }
   }
 
   void write_block(const finding::Race& race) {
@@ -228,6 +245,9 @@ class Writer {
       return;
     }
     std::string text = n == 0 ? "no data race found" : fmt::format("{} data race{}", n, n == 1 ? "" : "s");
+    if (std::size_t m = report_.potential.size()) text += fmt::format(", {} potential", m);
+    if (std::size_t m = report_.suspicions.size())
+      text += fmt::format(", {} warning{}", m, m == 1 ? "" : "s");
     if (report_.suppressed != 0) text += fmt::format(" ({} suppressed)", report_.suppressed);
     if (!report_.incomplete.empty()) text += ", incomplete";
     line("duress: {}, seed {}", text, report_.seed);

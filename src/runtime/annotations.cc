@@ -25,6 +25,10 @@ DURESS_EXPORT void __duress_annotate_ignore(int begin) {
   }
 }
 
+DURESS_EXPORT void __duress_annotate_block(const char* name, int begin) {
+  sync_block(name, begin != 0, DURESS_CALLER_PC);
+}
+
 DURESS_EXPORT void __duress_annotate_access(const volatile void* p, size_t size, int write) {
   memory_accessed(const_cast<const void*>(p), size, write != 0, DURESS_CALLER_PC);
 }

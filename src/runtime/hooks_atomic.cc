@@ -46,14 +46,22 @@ AtomicOperation::~AtomicOperation() {
   thread_->in_runtime = false;
 }
 
-void AtomicOperation::note(SyncKind kind, AccessKind access, MemoryOrder order) {
+/// The chain hears of what was learnt, of the access, and of what is left behind, in this order.
+void AtomicOperation::note(AccessKind access, MemoryOrder order) {
   Runtime& rt = *g_runtime;
   FastTrack::after_sync(thread_->fasttrack);
   if (!rt.checking) return;
-  rt.fasttrack.atomic_access(thread_->fasttrack, object_, access, place_);
-  if (rt.direct) return;
-  rt.chain.sync(thread_->view, {kind, object_->address, static_cast<u64>(order)});
+  if (DURESS_LIKELY(rt.judges_atomics))
+    rt.fasttrack.atomic_access(thread_->fasttrack, object_, access, place_);
+  if (DURESS_LIKELY(rt.direct)) return;
+  auto tell = [&](SyncKind kind) {
+    rt.chain.sync(thread_->view,
+                  {kind, object_->address, atomic_detail(static_cast<u64>(order), object_->size)});
+  };
+  if (access != AccessKind::kAtomicWrite) tell(SyncKind::kAtomicLoad);
   rt.chain.access(thread_->view, {object_->address, object_->size, access, place_});
+  if (access == AccessKind::kAtomicWrite) tell(SyncKind::kAtomicStore);
+  if (access == AccessKind::kAtomicRmw) tell(SyncKind::kAtomicRmw);
 }
 
 /// A load that covers several atomics reads the last store of each.
@@ -85,7 +93,7 @@ void AtomicOperation::loaded(MemoryOrder order) {
   if (!thread_) return;
   thread_->clock.atomic_load(object_->released, order);
   if (DURESS_UNLIKELY(mixed_)) learn_overlapping(order);
-  note(SyncKind::kAtomicLoad, AccessKind::kAtomicRead, order);
+  note(AccessKind::kAtomicRead, order);
   bool same = entry_->version == object_->version.load(std::memory_order_relaxed) &&
               entry_->epoch == thread_->clock.own();
   *entry_ = {object_,
@@ -95,7 +103,7 @@ void AtomicOperation::loaded(MemoryOrder order) {
 
 void AtomicOperation::stored(MemoryOrder order) {
   if (!thread_) return;
-  note(SyncKind::kAtomicStore, AccessKind::kAtomicWrite, order);
+  note(AccessKind::kAtomicWrite, order);
   thread_->clock.atomic_store(object_->released, order);
   if (DURESS_UNLIKELY(mixed_)) tell_overlapping();
 }
@@ -104,7 +112,7 @@ void AtomicOperation::modified(MemoryOrder order) {
   if (!thread_) return;
   thread_->clock.atomic_load(object_->released, order);
   if (DURESS_UNLIKELY(mixed_)) learn_overlapping(order);
-  note(SyncKind::kAtomicRmw, AccessKind::kAtomicRmw, order);
+  note(AccessKind::kAtomicRmw, order);
   thread_->clock.atomic_rmw(object_->released, order);
   if (DURESS_UNLIKELY(mixed_)) tell_overlapping();
 }
@@ -124,7 +132,7 @@ u128 AtomicOperation::load_weakly(MemoryOrder order, u128 memory) {
     return memory;
   }
   u128 value = g_rc11->load(*thread_, *object_, site_, order, memory);
-  note(SyncKind::kAtomicLoad, AccessKind::kAtomicRead, order);
+  note(AccessKind::kAtomicRead, order);
   return value;
 }
 
@@ -134,7 +142,7 @@ bool AtomicOperation::store_weakly(MemoryOrder order, u128 memory, u128 value) {
     stored(order);
     return true;
   }
-  note(SyncKind::kAtomicStore, AccessKind::kAtomicWrite, order);
+  note(AccessKind::kAtomicWrite, order);
   return g_rc11->store(*thread_, *object_, site_, order, memory, value);
 }
 
@@ -147,9 +155,9 @@ bool AtomicOperation::update_weakly(MemoryOrder success, MemoryOrder failure, u1
 
 void AtomicOperation::updating(bool wrote, MemoryOrder success, MemoryOrder failure) {
   if (wrote) {
-    note(SyncKind::kAtomicRmw, AccessKind::kAtomicRmw, success);
+    note(AccessKind::kAtomicRmw, success);
   } else {
-    note(SyncKind::kAtomicLoad, AccessKind::kAtomicRead, failure);
+    note(AccessKind::kAtomicRead, failure);
   }
 }
 

@@ -36,7 +36,7 @@ class AtomicOperation {
   void modified(MemoryOrder order);  // a read-modify-write that wrote
 
  private:
-  void note(SyncKind kind, AccessKind access, MemoryOrder order);
+  void note(AccessKind access, MemoryOrder order);
   bool strongly();
   void learn_overlapping(MemoryOrder order);
   void tell_overlapping();

@@ -16,7 +16,11 @@ inline void check(const void* p, u64 size, bool write, const DuressSite* site) {
   Runtime& rt = *g_runtime;
   Place place{rt.modules.site_id(site), StackId{0}};
   if (!rt.known_context(*t, &place.stack)) place.stack = rt.context(*t);
-  rt.fasttrack.access(t->fasttrack, reinterpret_cast<uptr>(p), size, write, place);
+  if (DURESS_UNLIKELY(rt.recorder != nullptr)) {
+    rt.recorder->first_access(*t, reinterpret_cast<uptr>(p), size, write, place);
+  } else {
+    rt.fasttrack.access(t->fasttrack, reinterpret_cast<uptr>(p), size, write, place);
+  }
   t->in_runtime = false;
 }
 
@@ -28,8 +32,11 @@ __attribute__((preserve_most, noinline)) void check_hard(const void* p, u64 size
   if (!t || t->in_runtime) return;
   t->in_runtime = true;
   Runtime& rt = *g_runtime;
-  Place place{rt.modules.site_id(site), rt.context(*t)};
-  if (tried) {
+  Place place{rt.modules.site_id(site), StackId{0}};
+  if (!rt.known_context(*t, &place.stack)) place.stack = rt.context(*t);
+  if (DURESS_UNLIKELY(rt.recorder != nullptr)) {
+    rt.recorder->first_access(*t, reinterpret_cast<uptr>(p), size, kWrite, place);
+  } else if (tried) {
     rt.fasttrack.access_hard(t->fasttrack, reinterpret_cast<uptr>(p), size, kWrite, place);
   } else {
     rt.fasttrack.access(t->fasttrack, reinterpret_cast<uptr>(p), size, kWrite, place);
@@ -38,6 +45,7 @@ __attribute__((preserve_most, noinline)) void check_hard(const void* p, u64 size
 }
 
 __attribute__((preserve_most, noinline)) void open_epoch(FastTrackThread& t) {
+  if (DURESS_UNLIKELY(g_runtime->recorder != nullptr)) return g_runtime->recorder->new_epoch(*t_current);
   g_runtime->fasttrack.open_epoch(t);
 }
 
@@ -66,8 +74,13 @@ void check_strided(const void* p, u64 count, u64 stride, u64 size, bool write, c
   t->in_runtime = true;
   Runtime& rt = *g_runtime;
   Place place{rt.modules.site_id(site), rt.context(*t)};
-  rt.fasttrack.strided(t->fasttrack, reinterpret_cast<uptr>(p), count, static_cast<i64>(stride),
-                       static_cast<u32>(size), write, place);
+  if (DURESS_UNLIKELY(rt.recorder != nullptr)) {
+    rt.recorder->first_strided(*t, reinterpret_cast<uptr>(p), count, static_cast<i64>(stride),
+                               static_cast<u32>(size), write, place);
+  } else {
+    rt.fasttrack.strided(t->fasttrack, reinterpret_cast<uptr>(p), count, static_cast<i64>(stride),
+                         static_cast<u32>(size), write, place);
+  }
   t->in_runtime = false;
 }
 

@@ -150,6 +150,20 @@ void Modules::put_site(Text& text, SiteId id) const {
   text.put("null");
 }
 
+void Modules::log_sites() {
+  for (u32 i = 0; i < count_.load(std::memory_order_acquire); ++i) {
+    const Instrumented& m = instrumented_[i];
+    for (Loaded* l = loaded_; l; l = l->next) {
+      if (m.begin < l->low || m.begin >= l->high) continue;
+      Text text(arena_);
+      text.put('{').key("t").quoted("sites").key("module").number(l->id).key("first").number(m.first);
+      text.key("count").number(m.bytes / sizeof(DuressSite)).put('}');
+      log_.write(text);
+      break;
+    }
+  }
+}
+
 bool Modules::is_global(uptr address) const {
   for (Loaded* l = loaded_; l; l = l->next) {
     if (address >= l->low && address < l->high) return true;

@@ -34,6 +34,8 @@ class Modules {
 
   /// Writes a `module` line for every module that has none yet.
   void log_new();
+  /// Writes a `sites` line for each instrumented module: which numbers its sites have in a trace.
+  void log_sites();
   /// The next log_new() writes all of them (a fork child's log is another file).
   void forget_logged() { loaded_ = nullptr, next_id_ = 0; }
   /// Writes `[module,index]` or null.

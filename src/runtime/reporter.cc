@@ -111,19 +111,20 @@ void Reporter::race(const Race& race) {
            (library ? mix(raw(side.place.stack)) : 0);
   };
   SpinGuard guard(lock_);
-  ++races_;
+  if (!race.potential) ++races_;
   u64 pair = mix(where(race.earlier)) ^ where(race.later);
+  // What one analysis says does not silence another.
+  for (const char* c = race.analysis; *c; ++c) pair = mix(pair ^ static_cast<unsigned char>(*c));
   // Two pairs that share a counter must not silence each other: the first of a pair is always written.
   bool first = is_new(pair);
   if (!is_worth_writing(pair, race.address) && !first) return;
   Uncontrolled here;
   parts_.modules.log_new();
-  Tid earlier = parts_.threads.owner(race.earlier.slot, race.earlier.clock);
-  Tid later = parts_.threads.owner(race.later.slot, race.later.clock);
+  Tid earlier = thread_of(race.earlier), later = thread_of(race.later);
   log_thread(earlier);
   log_thread(later);
   Text text(parts_.arena);
-  text.put('{').key("t").quoted("race").key("analysis").quoted(race.analysis);
+  text.put('{').key("t").quoted(race.potential ? "potential" : "race").key("analysis").quoted(race.analysis);
   text.key("addr").address(race.address).key("size").number(race.size).key("prev");
   put_side(text, race.earlier, earlier, race.address, race.size);
   text.key("cur");
@@ -132,16 +133,46 @@ void Reporter::race(const Race& race) {
   put_block(text, race.address);
   text.put('}');
   parts_.log.write(text);
-  if (points_) put_points(race.earlier.place.site, race.later.place.site);
-  if (halt_) exit_process(66);
+  RaceSide sides[] = {race.earlier, race.later};
+  if (points_) put_points(sides, 2);
+  if (halt_ && !race.potential) exit_process(66);
 }
 
-/// Names the two sites by keys that a request for another execution may carry.
-void Reporter::put_points(SiteId earlier, SiteId later) {
+Tid Reporter::thread_of(const RaceSide& side) const {
+  if (side.slot == RaceSide::kByThread) return static_cast<Tid>(side.clock);
+  return parts_.threads.owner(side.slot, side.clock);
+}
+
+void Reporter::warning(const Warning& warning) {
+  SpinGuard guard(lock_);
+  u64 key = mix(warning.address ? warning.count : 0);
+  for (const char* c = warning.analysis; *c; ++c) key = mix(key ^ static_cast<unsigned char>(*c));
+  for (u32 i = 0; i < warning.count; ++i) key = mix(key ^ raw(warning.sides[i].place.site));
+  if (!is_new(key)) return;
+  Uncontrolled here;
+  parts_.modules.log_new();
+  for (u32 i = 0; i < warning.count; ++i) log_thread(thread_of(warning.sides[i]));
+  Text text(parts_.arena);
+  text.put('{').key("t").quoted("warning").key("analysis").quoted(warning.analysis).key("what");
+  text.quoted(warning.what).key("addr").address(warning.address).key("sites").put('[');
+  for (u32 i = 0; i < warning.count; ++i) {
+    if (i) text.put(',');
+    put_side(text, warning.sides[i], thread_of(warning.sides[i]), warning.address, 0);
+  }
+  text.put(']').key("block");
+  put_block(text, warning.address);
+  text.put('}');
+  parts_.log.write(text);
+  if (points_) put_points(warning.sides, warning.count);
+}
+
+/// Names the sites by keys that a request for another execution may carry.
+void Reporter::put_points(const RaceSide* sides, u32 count) {
   Text text(parts_.arena);
   text.put('{').key("t").quoted("points").key("sites").put('[');
   bool first = true;
-  for (SiteId id : {earlier, later}) {
+  for (u32 i = 0; i < count; ++i) {
+    SiteId id = sides[i].place.site;
     const DuressSite* site = parts_.modules.site(id);
     if (!first) text.put(',');
     first = false;
@@ -204,6 +235,11 @@ void Reporter::crash(int signal, uptr address, Tid thread, StackId stack, uptr p
   put_stack(text, parts_.stacks.push(stack, pc + 1));
   text.put('}');
   parts_.log.write(text);
+}
+
+void Reporter::known_thread(Tid thread) {
+  SpinGuard guard(lock_);
+  log_thread(thread);
 }
 
 void Reporter::stat(const char* name, u64 value) {

@@ -18,7 +18,7 @@
 namespace duress {
 
 /// Threads: any; one lock, held while a race is written. The program waits meanwhile, which is rare.
-class Reporter final : public RaceSink, public LineSink {
+class Reporter final : public RaceSink, public LineSink, public CounterSink {
  public:
   struct Parts {
     Arena& arena;
@@ -31,13 +31,17 @@ class Reporter final : public RaceSink, public LineSink {
   };
   Reporter(const Parts& parts, bool halt) : parts_(parts), halt_(halt) {}
 
-  void race(const Race& race) override;
+  void race(const Race& race) override;  // a `race` line, or a `potential` one
+  void warning(const Warning& warning) override;
   void line(const char* text, size_t size) override;  // an `event` line
   /// `known`: the thread is in the table of threads.
   void crash(int signal, uptr address, Tid thread, StackId stack, uptr pc, bool known);
   /// A thread that is not: a strand of an execution where nothing is detected.
   void thread(Tid thread, Tid parent, const char* name);
+  /// Says who a thread is, if that was not said yet.
+  void known_thread(Tid thread);
   void stat(const char* name, u64 value);
+  void counter(const char* name, u64 value) override { stat(name, value); }
   void incomplete(const char* what);
 
   /// In controlled mode: each race also says the keys of its sites.
@@ -51,7 +55,8 @@ class Reporter final : public RaceSink, public LineSink {
   static constexpr u32 kPairs = 1u << 16;
   static constexpr u8 kLocationsPerPair = 16;
 
-  void put_points(SiteId earlier, SiteId later);
+  Tid thread_of(const RaceSide& side) const;
+  void put_points(const RaceSide* sides, u32 count);
   bool is_new(u64 key);
   bool is_worth_writing(u64 pair, uptr address);
   void put_side(Text& text, const RaceSide& side, Tid thread, uptr address, u32 size);

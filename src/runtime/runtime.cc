@@ -11,10 +11,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "analysis/count/count.h"
-#include "analysis/empty/empty.h"
-#include "analysis/fasttrack/fasttrack_analysis.h"
-#include "analysis/print/print.h"
 #include "base/check.h"
 #include "runtime/control.h"
 #include "runtime/crash.h"
@@ -39,15 +35,17 @@ namespace {
 
 thread_local bool t_ended __attribute__((tls_model("initial-exec"))) = false;
 
-Analysis* make_analysis(void* context, const char* name, size_t length) {
+/// The analyses, and Record, which is not for users: a trace is made by `duress trace record`.
+Analysis* make_tool(void* context, const char* name, size_t length) {
   auto& rt = *static_cast<Runtime*>(context);
-  auto is = [&](const char* n) { return strlen(n) == length && memcmp(n, name, length) == 0; };
-  if (is("Empty")) return new (rt.arena.allocate(sizeof(Empty))) Empty;
-  if (is("Count")) return new (map_memory(sizeof(Count))) Count(rt.arena);
-  if (is("Print")) return new (rt.arena.allocate(sizeof(Print))) Print(rt.arena, rt.reporter);
-  if (is("FastTrack"))
-    return new (rt.arena.allocate(sizeof(FastTrackAnalysis))) FastTrackAnalysis(rt.fasttrack);
-  return nullptr;
+  if (length == 6 && memcmp(name, "Record", 6) == 0) {
+    if (!rt.recorder) {
+      rt.recorder =
+          new (rt.arena.allocate(sizeof(Recorder))) Recorder(rt, rt.options.first_ && !rt.controlled);
+    }
+    return rt.recorder;
+  }
+  return make_analysis(&rt.analysis_context, name, length);
 }
 
 /// Reads a small file of /proc; the result ends with a NUL.
@@ -139,12 +137,14 @@ void start(char** environment) {
     fatal("cannot map the shadow table at 0x7fe00000", "something else is there, or 'ulimit -v' is too low");
   }
   const char* bad;
-  if (!rt->chain.build(options.chain_, &make_analysis, rt, &bad)) {
+  if (!rt->chain.build(options.chain_, &make_tool, rt, &bad)) {
     Text message(option_arena);
-    message.put("unknown analysis '").put(bad, strcspn(bad, ":")).put('\'').put('\0');
+    message.put("the chain of analyses is wrong at '").put(bad).put('\'').put('\0');
     fatal(message.data(), "duress list analyses names them");
   }
   rt->direct = strcmp(options.chain_, "FastTrack") == 0;
+  rt->judges_atomics = rt->chain.has("FastTrack");
+  if (rt->recorder && !rt->recorder->open(options.log_dir_)) fatal("cannot write a trace", "check log_dir");
   if (strcmp(options.volatile_, "relaxed") == 0) rt->volatile_mode = VolatileMode::kRelaxed;
   if (strcmp(options.volatile_, "acqrel") == 0) rt->volatile_mode = VolatileMode::kAcqRel;
   g_runtime = rt;
@@ -216,7 +216,8 @@ void Runtime::log_start() {
 void Runtime::wake(const DuressModule* module) {
   modules.add_instrumented(module);
   if (controlled || g_parallel_adversary) return points.add(*module);
-  bool faithful = !direct || options.faithful_ || volatile_mode != VolatileMode::kPlain;
+  bool faithful = (!direct && !(recorder && options.first_)) || options.faithful_ ||
+                  volatile_mode != VolatileMode::kPlain;
   memset(module->flags_begin, faithful ? DURESS_BODY_FAITHFUL : DURESS_BODY_CHECKED,
          static_cast<size_t>(module->flags_end - module->flags_begin));
 }
@@ -234,6 +235,7 @@ void Runtime::enter_main_thread() {
   Thread* t = make_thread(Tid{0}, StackId{0}, nobody);
   find_main_stack(*t);
   enter_thread(t);
+  if (!direct) chain.sync(t->view, {SyncKind::kMap, t->stack_begin, t->stack_end - t->stack_begin});
 }
 
 void Runtime::enter_thread(Thread* t) {
@@ -272,7 +274,10 @@ void Runtime::finish(int code) {
     threads_lock.lock();
     for (Thread* t = live; t; t = t->next) rules.add(t->fasttrack.rules);
     threads_lock.unlock();
-    rules.each([&](const char* name, u64 value) { reporter.stat(name, value); });
+    if (chain.has("FastTrack")) {
+      rules.each([&](const char* name, u64 value) { reporter.stat(name, value); });
+    }
+    chain.counters(reporter);
     if (g_parallel_adversary) g_parallel_adversary->report();
     reporter.stat("races", reporter.races());
     reporter.stat("threads", threads.count());
@@ -296,6 +301,7 @@ void Runtime::after_fork_in_child() {
   }
   if (!log.open(options.log_dir_)) fatal("cannot write to the log folder after fork");
   log_start();
+  if (recorder) recorder->after_fork(options.log_dir_);
 }
 
 Thread* adopt_thread() {
@@ -330,7 +336,8 @@ Thread* thread_created(uptr pc) {
   Thread* t = rt.make_thread(parent->tid, unwound_stack(rt, *parent, pc), parent->clock.clock());
   parent->clock.release_to(t->start);
   FastTrack::after_sync(parent->fasttrack);
-  rt.chain.sync(parent->view, {SyncKind::kThreadCreate, raw(t->tid), 0});
+  StackId created_at = rt.threads[t->tid].created_at;
+  rt.chain.sync(parent->view, {SyncKind::kThreadCreate, raw(t->tid), 0, {SiteId{0}, created_at}});
   return t;
 }
 
@@ -345,6 +352,8 @@ void thread_started(Thread* t) {
   if (rt.checking) rt.fasttrack.forget(t->fasttrack, t->stack_begin, t->stack_end);
   FastTrack::after_sync(t->fasttrack);
   rt.chain.sync(t->view, {SyncKind::kThreadStart, 0, 0});
+  rt.chain.fresh(t->stack_begin, t->stack_end);
+  if (!rt.direct) rt.chain.sync(t->view, {SyncKind::kMap, t->stack_begin, t->stack_end - t->stack_begin});
   t->in_runtime = false;
 }
 

@@ -9,6 +9,7 @@
 #include "analysis/chain.h"
 #include "clock/slots.h"
 #include "runtime/options.h"
+#include "runtime/recorder.h"
 #include "runtime/reporter.h"
 #include "runtime/site_points.h"
 #include "runtime/sync.h"
@@ -39,7 +40,9 @@ struct Runtime {
   ShadowMap shadow;
   SyncTable syncs{arena};
   FastTrack fasttrack{arena, shadow, syncs, reporter};
+  AnalysisContext analysis_context{arena, reporter, reporter, lock_sets, &fasttrack};
   Chain chain{arena};
+  Recorder* recorder = nullptr;  // the chain is Record: events go to a trace
   SitePoints points;
   bool controlled = false;
   /// Accesses and synchronisation are looked at. Not in controlled executions that only schedule.
@@ -48,6 +51,7 @@ struct Runtime {
   bool checking = true;
   /// The chain is FastTrack alone: checked bodies call it directly, without events.
   bool direct = true;
+  bool judges_atomics = true;  // FastTrack is in the chain
   VolatileMode volatile_mode = VolatileMode::kPlain;
 
   SpinLock threads_lock;  // guards slots, threads.add, live

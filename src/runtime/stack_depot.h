@@ -26,6 +26,7 @@ class StackDepot {
   }
 
   u64 return_address(StackId stack) const { return nodes_[raw(stack)].return_address; }
+  u32 count() const { return used_.load(std::memory_order_acquire); }
   StackId caller(StackId stack) const { return static_cast<StackId>(nodes_[raw(stack)].caller); }
 
  private:

@@ -39,7 +39,7 @@ void as_event(Body body) {
   FastTrack::after_sync(t->fasttrack);
 }
 
-void locked(Runtime& rt, Thread& t, uptr lock, bool shared) {
+void locked(Runtime& rt, Thread& t, uptr lock, bool shared, uptr pc) {
   SyncObject* object = object_at(rt, t, lock);
   {
     SpinGuard guard(object->lock);
@@ -51,7 +51,10 @@ void locked(Runtime& rt, Thread& t, uptr lock, bool shared) {
     known = {t.fasttrack.locks, rt.lock_sets.add(t.fasttrack.locks, {lock, shared}), {lock, shared}};
   }
   t.fasttrack.locks = known.after;
-  if (!rt.direct) rt.chain.sync(t.view, {shared ? SyncKind::kReadLock : SyncKind::kMutexLock, lock, 0});
+  if (!rt.direct) {
+    Place place{SiteId{0}, rt.context(t, pc)};
+    rt.chain.sync(t.view, {shared ? SyncKind::kReadLock : SyncKind::kMutexLock, lock, 0, place});
+  }
 }
 
 void unlocking(Runtime& rt, Thread& t, uptr lock, bool shared) {
@@ -73,7 +76,7 @@ void unlocking(Runtime& rt, Thread& t, uptr lock, bool shared) {
 }
 
 void release_through(Runtime& rt, Thread& t, SyncObject* object, uptr name, bool join) {
-  rt.chain.sync(t.view, {SyncKind::kRelease, name, 0});
+  rt.chain.sync(t.view, {SyncKind::kRelease, name, join ? u64{1} : 0});
   SpinGuard guard(object->lock);
   if (join) {
     t.clock.release_join(object->released);
@@ -102,8 +105,8 @@ uptr channel_name(std::atomic<u32>* channels, int fd) {
 
 }  // namespace
 
-void sync_locked(const void* lock, bool shared, uptr) {
-  as_event([&](Runtime& rt, Thread& t) { locked(rt, t, at(lock), shared); });
+void sync_locked(const void* lock, bool shared, uptr pc) {
+  as_event([&](Runtime& rt, Thread& t) { locked(rt, t, at(lock), shared, pc); });
 }
 
 void sync_unlocking(const void* lock, bool shared, uptr) {
@@ -135,12 +138,23 @@ void sync_acquire(const void* object, uptr) {
 }
 
 void sync_forget(const void* object) {
-  as_event([&](Runtime& rt, Thread&) {
+  as_event([&](Runtime& rt, Thread& t) {
     if (SyncObject* o = rt.syncs.find(at(object), 0)) {
-      SpinGuard guard(o->lock);
-      o->released.clear(rt.arena);
-      o->readers.clear(rt.arena);
+      {
+        SpinGuard guard(o->lock);
+        o->released.clear(rt.arena);
+        o->readers.clear(rt.arena);
+      }
+      if (!rt.direct) rt.chain.sync(t.view, {SyncKind::kForget, at(object), 0});
     }
+  });
+}
+
+void sync_block(const void* name, bool begin, uptr pc) {
+  as_event([&](Runtime& rt, Thread& t) {
+    if (rt.direct) return;
+    Place place{SiteId{0}, rt.context(t, pc)};
+    rt.chain.sync(t.view, {begin ? SyncKind::kBlockBegin : SyncKind::kBlockEnd, at(name), 0, place});
   });
 }
 
@@ -197,8 +211,9 @@ void memory_allocated(void* p, size_t size, uptr pc) {
     }
     rt.fasttrack.forget(t.fasttrack, at(p), at(p) + size);
     rt.chain.fresh(at(p), at(p) + size);
-    rt.heap.insert({at(p), size, rt.context(t, pc), t.tid});
-    if (!rt.direct) rt.chain.sync(t.view, {SyncKind::kAlloc, at(p), size});
+    StackId stack = rt.context(t, pc);
+    rt.heap.insert({at(p), size, stack, t.tid});
+    if (!rt.direct) rt.chain.sync(t.view, {SyncKind::kAlloc, at(p), size, {SiteId{0}, stack}});
   });
 }
 
@@ -207,10 +222,13 @@ void memory_freeing(void* p, uptr pc) {
   as_event([&](Runtime& rt, Thread& t) {
     HeapBlock block = rt.heap.remove(at(p));
     if (!block.start) return;
-    if (rt.checking) {
-      rt.fasttrack.freed(t.fasttrack, at(p), block.size, {kFreeSite, rt.context(t, pc)});
-    } else {
+    Place place{kFreeSite, rt.checking ? rt.context(t, pc) : StackId{0}};
+    if (!rt.checking) {
       rt.fasttrack.forget(t.fasttrack, at(p), at(p) + block.size);  // what synchronised there
+    } else if (rt.direct) {
+      rt.fasttrack.freed(t.fasttrack, at(p), block.size, place);
+    } else {
+      rt.chain.access(t.view, {at(p), static_cast<u32>(block.size), AccessKind::kFree, place});
     }
     if (DURESS_UNLIKELY(g_adversary != nullptr)) g_adversary->forget(at(p), at(p) + block.size);
     if (DURESS_UNLIKELY(g_parallel_adversary != nullptr))
@@ -225,6 +243,7 @@ void memory_mapped(void* p, size_t size) {
     if (!rt.checking) return;
     rt.fasttrack.forget(t.fasttrack, at(p), at(p) + size);
     rt.chain.fresh(at(p), at(p) + size);
+    if (!rt.direct) rt.chain.sync(t.view, {SyncKind::kMap, at(p), size});
   });
 }
 

@@ -49,6 +49,9 @@ void sync_futex(const void* waits_on);
 /// The object ends (destroy) or begins anew (init): what it carried is forgotten.
 void sync_forget(const void* object);
 
+/// What follows, or ends here, is meant to be atomic.
+void sync_block(const void* name, bool begin, uptr pc);
+
 // File descriptors as objects: write → read. `number` is the descriptor. One that was never made part of a
 // channel (a file, a terminal) carries nothing.
 void sync_release_fd(int number, uptr pc);

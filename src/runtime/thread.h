@@ -13,10 +13,15 @@
 
 namespace duress {
 
+struct RecordBuffer;
+
 /// Threads: fields belong to the thread itself unless said otherwise.
 struct Thread {
   Thread(Arena& arena, Tid id, Slot slot, Clock first)
-      : tid(id), clock(arena, slot, first), fasttrack(clock, &unborn), view{id, &clock, &fasttrack} {}
+      : tid(id),
+        clock(arena, slot, first),
+        fasttrack(clock, &unborn),
+        view{id, &clock, &fasttrack, &fasttrack.locks} {}
 
   DuressSelf unborn = {};  // stands for __duress_self until the thread runs
   Tid tid;
@@ -48,6 +53,8 @@ struct Thread {
   ReleaseClock start;              // by the creator; read when the thread starts
   ReleaseClock end;                // by the thread at its end; read by join
   std::atomic<u32> references{2};  // the running thread, and whoever may join it
+
+  RecordBuffer* record = nullptr;  // what a trace has not got yet
 
   DuressFrame* frames_begin = nullptr;  // the shadow call stack
   size_t frames_bytes = 0;

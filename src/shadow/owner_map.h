@@ -38,15 +38,17 @@ class OwnerMap {
   static u32 index(uptr address) { return (address >> 3) & ((1u << (kBlockBits - 3)) - 1); }
   static u32 bucket(uptr number) { return static_cast<u32>((number * 0x9e3779b97f4a7c15u) >> 50); }
   Block* find(uptr address) const {
+    std::atomic<Block*>* buckets = buckets_.load(std::memory_order_acquire);
+    if (!buckets) return nullptr;
     uptr number = address >> kBlockBits;
-    Block* block = buckets_[bucket(number)].load(std::memory_order_acquire);
+    Block* block = buckets[bucket(number)].load(std::memory_order_acquire);
     while (block && block->number != number) block = block->next;
     return block;
   }
 
   Arena& arena_;
-  SpinLock lock_;  // adding blocks
-  std::atomic<Block*> buckets_[kBuckets] = {};
+  SpinLock lock_;                                       // adding blocks
+  std::atomic<std::atomic<Block*>*> buckets_{nullptr};  // kBuckets of them, once something was passed on
 };
 
 }  // namespace duress

@@ -7,9 +7,10 @@ static const char* const kAccessNames[] = {"reads",         "writes",      "atom
                                            "atomic writes", "atomic rmws", "frees"};
 static const char* const kSyncNames[] = {
     "mutex locks", "mutex unlocks",    "read locks",    "read unlocks",  "releases",
-    "acquires",    "barriers",         "atomic loads",  "atomic stores", "atomic read-modify-writes",
+    "acquires",    "forgotten",        "atomic loads",  "atomic stores", "atomic read-modify-writes",
     "fences",      "thread creations", "thread starts", "thread ends",   "thread joins",
-    "allocations", "deallocations"};
+    "allocations", "deallocations",    "mappings",      "block begins",  "block ends"};
+static_assert(sizeof kSyncNames / sizeof *kSyncNames == kSyncKinds);
 
 Pass Count::access(AnalysisThread&, const Access& access) {
   accesses_[static_cast<int>(access.kind)].fetch_add(1, std::memory_order_relaxed);
@@ -54,5 +55,7 @@ void Count::finish(LineSink& out) {
   for (const SiteCount& s : sites_) sites += s.site.load(std::memory_order_relaxed) != 0;
   emit("sites", sites);
 }
+
+DURESS_DEFINE_ANALYSIS(Count, context.arena);
 
 }  // namespace duress

@@ -18,6 +18,10 @@ class FastTrackAnalysis final : public Analysis {
   /// Atomic accesses were judged when they were performed, under the atomic's lock.
   Pass access(AnalysisThread& thread, const Access& access) override {
     if (is_atomic(access.kind)) return Pass::kKeep;
+    if (access.kind == AccessKind::kFree) {
+      bool freed_in_race = fasttrack_.freed(*thread.fasttrack, access.address, access.size, access.place);
+      return freed_in_race ? Pass::kForward : Pass::kKeep;
+    }
     bool raced = fasttrack_.access(*thread.fasttrack, access.address, access.size, is_write(access.kind),
                                    access.place);
     return raced ? Pass::kGive : Pass::kKeep;

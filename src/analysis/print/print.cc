@@ -5,10 +5,11 @@ namespace duress {
 
 static const char* const kAccessNames[] = {"read",         "write",      "atomic-read",
                                            "atomic-write", "atomic-rmw", "free"};
-static const char* const kSyncNames[] = {"lock",    "unlock",  "read-lock",   "read-unlock",  "release",
-                                         "acquire", "barrier", "atomic-load", "atomic-store", "atomic-rmw",
-                                         "fence",   "create",  "start",       "end",          "join",
-                                         "alloc",   "free"};
+static const char* const kSyncNames[] = {"lock",    "unlock", "read-lock",   "read-unlock",  "release",
+                                         "acquire", "forget", "atomic-load", "atomic-store", "atomic-rmw",
+                                         "fence",   "create", "start",       "end",          "join",
+                                         "alloc",   "free",   "map",         "begin",        "end-of-block"};
+static_assert(sizeof kSyncNames / sizeof *kSyncNames == kSyncKinds);
 
 Pass Print::access(AnalysisThread& thread, const Access& access) {
   Text text(arena_);
@@ -35,10 +36,11 @@ void Print::sync(AnalysisThread& thread, const Sync& sync) {
     case SyncKind::kAtomicLoad:
     case SyncKind::kAtomicStore:
     case SyncKind::kAtomicRmw:
-      text.put(' ').hex(sync.object).put(" order ").number(sync.detail);
+      text.put(' ').hex(sync.object).put(" order ").number(atomic_order(sync.detail));
       break;
     case SyncKind::kAlloc:
     case SyncKind::kFree:
+    case SyncKind::kMap:
       text.put(' ').hex(sync.object).put(' ').number(sync.detail);
       break;
     default:
@@ -47,5 +49,7 @@ void Print::sync(AnalysisThread& thread, const Sync& sync) {
   }
   out_.line(text.data(), text.size());
 }
+
+DURESS_DEFINE_ANALYSIS(Print, context.arena, context.lines);
 
 }  // namespace duress

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Empty does nothing: running under it shows what delivering events costs.
-#ifndef DURESS_ANALYSIS_EMPTY_EMPTY_H_
-#define DURESS_ANALYSIS_EMPTY_EMPTY_H_
-
+// Empty does nothing: running under it measures what delivering the events costs.
 #include "analysis/analysis.h"
 
 namespace duress {
+namespace {
 
 class Empty final : public Analysis {
  public:
@@ -14,6 +12,8 @@ class Empty final : public Analysis {
   Pass access(AnalysisThread&, const Access&) override { return Pass::kForward; }
 };
 
-}  // namespace duress
+}  // namespace
 
-#endif  // DURESS_ANALYSIS_EMPTY_EMPTY_H_
+DURESS_DEFINE_ANALYSIS(Empty);
+
+}  // namespace duress

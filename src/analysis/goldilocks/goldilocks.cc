@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Goldilocks (Elmas, Qadeer and Tasiran): after an access, the set of who may access the location next
+// without a race. It begins as the thread itself and grows with synchronisation: what knows of the access
+// hands that on. Here who is an element of sync_flow.h: a thread, or what an unlock or a store left behind.
+//
+// The sets are computed when they are needed: synchronisation is a list of steps, an access remembers its
+// place in the list, and the next access of the location walks from there. When the list gets long, all sets
+// are brought up to date and it starts anew.
+#include "analysis/access_note.h"
+#include "analysis/location_table.h"
+#include "analysis/marks.h"
+#include "analysis/sync_flow.h"
+
+namespace duress {
+namespace {
+
+/// Elements that know of an access, sorted not at all: most sets have one to three.
+struct ElementSet {
+  Element* items = nullptr;
+  u32 count = 0, capacity = 0;
+
+  bool has(Element e) const {
+    for (u32 i = 0; i < count; ++i) {
+      if (items[i] == e) return true;
+    }
+    return false;
+  }
+  void add(Arena& arena, Element e) {
+    if (has(e)) return;
+    if (count == capacity) {
+      u32 more = capacity ? capacity * 2 : 4;
+      auto* grown = static_cast<Element*>(arena.allocate(more * sizeof(Element)));
+      if (count) memcpy(grown, items, count * sizeof(Element));
+      arena.free(items, capacity * sizeof(Element));
+      items = grown, capacity = more;
+    }
+    items[count++] = e;
+  }
+  void remove(Element e) {
+    for (u32 i = 0; i < count; ++i) {
+      if (items[i] == e) {
+        items[i] = items[--count];
+        return;
+      }
+    }
+  }
+};
+
+/// An access that a later one must follow.
+struct Grant {
+  Grant* next;
+  AccessNote note;
+  AccessClass c;
+  u64 place;  // in the list of steps
+  ElementSet who;
+};
+
+struct Grants {
+  Grant* first = nullptr;
+
+  Grants copy(Arena& arena) const {
+    Grants g;
+    for (const Grant* at = first; at; at = at->next) {
+      auto* item = static_cast<Grant*>(arena.allocate(sizeof(Grant)));
+      *item = {g.first, at->note, at->c, at->place, {}};
+      for (u32 i = 0; i < at->who.count; ++i) item->who.add(arena, at->who.items[i]);
+      g.first = item;
+    }
+    return g;
+  }
+  void drop(Arena& arena) {
+    while (first) remove(arena, first);
+  }
+  static void remove(Arena& arena, Grant*& link) {
+    Grant* gone = link;
+    link = gone->next;
+    arena.free(gone->who.items, gone->who.capacity * sizeof(Element));
+    arena.free(gone, sizeof(Grant));
+  }
+};
+
+class Goldilocks final : public Analysis, private FlowSink {
+ public:
+  explicit Goldilocks(const AnalysisContext& context)
+      : arena_(context.arena),
+        findings_(context.findings),
+        flow_(context.arena),
+        steps_(context.arena),
+        table_(context.arena) {}
+  const char* name() const override { return "Goldilocks"; }
+
+  Pass access(AnalysisThread& thread, const Access& access) override {
+    AccessNote note = AccessNote::of(thread, access);
+    AccessClass c = class_of(access.kind);
+    bool raced = false;
+    SpinGuard guard(lock_);
+    Element self = flow_.thread(thread.tid);
+    table_.access(access.address, access.size, [&](Grants& grants, uptr at, u32 size) {
+      Grant* mine = nullptr;
+      bool told = false;
+      for (Grant** link = &grants.first; *link;) {
+        Grant& g = **link;
+        if (g.note.thread == note.thread) {
+          if (g.c == c) mine = &g;
+        } else if (conflicts(c, g.c)) {
+          advance(g, self);
+          if (!g.who.has(self)) {
+            raced = true;
+            if (!told) findings_.race({"Goldilocks", at, size, g.note.side(), note.side()});
+            told = true;
+          } else if (c == AccessClass::kWrite) {  // who follows this write follows that access too
+            Grants::remove(arena_, *link);
+            continue;
+          }
+        }
+        link = &g.next;
+      }
+      if (!mine) {
+        mine = static_cast<Grant*>(arena_.allocate(sizeof(Grant)));
+        *mine = {grants.first, note, c, 0, {}};
+        grants.first = mine;
+      }
+      mine->note = note;
+      mine->place = first_ + steps_.size();
+      mine->who.count = 0;
+      mine->who.add(arena_, self);
+    });
+    return raced ? Pass::kGive : Pass::kKeep;
+  }
+  void sync(AnalysisThread& thread, const Sync& sync) override {
+    SpinGuard guard(lock_);
+    flow_.apply(thread, sync, *this);
+    if (steps_.size() < kMostSteps) return;
+    ++restarts_;
+    table_.each([&](Grants& grants) {
+      for (Grant* g = grants.first; g; g = g->next) advance(*g, Element::kNobody);
+    });
+    first_ += steps_.size();
+    steps_.clear();
+  }
+  void fresh(uptr begin, uptr end) override {
+    SpinGuard guard(lock_);
+    table_.forget(begin, end);
+  }
+  void counters(CounterSink& out) const override {
+    out.counter("Goldilocks: rules applied", applied_);
+    out.counter("Goldilocks: short circuits", short_circuits_);
+    out.counter("Goldilocks: lists restarted", restarts_);
+  }
+
+ private:
+  static constexpr size_t kMostSteps = 1u << 20;
+  struct Step {
+    Element who, from;
+    bool replaces;
+  };
+
+  void learn(Element who, Element from) override { steps_.push() = {who, from, false}; }
+  void become(Element who, Element from) override { steps_.push() = {who, from, true}; }
+
+  /// Brings a set up to date; stops early when `wanted` is in it, for threads never leave a set.
+  void advance(Grant& g, Element wanted) {
+    if (g.who.has(wanted)) {
+      ++short_circuits_;
+      return;
+    }
+    u64 end = first_ + steps_.size();
+    for (; g.place < end; ++g.place) {
+      const Step& step = steps_.at(g.place - first_);
+      if (g.who.has(step.from)) {
+        ++applied_;
+        g.who.add(arena_, step.who);
+        if (step.who == wanted) {
+          ++g.place;
+          return;
+        }
+      } else if (step.replaces) {
+        g.who.remove(step.who);
+      }
+    }
+  }
+
+  Arena& arena_;
+  RaceSink& findings_;
+  SpinLock lock_;  // everything below
+  SyncFlow flow_;
+  GrowingArray<Step> steps_;
+  u64 first_ = 0;  // number of steps_[0]
+  LocationTable<Grants> table_;
+  u64 applied_ = 0, short_circuits_ = 0, restarts_ = 0;
+};
+
+}  // namespace
+
+DURESS_DEFINE_ANALYSIS(Goldilocks, context);
+
+}  // namespace duress

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// MultiRace (Pozniansky and Schuster): as long as one lock protects every access of a location, nothing has
+// to be compared; once the candidate set is empty, DJIT+ takes over. What was accessed before that must not
+// be lost, so it is kept in a short list meanwhile; clocks exist only for locations without a discipline.
+// Unlike Eraser's, the candidate set counts from the first access: a lock in it orders all of them.
+#include "analysis/location_table.h"
+#include "analysis/marks.h"
+#include "clock/lock_set.h"
+#include "clock/thread_clock.h"
+
+namespace duress {
+namespace {
+
+struct Protected {
+  struct Item {
+    Slot slot;
+    AccessClass c;
+    Clock clock;
+    AccessNote note;
+  };
+  Item* items = nullptr;
+  u16 count = 0, capacity = 0;
+  bool accessed = false;
+  LockSetId candidates{};
+  LocationMarks marks;
+
+  Protected copy(Arena& arena) const {
+    Protected p = *this;
+    p.marks = marks.copy(arena);
+    p.items = nullptr, p.capacity = p.count = 0;
+    for (u16 i = 0; i < count; ++i) p.put(arena, items[i]);
+    return p;
+  }
+  void drop(Arena& arena) {
+    arena.free(items, capacity * sizeof(Item));
+    marks.drop(arena);
+  }
+  void put(Arena& arena, const Item& item) {
+    for (u16 i = 0; i < count; ++i) {
+      if (items[i].slot == item.slot && items[i].c == item.c) {
+        items[i] = item;
+        return;
+      }
+    }
+    if (count == capacity) {
+      u16 more = capacity ? static_cast<u16>(capacity * 2) : u16{2};
+      auto* grown = static_cast<Item*>(arena.allocate(more * sizeof(Item)));
+      if (count) memcpy(static_cast<void*>(grown), static_cast<const void*>(items), count * sizeof(Item));
+      arena.free(items, capacity * sizeof(Item));
+      items = grown, capacity = more;
+    }
+    items[count++] = item;
+  }
+};
+
+class MultiRace final : public Analysis {
+ public:
+  explicit MultiRace(const AnalysisContext& context)
+      : arena_(context.arena),
+        findings_(context.findings),
+        lock_sets_(context.lock_sets),
+        table_(context.arena) {}
+  const char* name() const override { return "MultiRace"; }
+
+  Pass access(AnalysisThread& thread, const Access& access) override {
+    thread.clock->tick_if_released();
+    AccessNote note = AccessNote::of(thread, access);
+    AccessClass c = class_of(access.kind);
+    Slot slot = thread.clock->slot();
+    Clock now = thread.clock->own();
+    bool raced = false;
+    table_.access(access.address, access.size, [&](Protected& p, uptr at, u32 size) {
+      bool write = is_write(access.kind);
+      // A set that is not known protects nothing.
+      LockSetId held = note.locks == LockSets::kUnknown ? LockSetId{0} : note.locks;
+      if (!p.accessed) {
+        p.accessed = true;
+        p.candidates = lock_sets_.protecting(held, write);
+      } else if (p.candidates != LockSetId{0}) {
+        p.candidates = lock_sets_.refine(p.candidates, held, write);
+      }
+      if (p.candidates != LockSetId{0}) {
+        by_lock_.fetch_add(1, std::memory_order_relaxed);
+        return p.put(arena_, {slot, c, now, note});
+      }
+      to_clocks(p);
+      Marks& own = p.marks.of[static_cast<int>(c)];
+      if (own.get(slot) == now) return;
+      by_clock_.fetch_add(1, std::memory_order_relaxed);
+      if (const AccessNote* earlier = p.marks.racing(c, thread.clock->clock())) {
+        raced = true;
+        findings_.race({"MultiRace", at, size, earlier->side(), note.side()});
+      }
+      if (own.set(arena_, slot, now, note)) clocks_.fetch_add(1, std::memory_order_relaxed);
+    });
+    return raced ? Pass::kGive : Pass::kKeep;
+  }
+  void fresh(uptr begin, uptr end) override { table_.forget(begin, end); }
+  void counters(CounterSink& out) const override {
+    out.counter("MultiRace: decided by locks", by_lock_.load(std::memory_order_relaxed));
+    out.counter("MultiRace: decided by clocks", by_clock_.load(std::memory_order_relaxed));
+    out.counter("MultiRace: clocks allocated", clocks_.load(std::memory_order_relaxed));
+  }
+
+ private:
+  void to_clocks(Protected& p) {
+    for (u16 i = 0; i < p.count; ++i) {
+      const Protected::Item& item = p.items[i];
+      if (p.marks.of[static_cast<int>(item.c)].set(arena_, item.slot, item.clock, item.note))
+        clocks_.fetch_add(1, std::memory_order_relaxed);
+    }
+    p.count = 0;
+  }
+
+  Arena& arena_;
+  RaceSink& findings_;
+  LockSets& lock_sets_;
+  LocationTable<Protected> table_;
+  std::atomic<u64> by_lock_{0}, by_clock_{0}, clocks_{0};
+};
+
+}  // namespace
+
+DURESS_DEFINE_ANALYSIS(MultiRace, context);
+
+}  // namespace duress

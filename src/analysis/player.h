@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Plays events to a chain, with clocks and sets of held locks as the runtime keeps them. This is how traces
+// are analysed, and how analyses are tested: with no compiler and no threads.
+#ifndef DURESS_ANALYSIS_PLAYER_H_
+#define DURESS_ANALYSIS_PLAYER_H_
+
+#include "analysis/chain.h"
+#include "analysis/fasttrack/fasttrack.h"
+#include "analysis/growing_array.h"
+#include "clock/lock_set.h"
+#include "clock/slots.h"
+#include "event/event.h"
+
+namespace duress {
+
+/// Threads: one.
+class Player {
+ public:
+  /// `shadow` is open and empty in the range of the events.
+  Player(Arena& arena, ShadowMap& shadow, RaceSink& findings, LineSink& lines);
+  ~Player();
+  Player(const Player&) = delete;
+  Player& operator=(const Player&) = delete;
+
+  /// False: the chain is wrong at *bad.
+  bool build(const char* chain, const char** bad);
+  /// Before build(): analyses tell their state step by step.
+  void tell_steps(const Namer& names) { context_.steps = &names; }
+  void play(const Event& event);
+  void finish();
+
+  Chain& chain() { return chain_; }
+  LockSets& lock_sets() { return lock_sets_; }
+  FastTrack& fasttrack() { return fasttrack_; }
+  /// The rules of FastTrack, of all threads.
+  FastTrackRules rules() const;
+  u32 threads() const { return static_cast<u32>(threads_.size()); }
+  /// Who had a slot at a counter: FastTrack names threads so.
+  Tid owner(Slot slot, Clock clock) const;
+  bool exact() const { return slots_.inexact() == 0; }
+
+ private:
+  struct Thread;
+  struct Owner {
+    Slot slot;
+    Clock first;
+  };
+
+  Thread& thread(Tid tid);
+  Thread& make_thread(Tid tid, const VectorClock& creator);
+  SyncObject* object(Thread& t, uptr address, u8 size);
+  void hold(Thread& t, HeldLock lock);
+  void let_go(Thread& t, HeldLock lock);
+  bool quickly(Thread& t, const Access& access);
+  void access(Thread& t, const Access& access);
+  void sync(Thread& t, const Sync& sync);
+  void atomic_sync(Thread& t, const Sync& sync);
+  void end_thread(Thread& t);
+
+  Arena& arena_;
+  LineSink& lines_;
+  LockSets lock_sets_{arena_};
+  SyncTable syncs_{arena_};
+  FastTrack fasttrack_;
+  Chain chain_{arena_};
+  AnalysisContext context_;
+  Slots slots_{arena_};
+  bool has_fasttrack_ = false, only_fasttrack_ = false;
+  GrowingArray<Thread*> threads_{arena_};   // by tid; null once ended and joined
+  GrowingArray<Owner> owners_{arena_};      // by tid
+  GrowingArray<u32> last_owner_{arena_};    // by slot: 1 + tid
+  GrowingArray<u32> owner_before_{arena_};  // by tid: 1 + tid
+  FastTrackRules rules_;
+};
+
+}  // namespace duress
+
+#endif  // DURESS_ANALYSIS_PLAYER_H_

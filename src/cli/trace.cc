@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `duress trace`: record events of a program; analyse, print and convert what was recorded.
+#include <fmt/format.h>
+#include <sys/personality.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "campaign/exchange.h"
+#include "campaign/target_start.h"
+#include "cli/command_line.h"
+#include "cli/commands.h"
+#include "cli/launch.h"
+#include "cli/trace_input.h"
+#include "report/site_table.h"
+
+namespace duress::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct RecordOptions {
+  std::string output = "duress.trace";
+  std::string accesses = "first";
+  bool controlled = false, quiet = false;
+  std::int64_t seed = 1;
+  std::vector<std::string> target;
+};
+
+struct FileCloser {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, FileCloser>;
+
+std::string read_text(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+/// Packs what a process wrote, chunk by chunk, with its log. "" or what went wrong.
+std::string pack(const fs::path& raw_trace, const fs::path& log, const std::string& output) {
+  std::string error;
+  std::unique_ptr<trace::Source> source = trace::open_source(raw_trace.string(), error);
+  if (!source) return error;
+  trace::ChunkReader reader(*source);
+  if (!reader.open()) return fmt::format("{}: {}", raw_trace.string(), reader.problem());
+  File file(std::fopen(output.c_str(), "wb"));
+  if (!file) return fmt::format("cannot write '{}': {}", output, std::strerror(errno));
+  trace::ChunkWriter writer(file.get());
+  bool good = writer.open(reader.first_only());
+  trace::Chunk chunk;
+  while (good && reader.next(chunk)) {
+    good = writer.put(chunk.kind, chunk.thread, chunk.bytes.data(), chunk.bytes.size());
+  }
+  std::string text = read_text(log);
+  for (std::size_t at = 0; good && at < text.size(); at += 1u << 20) {
+    good = writer.put(recording::ChunkKind::kText, 0, text.data() + at,
+                      std::min<std::size_t>(text.size() - at, 1u << 20));
+  }
+  if (std::fflush(file.get()) != 0) good = false;
+  return good ? "" : fmt::format("cannot write '{}': {}", output, std::strerror(errno));
+}
+
+int record(const RecordOptions& options) {
+  std::error_code code;
+  fs::path output = fs::absolute(options.output);
+  if (fs::is_directory(output, code))
+    return wrong_use("trace", fmt::format("'{}' is a folder", options.output));
+  fs::path work = output.string() + fmt::format(".work-{}", getpid());
+  fs::create_directories(work, code);
+  if (code) {
+    say(fmt::format("cannot make the folder '{}': {}", work.string(), code.message()));
+    return kExitToolFailed;
+  }
+  std::string words = fmt::format("log_dir={}:chain=Record:first={}:seed={}", work.string(),
+                                  options.accesses == "first" ? 1 : 0, options.seed);
+  std::unique_ptr<campaign::Exchange> exchange;
+  if (options.controlled) {
+    std::string error;
+    campaign::Plan plan;
+    plan.head.seed = static_cast<u64>(options.seed);
+    plan.head.strategy = raw(StrategyId::kRandom);
+    plan.head.detect = 1;
+    exchange = campaign::Exchange::make(work.string(), error);
+    if (!exchange || !exchange->put(plan)) {
+      say(error);
+      return kExitToolFailed;
+    }
+    words = campaign::padded_options(fmt::format("{}:mode=controlled:request={}:record={}", words,
+                                                 exchange->request_path(), exchange->record_path()));
+    personality(static_cast<unsigned long>(personality(0xffffffff)) | ADDR_NO_RANDOMIZE);
+  }
+  LaunchResult result = launch(options.target, {{"DURESS_OPTIONS", words}});
+  if (result.start_error != 0) {
+    fs::remove_all(work, code);
+    say(fmt::format("cannot start '{}': {}", options.target[0], std::strerror(result.start_error)));
+    return kExitToolFailed;
+  }
+  int packed = 0;
+  for (const auto& entry : fs::directory_iterator(work, code)) {
+    if (entry.path().extension() != ".trace") continue;
+    std::string pid = entry.path().stem().string();
+    bool root = pid == std::to_string(result.pid) || options.controlled;
+    std::string to = root && packed == 0 ? output.string() : fmt::format("{}.{}", output.string(), pid);
+    if (!root) to = fmt::format("{}.{}", output.string(), pid);
+    fs::path log = entry.path();
+    if (std::string error = pack(entry.path(), log.replace_extension(".jsonl"), to); !error.empty()) {
+      say(error);
+      return kExitToolFailed;
+    }
+    ++packed;
+    if (!options.quiet) {
+      say(fmt::format("{} events, {} bytes in {}",
+                      options.accesses == "all" || options.controlled ? "all" : "first",
+                      fs::file_size(to, code), report_path(to)));
+    }
+  }
+  fs::remove_all(work, code);
+  if (packed == 0) {
+    bool instrumented = report::SiteTable::load(options.target[0]).size() != 0;
+    say(instrumented ? fmt::format("{} left no trace; see duress doctor", options.target[0])
+                     : fmt::format("{} is not instrumented; build it with duress-cc or duress-c++",
+                                   options.target[0]));
+    return kExitToolFailed;
+  }
+  return result.exit_code();
+}
+
+int record_command(const Arguments& arguments) {
+  RecordOptions options;
+  CLI::App app("Runs a program and writes its events to a file.", "duress trace record");
+  app.prefix_command();
+  app.set_help_flag("-h,--help", "This text");
+  app.add_option("-o,--output", options.output, "The file; default duress.trace")->allow_extra_args(false);
+  app.add_option("--accesses", options.accesses,
+                 "first (default): of each thread's accesses between two releases the first to a location; "
+                 "all: every access of the source")
+      ->check(CLI::IsMember({"first", "all"}));
+  app.add_flag("--controlled", options.controlled, "One thread at a time, as --seed says; all accesses");
+  app.add_option("--seed", options.seed, "Where everything random comes from; default 1");
+  app.add_flag("-q,--quiet", options.quiet, "Say nothing");
+  try {
+    options.target = parse_with_target(app, arguments, {}, {});
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", help_text(app, "-- PROG ARGS"));
+    return kExitOk;
+  } catch (const CLI::ParseError& parse_error) {
+    return wrong_use("trace", parse_error.what());
+  }
+  if (options.target.empty() || options.target[0].empty())
+    return wrong_use("trace", "no program given; put it and its arguments after --");
+  return record(options);
+}
+
+int convert_command(const Arguments& arguments) {
+  std::string input, output;
+  CLI::App app("Turns a trace into RAPID's text, and RAPID's text into a trace.", "duress trace convert");
+  app.set_help_flag("-h,--help", "This text");
+  app.add_option("INPUT", input, "A trace, or text")->required();
+  app.add_option("OUTPUT", output, "The other; - is standard output (text only)")->required();
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", app.help());
+    return kExitOk;
+  } catch (const CLI::ParseError& parse_error) {
+    return wrong_use("trace", parse_error.what());
+  }
+  return convert_trace(input, output);
+}
+
+}  // namespace
+
+int trace_command(const Arguments& arguments) {
+  static constexpr const char* kUsage =
+      "duress trace record [-o FILE] [--accesses first|all] [--controlled] -- PROG ARGS\n"
+      "duress trace analyze [-t CHAIN] [--steps] FILE\n"
+      "duress trace predict FILE\n"
+      "duress trace print FILE\n"
+      "duress trace convert INPUT OUTPUT\n";
+  if (arguments.empty()) return wrong_use("trace", "record, analyze, predict, print or convert?");
+  const std::string& what = arguments[0];
+  Arguments rest(arguments.begin() + 1, arguments.end());
+  if (what == "--help" || what == "-h") {
+    fmt::print("{}", kUsage);
+    return kExitOk;
+  }
+  if (what == "record") return record_command(rest);
+  if (what == "analyze") return analyze_command(rest, false);
+  if (what == "predict") return analyze_command(rest, true);
+  if (what == "print") return print_command(rest);
+  if (what == "convert") return convert_command(rest);
+  return wrong_use("trace", fmt::format("'{}' is not record, analyze, predict, print or convert", what));
+}
+
+}  // namespace duress::cli

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/trace_input.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "cli/catalog.h"
+#include "cli/command_line.h"
+#include "report/json_writer.h"
+#include "report/report.h"
+#include "report/text_writer.h"
+#include "trace/builder.h"
+#include "trace/offline.h"
+#include "trace/sync_p.h"
+
+namespace duress::cli {
+
+namespace {
+
+/// Names of a text trace, for analyses that tell their steps.
+class TextNamer final : public Namer {
+ public:
+  explicit TextNamer(const trace::RapidNames& names) : names_(names) {}
+  virtual ~TextNamer() = default;
+  void thread(Tid tid, Text& into) const override {
+    if (raw(tid) < names_.threads.size()) {
+      into.put(names_.threads[raw(tid)].c_str());
+    } else {
+      into.put('T').number(raw(tid));
+    }
+  }
+  void location(uptr address, Text& into) const override {
+    auto it = names_.objects.find(address);
+    if (it != names_.objects.end()) {
+      into.put(it->second.c_str());
+    } else {
+      into.hex(address);
+    }
+  }
+
+ private:
+  const trace::RapidNames& names_;
+};
+
+struct AnalyzeOptions {
+  std::string chain = "FastTrack", file, json, fail_on = "race";
+  bool predict = false, steps = false, stats = false, quiet = false, verbose = false;
+  std::vector<std::string> suppressions;
+};
+
+const char* done(finding::Access access) {
+  switch (access) {
+    case finding::Access::kRead:
+      return "reads";
+    case finding::Access::kAtomicRead:
+      return "atomically reads";
+    case finding::Access::kAtomicWrite:
+    case finding::Access::kAtomicRmw:
+      return "atomically writes";
+    case finding::Access::kFree:
+      return "frees";
+    default:
+      return "writes";
+  }
+}
+
+/// What was found in a text trace: its places are numbers, its names its own.
+std::size_t tell_text(const finding::RunLog& log, const trace::RapidNames& names, const std::string& file) {
+  auto name = [&](finding::Address address) {
+    auto it = names.objects.find(address);
+    return it == names.objects.end() ? fmt::format("{:#x}", address) : it->second;
+  };
+  auto who = [&](int thread) {
+    auto i = static_cast<std::size_t>(thread);
+    return i < names.threads.size() ? names.threads[i] : fmt::format("T{}", thread);
+  };
+  std::size_t races = 0;
+  for (const finding::ProcessLog& process : log.processes) {
+    auto tell = [&](const finding::RaceRecord& race, const char* what) {
+      fmt::print("{}:{}: warning: {} on {} [{}]: {} {} it, {} {} it at {}\n", file,
+                 race.cur.site ? race.cur.site->index : 0, what, name(race.address), race.analysis,
+                 who(race.cur.thread), done(race.cur.access), who(race.prev.thread), done(race.prev.access),
+                 race.prev.site ? race.prev.site->index : 0);
+    };
+    for (const finding::RaceRecord& race : process.races) tell(race, "data race"), ++races;
+    for (const finding::RaceRecord& race : process.potentials) tell(race, "potential data race");
+    for (const finding::WarningRecord& warning : process.warnings) {
+      std::string places;
+      for (const finding::AccessRecord& site : warning.sites) {
+        places += fmt::format("{}{} at {}", places.empty() ? "" : ", ", who(site.thread),
+                              site.site ? site.site->index : 0);
+      }
+      fmt::print("{}:{}: warning: {}{} [{}]: {}\n", file,
+                 warning.sites.empty() || !warning.sites[0].site ? 0 : warning.sites[0].site->index,
+                 warning.what, warning.address ? " (" + name(warning.address) + ")" : "", warning.analysis,
+                 places);
+    }
+  }
+  return races;
+}
+
+int analyze(const AnalyzeOptions& options) {
+  report::Suppressions suppressions;
+  for (const std::string& file : options.suppressions) {
+    if (std::string error = suppressions.load(file); !error.empty()) {
+      say(error);
+      return kExitWrongUse;
+    }
+  }
+  TraceInput input;
+  if (std::string error = input.open(options.file); !error.empty()) {
+    say(error);
+    return kExitWrongUse;
+  }
+  trace::Offline offline;
+  offline.on_line = [](const std::string& text) { fmt::print("{}\n", text); };
+  TextNamer namer(input.names());
+  if (options.steps) offline.tell_steps(namer);
+  if (std::string error = offline.build(options.chain); !error.empty()) return wrong_use("trace", error);
+  std::uint64_t events = 0;
+  std::clock_t begin = std::clock();
+  trace::SyncP sync_p(offline);
+  input.each([&](const Event& event) {
+    ++events;
+    offline.play(event);
+    if (options.predict) sync_p.play(event);
+  });
+  if (options.predict) {
+    sync_p.finish();
+    if (!sync_p.complete()) say("the trace is long: not every pair of accesses was looked at");
+  }
+  double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  if (options.stats) {
+    say(fmt::format("{} events in {:.3f} s of processor time, {:.1f} million a second", events, seconds,
+                    static_cast<double>(events) / seconds / 1e6));
+  }
+  if (!input.problem().empty()) say(input.problem());
+  if (input.cut()) say(fmt::format("{}: cut off; read up to the cut", options.file));
+  if (!input.problem().empty() && events == 0) return kExitWrongUse;
+
+  std::string text = input.log_text();
+  if (input.is_text())
+    text =
+        "{\"t\":\"start\",\"version\":1,\"pid\":0}\n{\"t\":\"sites\",\"module\":0,\"first\":16,\"count\":"
+        "2147483647}\n";
+  finding::RunLog log = offline.finish(text, input.stacks(), options.stats);
+  if (input.is_text()) {
+    std::size_t races = tell_text(log, input.names(), options.file);
+    for (const auto& [name, value] : log.processes[0].stats) fmt::print("{}  {}\n", name, value);
+    return races != 0 && options.fail_on == "race" ? kExitFindings : kExitOk;
+  }
+  report::Report report;
+  report.command = "trace";
+  report.version = DURESS_VERSION;
+  report.target = log.processes[0].argv;
+  std::error_code ignored;
+  report.cwd = std::filesystem::current_path(ignored).string();
+  report.root_pid = log.processes[0].pid;
+  report::fill_report(log, suppressions, report);
+  report::TextStyle style;
+  style.detail = options.quiet     ? report::Detail::kQuiet
+                 : options.verbose ? report::Detail::kVerbose
+                                   : report::Detail::kNormal;
+  style.stats = options.stats;
+  std::fflush(stdout);
+  if (options.json != "-") fmt::print(stderr, "{}", report::to_text(report, style));
+  if (options.json == "-") {
+    fmt::print("{}", report::to_json(report));
+  } else if (!options.json.empty()) {
+    std::ofstream out(options.json, std::ios::binary);
+    out << report::to_json(report);
+    out.flush();
+    if (!out) {
+      say(fmt::format("cannot write '{}': {}", options.json, std::strerror(errno)));
+      return kExitToolFailed;
+    }
+  }
+  return options.fail_on == "race" && !report.races.empty() ? kExitFindings : kExitOk;
+}
+
+}  // namespace
+
+std::string TraceInput::open(const std::string& path) {
+  path_ = path;
+  std::string error;
+  source_ = trace::open_source(path, error);
+  if (!source_) return error;
+  char magic[sizeof recording::kMagic] = {};
+  std::size_t got = source_->read(magic, sizeof magic);
+  text_ = got != sizeof magic || std::memcmp(magic, recording::kMagic, sizeof magic) != 0;
+  source_ = trace::open_source(path, error);
+  if (!source_) return error;
+  if (text_) return {};
+  reader_ = std::make_unique<trace::EventReader>(*source_);
+  return reader_->open() ? "" : fmt::format("{}: {}", path, reader_->problem());
+}
+
+void TraceInput::take_problem() {
+  if (!reader_->problem().empty()) problem_ = fmt::format("{}: {}", path_, reader_->problem());
+}
+
+void TraceInput::each_line(const std::function<void(const Event&)>& visit) {
+  std::ifstream in(path_, std::ios::binary);
+  trace::RapidReader& reader = rapid_;
+  std::vector<Event> events;
+  std::string line;
+  for (std::size_t number = 1; std::getline(in, line); ++number) {
+    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
+    if (line.empty() || line[0] == '#') {
+      reader.skip();
+      continue;
+    }
+    events.clear();
+    if (!reader.line(line, events)) {
+      problem_ = fmt::format("{}:{}: {}", path_, number, reader.problem());
+      break;
+    }
+    for (const Event& event : events) visit(event);
+  }
+}
+
+int analyze_command(const Arguments& arguments, bool predict) {
+  AnalyzeOptions options;
+  options.predict = predict;
+  if (predict) options.chain = "SHB";
+  CLI::App app(predict ? "Races that follow from a trace, also if it does not show them: SHB and SyncP."
+                       : "Runs analyses on a trace or on RAPID's text.",
+               predict ? "duress trace predict" : "duress trace analyze");
+  app.set_help_flag("-h,--help", "This text");
+  app.add_option("-t,--tool", options.chain,
+                 fmt::format("Chain of analyses (see duress list analyses); default {}", options.chain));
+  app.add_flag("--steps", options.steps, "JRF: h after each event");
+  app.add_flag("--stats", options.stats, "Print the analyses' counters");
+  app.add_option("--json", options.json, "Write one JSON document: --json=FILE, - is standard output");
+  app.add_option("--suppressions", options.suppressions, "File of races to hide")->allow_extra_args(false);
+  app.add_option("--fail-on", options.fail_on, "race (default) or never: what makes the exit code 66")
+      ->check(CLI::IsMember({"race", "never"}));
+  app.add_flag("-q,--quiet", options.quiet, "Only the first line of each finding");
+  app.add_flag("-v,--verbose", options.verbose, "All frames of all stacks");
+  app.add_option("FILE", options.file, "The trace")->required();
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", app.help());
+    return kExitOk;
+  } catch (const CLI::ParseError& parse_error) {
+    return wrong_use("trace", parse_error.what());
+  }
+  if (std::string error = check_chain(options.chain); !error.empty()) return wrong_use("trace", error);
+  return analyze(options);
+}
+
+int print_command(const Arguments& arguments) {
+  if (arguments.size() != 1 || arguments[0] == "--help" || arguments[0] == "-h") {
+    if (arguments.size() == 1) {
+      fmt::print("duress trace print FILE: the events of a trace, one a line\n");
+      return kExitOk;
+    }
+    return wrong_use("trace", "print takes one file");
+  }
+  TraceInput input;
+  if (std::string error = input.open(arguments[0]); !error.empty()) {
+    say(error);
+    return kExitWrongUse;
+  }
+  trace::Offline offline;
+  offline.on_line = [](const std::string& text) { fmt::print("{}\n", text); };
+  offline.build("Print");
+  input.each([&](const Event& event) { offline.play(event); });
+  if (input.cut()) say(fmt::format("{}: cut off; read up to the cut", arguments[0]));
+  if (input.problem().empty()) return kExitOk;
+  say(input.problem());
+  return kExitWrongUse;
+}
+
+/// A trace's text is read to its end before its events, because it may lie behind them.
+static trace::RapidNames names_of_trace(const std::string& path) {
+  std::string error, text;
+  std::unique_ptr<trace::Source> source = trace::open_source(path, error);
+  if (!source) return {};
+  trace::ChunkReader reader(*source);
+  trace::Chunk chunk;
+  for (bool good = reader.open(); good && reader.next(chunk);) {
+    if (chunk.kind == recording::ChunkKind::kText) text.append(chunk.bytes.begin(), chunk.bytes.end());
+  }
+  return trace::names_from_text(text);
+}
+
+int convert_trace(const std::string& from, const std::string& to) {
+  TraceInput input;
+  if (std::string error = input.open(from); !error.empty()) {
+    say(error);
+    return kExitWrongUse;
+  }
+  bool standard = to == "-";
+  if (standard && input.is_text()) return wrong_use("trace", "a trace is not written to standard output");
+  std::FILE* file = standard ? stdout : std::fopen(to.c_str(), "wb");
+  if (file == nullptr) {
+    say(fmt::format("cannot write '{}': {}", to, std::strerror(errno)));
+    return kExitToolFailed;
+  }
+  bool good = true;
+  if (input.is_text()) {
+    trace::Builder builder(file);
+    good = builder.open();
+    input.each([&](const Event& event) { good = good && builder.add(event); });
+    good = good && builder.text(trace::names_text(input.names())) && builder.finish();
+  } else {
+    trace::RapidNames names = names_of_trace(from);
+    trace::RapidWriter writer(&names);
+    input.each([&](const Event& event) {
+      std::string line = writer.line(event);
+      if (!line.empty()) good = good && std::fprintf(file, "%s\n", line.c_str()) > 0;
+    });
+  }
+  good = std::fflush(file) == 0 && good;
+  if (!standard) std::fclose(file);
+  if (!good) {
+    say(fmt::format("cannot write '{}': {}", to, std::strerror(errno)));
+    return kExitToolFailed;
+  }
+  if (input.cut()) say(fmt::format("{}: cut off; read up to the cut", from));
+  if (input.problem().empty()) return kExitOk;
+  say(input.problem());
+  return kExitWrongUse;
+}
+
+}  // namespace duress::cli

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An event of a trace: who did what. The same things that the runtime tells a chain.
+#ifndef DURESS_EVENT_EVENT_H_
+#define DURESS_EVENT_EVENT_H_
+
+#include "event/access.h"
+
+namespace duress {
+
+struct Event {
+  Tid thread;
+  bool is_sync;
+  union {
+    Access access;
+    Sync sync;
+  };
+
+  static Event of(Tid thread, const Access& access) {
+    Event e{thread, false, {}};
+    e.access = access;
+    return e;
+  }
+  static Event of(Tid thread, const Sync& sync) {
+    Event e{thread, true, {}};
+    e.sync = sync;
+    return e;
+  }
+};
+
+}  // namespace duress
+
+#endif  // DURESS_EVENT_EVENT_H_

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The trace file, as recorder and reader share it. A header, then chunks. The target writes chunks as they
+// are, the host packs them with zstd; both kinds are valid in one file, so what a killed run left is a trace
+// too. Everything is little endian.
+//
+// Events lie in chunks of one thread each. Accesses have no time of their own: synchronisation has a *ticket*
+// from one counter, and accesses lie between their thread's tickets. A round ends with a kRound chunk: all
+// events with a smaller ticket are before it in the file. So a reader merges round by round, in bounded
+// memory.
+#ifndef DURESS_EVENT_TRACE_FORMAT_H_
+#define DURESS_EVENT_TRACE_FORMAT_H_
+
+#include <string.h>
+
+#include "event/event.h"
+
+namespace duress::recording {
+
+inline constexpr char kMagic[8] = {'D', 'u', 'r', 'e', 's', 's', 'T', 'r'};
+inline constexpr u32 kVersion = 1;
+
+struct FileHeader {
+  char magic[8];
+  u32 version;
+  u32 flags;  // kFirstOnly
+};
+inline constexpr u32 kFirstOnly = 1;  // of each thread, location and epoch the first read and write only
+
+enum class ChunkKind : u8 {
+  kEvents = 1,
+  kStacks = 2,  // u32 number of the first; then u64 return address and u32 caller for each stack
+  kText = 3,    // lines of the log (docs/design/log.md): modules, threads
+  kRound = 4,
+};
+
+struct ChunkHeader {
+  u32 magic;  // kChunkMagic
+  ChunkKind kind;
+  u8 packed;  // 1: with zstd
+  u16 reserved;
+  u32 thread;  // kEvents: whose; a Tid
+  u32 stored_bytes;
+  u32 bytes;  // unpacked
+};
+inline constexpr u32 kChunkMagic = 0x31435444;     // "DTC1"
+inline constexpr u32 kMostChunkBytes = 1u << 24;   // of more a reader must not be asked
+inline constexpr u32 kEventChunkBytes = 1u << 16;  // what a thread collects
+inline constexpr u32 kMostEventBytes = 96;         // of one event
+inline constexpr u32 kMostThreads = 1u << 22;      // as the runtime's table
+inline constexpr u64 kTop = u64{1} << 47;          // no address is above
+inline constexpr u64 kRoundBytes = u64{8} << 20;   // about so many bytes of events are one round
+
+static_assert(sizeof(FileHeader) == 16 && sizeof(ChunkHeader) == 20);
+
+// An event begins with a tag. Of accesses: kind in bits 0 to 2, a code of the size in 3 to 5, bit 6: the
+// stack is that of the access before, bit 7: so is the site. kSyncTag: synchronisation. kOtherTag: the rest.
+inline constexpr u8 kSyncTag = 6, kOtherTag = 7;
+inline constexpr u8 kSizeFollows = 5;
+enum class Other : u8 {
+  kMark = 0,     // a ticket alone: what follows comes after all that has smaller ones
+  kStrided = 1,  // several accesses, equally far apart
+};
+
+/// What codes are relative to; starts at zero in each chunk.
+struct CodecState {
+  uptr address = 0, object = 0;
+  u32 site = 0, stack = 0;
+};
+
+class Encoder {
+ public:
+  /// Writes at `at`, where there is room for kMostEventBytes; `at` moves.
+  static void access(u8*& at, CodecState& s, const Access& a) {
+    u8 code = size_code(a.size);
+    bool same_site = raw(a.place.site) == s.site, same_stack = raw(a.place.stack) == s.stack;
+    *at++ =
+        static_cast<u8>(static_cast<u8>(a.kind) | code << 3 | (same_stack ? 64 : 0) | (same_site ? 128 : 0));
+    put(at, zigzag(a.address - s.address));
+    s.address = a.address;
+    if (code == kSizeFollows) put(at, a.size);
+    if (!same_site) put(at, zigzag(raw(a.place.site) - u64{s.site}));
+    if (!same_stack) put(at, raw(a.place.stack));
+    s.site = raw(a.place.site), s.stack = raw(a.place.stack);
+  }
+  static void strided(u8*& at, CodecState& s, const Access& first, u64 count, i64 stride) {
+    *at++ = kOtherTag;
+    *at++ = static_cast<u8>(Other::kStrided);
+    *at++ = static_cast<u8>(first.kind);
+    put(at, zigzag(first.address - s.address));
+    s.address = first.address;
+    put(at, first.size);
+    put(at, count);
+    put(at, zigzag(static_cast<u64>(stride)));
+    put(at, raw(first.place.site));
+    put(at, raw(first.place.stack));
+    s.site = raw(first.place.site), s.stack = raw(first.place.stack);
+  }
+  static void sync(u8*& at, CodecState& s, const Sync& sync, u64 ticket) {
+    bool placed = raw(sync.place.stack) != 0 || raw(sync.place.site) != 0;
+    *at++ = kSyncTag;
+    *at++ = static_cast<u8>(static_cast<u8>(sync.kind) | (placed ? 128 : 0));
+    put(at, ticket);
+    put(at, zigzag(sync.object - s.object));
+    s.object = sync.object;
+    put(at, sync.detail);
+    if (placed) put(at, raw(sync.place.site)), put(at, raw(sync.place.stack));
+  }
+  static void mark(u8*& at, u64 ticket) {
+    *at++ = kOtherTag;
+    *at++ = static_cast<u8>(Other::kMark);
+    put(at, ticket);
+  }
+
+ private:
+  static u64 zigzag(u64 difference) {
+    return difference << 1 ^ static_cast<u64>(static_cast<i64>(difference) >> 63);
+  }
+  static u8 size_code(u32 size) {
+    switch (size) {
+      case 1:
+        return 0;
+      case 2:
+        return 1;
+      case 4:
+        return 2;
+      case 8:
+        return 3;
+      case 16:
+        return 4;
+      default:
+        return kSizeFollows;
+    }
+  }
+  static void put(u8*& at, u64 value) {
+    while (value >= 128) *at++ = static_cast<u8>(value | 128), value >>= 7;
+    *at++ = static_cast<u8>(value);
+  }
+};
+
+/// One coded event.
+struct Coded {
+  enum class Kind : u8 { kAccess, kStrided, kSync, kMark } kind;
+  Access access;
+  u64 count;   // kStrided
+  i64 stride;  // kStrided
+  Sync sync;
+  u64 ticket;  // kSync, kMark
+};
+
+class Decoder {
+ public:
+  Decoder(const u8* begin, const u8* end) : at_(begin), end_(end) {}
+  bool done() const { return at_ == end_; }
+  const u8* at() const { return at_; }
+  /// False if what is there is no event; at() says where.
+  bool next(Coded& out) {
+    const u8* start = at_;
+    if (decode(out)) return true;
+    at_ = start;
+    return false;
+  }
+
+ private:
+  bool decode(Coded& out) {
+    u8 tag;
+    if (!byte(tag)) return false;
+    if ((tag & 7) == kSyncTag) return tag == kSyncTag && sync(out);
+    if ((tag & 7) == kOtherTag) return tag == kOtherTag && other(out);
+    out.kind = Coded::Kind::kAccess;
+    Access& a = out.access;
+    a.kind = static_cast<AccessKind>(tag & 7);
+    u64 difference, size = 0, number;
+    if (!get(difference)) return false;
+    a.address = s_.address += unzigzag(difference);
+    u8 code = tag >> 3 & 7;
+    if (code > kSizeFollows) return false;
+    if (code == kSizeFollows && (!get(size) || size > ~u32{0})) return false;
+    a.size = code == kSizeFollows ? static_cast<u32>(size) : 1u << code;
+    if (!(tag & 128)) {
+      if (!get(number)) return false;
+      s_.site += static_cast<u32>(unzigzag(number));
+    }
+    if (!(tag & 64)) {
+      if (!get(number)) return false;
+      s_.stack = static_cast<u32>(number);
+    }
+    a.place = {static_cast<SiteId>(s_.site), static_cast<StackId>(s_.stack)};
+    return sane(a, 1, 0);
+  }
+  bool sync(Coded& out) {
+    u8 kind;
+    u64 object, detail, site = 0, stack = 0;
+    if (!byte(kind) || !get(out.ticket) || !get(object) || !get(detail)) return false;
+    if ((kind & 128) && (!get(site) || !get(stack))) return false;
+    if ((kind & 127) >= kSyncKinds) return false;
+    out.kind = Coded::Kind::kSync;
+    s_.object += unzigzag(object);
+    bool of_thread = kind_of(kind) == SyncKind::kThreadCreate || kind_of(kind) == SyncKind::kThreadJoin;
+    bool of_memory = kind_of(kind) == SyncKind::kAlloc || kind_of(kind) == SyncKind::kFree ||
+                     kind_of(kind) == SyncKind::kMap;
+    if (of_thread && s_.object >= kMostThreads) return false;
+    if (of_memory && (s_.object > kTop || detail > kTop - s_.object)) return false;
+    out.sync = {static_cast<SyncKind>(kind & 127),
+                s_.object,
+                detail,
+                {static_cast<SiteId>(site), static_cast<StackId>(stack)}};
+    return true;
+  }
+  bool other(Coded& out) {
+    u8 what, kind;
+    if (!byte(what)) return false;
+    if (what == static_cast<u8>(Other::kMark)) {
+      out.kind = Coded::Kind::kMark;
+      return get(out.ticket);
+    }
+    u64 difference, size, stride, site, stack;
+    if (what != static_cast<u8>(Other::kStrided) || !byte(kind) || kind > 1 || !get(difference) ||
+        !get(size) || !get(out.count) || !get(stride) || !get(site) || !get(stack) || size > ~u32{0})
+      return false;
+    out.kind = Coded::Kind::kStrided;
+    s_.address += unzigzag(difference);
+    s_.site = static_cast<u32>(site), s_.stack = static_cast<u32>(stack);
+    out.stride = static_cast<i64>(unzigzag(stride));
+    out.access = {s_.address,
+                  static_cast<u32>(size),
+                  static_cast<AccessKind>(kind),
+                  {static_cast<SiteId>(s_.site), static_cast<StackId>(s_.stack)}};
+    return sane(out.access, out.count, out.stride);
+  }
+
+  /// No program has accesses beyond its address space, and none of more than 64 GiB.
+  static SyncKind kind_of(u8 kind) { return static_cast<SyncKind>(kind & 127); }
+  static bool sane(const Access& a, u64 count, i64 stride) {
+    constexpr u64 kMost = u64{1} << 36;
+    u64 step = static_cast<u64>(stride < 0 ? -stride : stride);
+    if (a.address >= kTop || a.size == 0 || count == 0 || count > kMost || step > kMost) return false;
+    u64 span = (count - 1) * step;
+    return span <= kMost && (stride >= 0 ? a.address + span + a.size <= kTop : span <= a.address);
+  }
+  static u64 unzigzag(u64 coded) { return coded >> 1 ^ (0 - (coded & 1)); }
+  bool byte(u8& value) {
+    if (at_ == end_) return false;
+    value = *at_++;
+    return true;
+  }
+  bool get(u64& value) {
+    if (DURESS_LIKELY(at_ != end_ && *at_ < 128)) {
+      value = *at_++;
+      return true;
+    }
+    value = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      u8 b;
+      if (!byte(b)) return false;
+      value |= u64{b & 127u} << shift;
+      if (b < 128) return true;
+    }
+    return false;
+  }
+
+  const u8* at_;
+  const u8* end_;
+  CodecState s_;
+};
+
+}  // namespace duress::recording
+
+#endif  // DURESS_EVENT_TRACE_FORMAT_H_

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Costs: an event is 4 to 8 bytes and about 5 ns beyond the hook. The shadow is FastTrack's own, but a cell
+// only says which thread's epoch last touched it, so it needs no lock: two threads that overwrite each
+// other's mark make inline code ask once more.
+#include "runtime/recorder.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "base/check.h"
+#include "runtime/runtime.h"
+
+namespace duress {
+
+using recording::ChunkKind;
+using recording::Encoder;
+
+bool Recorder::open(const char* dir) {
+  Text path(rt_.arena);
+  path.put(dir).put('/').number(static_cast<u64>(process_number())).put(".trace").put('\0');
+  long fd = raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path.data()),
+                        O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_APPEND, 0644);
+  if (fd < 0) return false;
+  long high = raw_syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 901);
+  if (high >= 0) {
+    raw_syscall(SYS_close, fd);
+    fd = high;
+  }
+  fd_ = static_cast<int>(fd);
+  recording::FileHeader header = {{}, recording::kVersion, first_only_ ? recording::kFirstOnly : 0};
+  memcpy(header.magic, recording::kMagic, sizeof header.magic);
+  return write_all(fd_, reinterpret_cast<const char*>(&header), sizeof header);
+}
+
+RecordBuffer& Recorder::enter(Thread& t) {
+  RecordBuffer* b = t.record;
+  if (DURESS_UNLIKELY(!b)) {
+    b = rt_.arena.make<RecordBuffer>();
+    b->begin = b->at = static_cast<u8*>(rt_.arena.allocate(recording::kEventChunkBytes));
+    b->end = b->begin + recording::kEventChunkBytes;
+    b->thread = t.tid;
+    t.record = b;
+    SpinGuard guard(lock_);
+    b->next = buffers_;
+    buffers_ = b;
+  }
+  b->busy.store(true, std::memory_order_relaxed);
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // write_round() runs barrier_all_threads()
+  while (DURESS_UNLIKELY(stopping_.load(std::memory_order_relaxed))) {
+    b->busy.store(false, std::memory_order_release);
+    while (stopping_.load(std::memory_order_acquire)) yield_processor();
+    b->busy.store(true, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  if (DURESS_UNLIKELY(b->at + 2 * recording::kMostEventBytes > b->end)) ready(*b);
+  if (rt_.controlled && last_ != t.tid) {  // one at a time: the order of accesses is known exactly
+    last_ = t.tid;
+    Encoder::mark(b->at, ticket_.fetch_add(1, std::memory_order_relaxed));
+  }
+  return *b;
+}
+
+/// Makes room. REQUIRES: entered.
+void Recorder::ready(RecordBuffer& b) {
+  bool round;
+  {
+    SpinGuard guard(lock_);
+    write_buffer(b);
+    round = unwritten_.load(std::memory_order_relaxed) >= recording::kRoundBytes;
+  }
+  if (!round) return;
+  leave(b);
+  write_round(nullptr);
+  b.busy.store(true, std::memory_order_relaxed);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  while (stopping_.load(std::memory_order_relaxed)) {
+    b.busy.store(false, std::memory_order_release);
+    while (stopping_.load(std::memory_order_acquire)) yield_processor();
+    b.busy.store(true, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+}
+
+void Recorder::write_chunk(ChunkKind kind, u32 thread, const void* data, size_t size) {
+  recording::ChunkHeader header = {recording::kChunkMagic, kind, 0, 0, thread, static_cast<u32>(size),
+                                   static_cast<u32>(size)};
+  // One write, so that a kill leaves whole chunks, as far as the kernel lets it.
+  struct Part {
+    const void* base;
+    size_t length;
+  } parts[2] = {{&header, sizeof header}, {data, size}};
+  long done = raw_syscall(SYS_writev, fd_, reinterpret_cast<long>(parts), 2);
+  if (done < 0 || static_cast<size_t>(done) == sizeof header + size) return;
+  auto written = static_cast<size_t>(done);
+  if (written < sizeof header) return;
+  write_all(fd_, static_cast<const char*>(data) + (written - sizeof header),
+            size - (written - sizeof header));
+}
+
+/// REQUIRES: lock_ held, and its thread entered or kept out.
+void Recorder::write_buffer(RecordBuffer& b) {
+  if (b.at == b.begin) return;
+  auto size = static_cast<size_t>(b.at - b.begin);
+  write_chunk(ChunkKind::kEvents, raw(b.thread), b.begin, size);
+  unwritten_.fetch_add(size, std::memory_order_relaxed);
+  b.at = b.begin;
+  b.state = {};
+}
+
+void Recorder::write_stacks() {
+  constexpr u32 kMost = 4096;
+  struct __attribute__((packed)) Entry {
+    u64 address;
+    u32 caller;
+  };
+  struct __attribute__((packed)) Chunk {
+    u32 first;
+    Entry entries[kMost];
+  };
+  auto* chunk = static_cast<Chunk*>(rt_.arena.allocate(sizeof(Chunk)));
+  u32 end = rt_.stacks.count();
+  for (bool complete = true; stacks_written_ < end && complete;) {
+    chunk->first = stacks_written_;
+    u32 n = 0;
+    for (; n < kMost && stacks_written_ < end; ++n, ++stacks_written_) {
+      StackId id = static_cast<StackId>(stacks_written_);
+      if (!rt_.stacks.return_address(id)) {  // being made; the next round has it
+        complete = false;
+        break;
+      }
+      chunk->entries[n] = {rt_.stacks.return_address(id), raw(rt_.stacks.caller(id))};
+    }
+    if (n) write_chunk(ChunkKind::kStacks, 0, chunk, sizeof(u32) + n * sizeof(Entry));
+  }
+  rt_.arena.free(chunk, sizeof(Chunk));
+}
+
+/// Keeps every thread out, writes what all have, and says that the round is complete.
+void Recorder::write_round(RecordBuffer* own) {
+  SpinGuard guard(lock_);
+  stopping_.store(true, std::memory_order_seq_cst);
+  barrier_all_threads();
+  for (RecordBuffer* b = buffers_; b; b = b->next) {
+    while (b != own && b->busy.load(std::memory_order_acquire)) yield_processor();
+  }
+  write_stacks();
+  for (RecordBuffer* b = buffers_; b; b = b->next) write_buffer(*b);
+  write_chunk(ChunkKind::kRound, 0, nullptr, 0);
+  unwritten_.store(0, std::memory_order_relaxed);
+  stopping_.store(false, std::memory_order_release);
+}
+
+Pass Recorder::access(AnalysisThread& thread, const Access& access) {
+  RecordBuffer& b = enter(*t_current);
+  Encoder::access(b.at, b.state, access);
+  leave(b);
+  return Pass::kKeep;
+}
+
+void Recorder::sync(AnalysisThread& thread, const Sync& sync) {
+  RecordBuffer& b = enter(*t_current);
+  Encoder::sync(b.at, b.state, sync, ticket_.fetch_add(1, std::memory_order_relaxed));
+  leave(b);
+  if (DURESS_UNLIKELY(sync.kind == SyncKind::kThreadEnd)) end_buffer(*t_current);
+}
+
+void Recorder::end_buffer(Thread& t) {
+  SpinGuard guard(lock_);
+  write_buffer(*t.record);
+  for (RecordBuffer** link = &buffers_; *link; link = &(*link)->next) {
+    if (*link != t.record) continue;
+    *link = t.record->next;
+    break;
+  }
+  rt_.arena.free(t.record->begin, recording::kEventChunkBytes);
+  rt_.arena.free(t.record, sizeof(RecordBuffer));
+  t.record = nullptr;
+}
+
+void Recorder::finish(LineSink&) {
+  rt_.reporter.lock();
+  rt_.modules.log_new();
+  rt_.modules.log_sites();
+  rt_.reporter.unlock();
+  for (u32 i = 0; i < rt_.threads.count(); ++i) rt_.reporter.known_thread(static_cast<Tid>(i));
+  Thread* t = t_current;
+  write_round(t ? t->record : nullptr);
+}
+
+void Recorder::after_fork(const char* dir) {
+  new (&lock_) SpinLock;
+  stopping_.store(false, std::memory_order_relaxed);
+  Thread* t = t_current;
+  buffers_ = t ? t->record : nullptr;
+  if (buffers_) {
+    buffers_->next = nullptr;
+    buffers_->at = buffers_->begin;
+    buffers_->state = {};
+  }
+  stacks_written_ = 1;
+  if (!open(dir)) fatal("cannot write a trace after fork");
+}
+
+// ---- checked bodies ------------------------------------------------------------------------------------
+
+/// An epoch has a number that no other has, so that a cell says whose it is. When the numbers are used up all
+/// cells are forgotten: then everything is recorded once more.
+void Recorder::new_epoch(Thread& t) {
+  t.clock.tick_if_released();
+  t.fasttrack.epoch = t.clock.own();
+  u32 count = epochs_.fetch_add(1, std::memory_order_relaxed);
+  u32 number = count % kMostEpochs + 1;
+  if (count && number == 1) {
+    rt_.shadow.each_block([](Cell* first, Cell* end, uptr) {
+      for (Cell* cell = first; cell < end; ++cell) {
+        cell->set_writes(cell->writes() & Word::kSyncBit);
+        cell->set_reads(0);
+      }
+    });
+  }
+  t.fasttrack.low = number;
+  t.fasttrack.next = t.fasttrack.end = number + 1;  // no number is left: try_access() tries nothing
+  t.fasttrack.seen_generation = t.fasttrack.generation->load(std::memory_order_relaxed);
+  t.fasttrack.self->epoch_low = u64{number} << DURESS_ID_SHIFT;
+  t.fasttrack.self->epoch_span = u64{1} << DURESS_ID_SHIFT;
+  t.fasttrack.self->read_tag = 0;
+}
+
+void Recorder::remember(uptr address, u64 size, bool write, u64 epoch) {
+  // One that spans two cells is recorded again each time; that is rare.
+  if (!ShadowMap::covers(address) || (address ^ (address + size - 1)) >> 3) return;
+  Cell* cell = rt_.shadow.cell(address);
+  rt_.shadow.mark_touched(address);
+  u8 mask = static_cast<u8>(((1u << size) - 1) << (address & 7));
+  u64 old = write ? cell->writes() : cell->reads();
+  bool own = (old ^ epoch) >> DURESS_ID_SHIFT == 0;
+  u64 word = epoch | (own ? old & static_cast<u8>(~mask) : static_cast<u8>(~mask)) | (old & Word::kSyncBit);
+  if (write) {
+    cell->set_writes(word);
+  } else {
+    cell->set_reads(word);
+  }
+}
+
+void Recorder::first_access(Thread& t, uptr address, u64 size, bool write, Place place) {
+  if (t.fasttrack.ignore) return;
+  if (t.fasttrack.self->epoch_span == 0) new_epoch(t);
+  RecordBuffer& b = enter(t);
+  Encoder::access(b.at, b.state,
+                  {address, static_cast<u32>(size), write ? AccessKind::kWrite : AccessKind::kRead, place});
+  leave(b);
+  if (size <= 8) remember(address, size, write, t.fasttrack.self->epoch_low);
+}
+
+void Recorder::first_strided(Thread& t, uptr address, u64 count, i64 stride, u32 size, bool write,
+                             Place place) {
+  if (t.fasttrack.ignore || !count) return;
+  if (t.fasttrack.self->epoch_span == 0) new_epoch(t);
+  RecordBuffer& b = enter(t);
+  Encoder::strided(b.at, b.state, {address, size, write ? AccessKind::kWrite : AccessKind::kRead, place},
+                   count, stride);
+  leave(b);
+}
+
+}  // namespace duress

@@ -25,7 +25,7 @@ DIRECT = {
     "collide": ["base", "finding"],
     "campaign": ["finding", "trail"],
     "report": ["finding", "trail"],
-    "cli": ["campaign", "report"],
+    "cli": ["campaign", "report", "collide"],
 }
 IN_PROCESS = {"base", "event", "clock", "trail", "shadow", "analysis", "memory", "sched", "runtime"}
 LLVM = {"pass", "report"}

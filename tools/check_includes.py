@@ -26,7 +26,7 @@ DIRECT = {
     "collide": ["base", "finding"],
     "campaign": ["finding", "trail"],
     "report": ["finding", "trail"],
-    "cli": ["campaign", "report", "trace"],
+    "cli": ["campaign", "report", "trace", "collide"],
 }
 IN_PROCESS = {"base", "event", "clock", "trail", "shadow", "analysis", "memory", "sched", "runtime"}
 LLVM = {"pass", "report"}

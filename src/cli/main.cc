@@ -25,6 +25,8 @@ const std::vector<Command>& commands() {
        "say of each race whether it is destructive, with a replay", classify_command},
       {"trace", "trace record|analyze|...", "record events of a program; run any analysis on them",
        trace_command},
+      {"collide", "collide [OPTIONS] -- PROG ARGS | -p PID",
+       "sample an unmodified program, started or running, for races", collide_command},
       {"list", "list [KIND]", "the names that options take: analyses, strategies, models, heuristics",
        list_command},
       {"doctor", "doctor", "what works on this machine, and the command that fixes what does not",

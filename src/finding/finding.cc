@@ -46,6 +46,12 @@ auto position(const Race& race) {
 
 }  // namespace
 
+const char* category_name(Category category) {
+  static constexpr const char* kNames[kCategories] = {"race",         "counter",  "flag",    "same-value",
+                                                      "special-name", "volatile", "untyped", "atomic"};
+  return kNames[static_cast<std::size_t>(category)];
+}
+
 const char* Race::kind() const {
   if (!is_write(sites[0].access)) return "read-write";
   return is_write(sites[1].access) ? "write-write" : "write-read";

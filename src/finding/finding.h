@@ -36,6 +36,7 @@ struct AccessReport {
   int thread = 0;
   std::string thread_name;
   std::vector<std::string> locks;
+  std::string instruction;   // where it was seen as one
   std::vector<Frame> stack;  // innermost first; stack[0] is the access itself
   std::size_t blamed = 0;    // index in `stack` of the frame reported as the site: the innermost one of the
                              // user's code, so that a race inside std::vector is charged to its user
@@ -58,6 +59,29 @@ struct BlockReport {
   std::vector<Frame> stack;
 };
 
+/// What two accesses that were caught in the act probably are, from debug information and the instructions.
+/// The first has the most to say; of several for one pair of places the first counts.
+enum class Category {
+  kOther,        // a data race, and nothing speaks for it
+  kCounter,      // both only count
+  kFlag,         // they care for different bits of a word
+  kSameValue,    // the write changed nothing
+  kSpecialName,  // the variable is called debug or stats
+  kVolatile,     // declared so
+  kUntyped,      // without debug information it cannot be told from an atomic access
+  kAtomic,       // no race
+};
+inline constexpr std::size_t kCategories = 8;
+
+/// "race", "counter", ...: the spelling of the command line and of --json.
+const char* category_name(Category category);
+
+struct Collision {
+  Category category = Category::kOther;
+  std::string before, after;  // values of the bytes that both touch
+  std::uint64_t held_microseconds = 0;
+};
+
 struct Race {
   std::string id;            // "R-7f3a"; given by assign_ids
   std::string variable;      // for people
@@ -69,7 +93,8 @@ struct Race {
   std::vector<ThreadReport> threads;  // of the two sites and of the block, each once
   int pid = 0;
   std::string exe;
-  std::uint64_t count = 1;  // how often this pair was seen
+  std::uint64_t count = 1;             // how often this pair was seen
+  std::optional<Collision> collision;  // duress collide
 
   /// "write-write", "write-read" or "read-write": previous, then current.
   const char* kind() const;

@@ -54,14 +54,45 @@ struct SiteRecord {
   std::uint32_t index = 0;  // in 32-byte entries from the start of the section
 };
 
+/// A memory operand of a machine instruction. Registers by their DWARF numbers, -1: none.
+struct OperandRecord {
+  int base = -1;  // 16: the instruction pointer, and `displacement` is the address in the module's file
+  int index = -1;
+  int scale = 1;
+  std::int64_t displacement = 0;
+};
+
+/// What a machine instruction does, where an access was seen as one and not as instrumented source.
+struct InstructionRecord {
+  Address address = 0;
+  std::string text;
+  OperandRecord operand;
+  bool atomic = false;     // a lock prefix or its like
+  bool updates = false;    // new value from old value, in this instruction or with its neighbours
+  bool direct = false;     // ... in this one alone
+  bool adds = false;       // ... by adding or subtracting
+  bool wide = false;       // no atomic object is accessed so: more than 8 bytes, or not aligned
+  bool only_gcc = false;   // GCC compiled it: no atomic operation becomes a plain update
+  std::uint64_t bits = 0;  // those that a constant picks out, from the access's first byte; 0: not known
+};
+
 struct AccessRecord {
-  int thread = 0;
+  int thread = 0;  // -1: not known, as the access was only seen by what it changed
   Access access = Access::kRead;
   Address address = 0;
   std::uint64_t size = 0;
   std::optional<SiteRecord> site;
   std::vector<Address> stack;
   std::vector<LockRecord> locks;
+  std::optional<InstructionRecord> instruction;
+};
+
+/// Two threads at the same memory at the same time, seen by holding one of them (`cur`) just before its
+/// access.
+struct CollisionRecord {
+  std::string before;  // the bytes at the race's address, when the thread was stopped
+  std::string after;   // ... and when it went on
+  std::uint64_t held_microseconds = 0;
 };
 
 enum class BlockKind { kUnknown, kHeap, kGlobal, kStack, kTls, kMmap };
@@ -82,6 +113,7 @@ struct RaceRecord {
   AccessRecord cur;
   BlockRecord block;
   std::size_t modules_loaded = 0;  // how many `module` lines came before: later ones cannot explain it
+  std::optional<CollisionRecord> collision;
 };
 
 /// What an analysis suspects beyond races: places that belong together.

@@ -48,6 +48,7 @@ Json to_json(const finding::AccessReport& access, const std::string& cwd) {
   json["size"] = access.size;
   json["thread"] = access.thread;
   if (!access.thread_name.empty()) json["thread_name"] = access.thread_name;
+  if (!access.instruction.empty()) json["instruction"] = access.instruction;
   json["locks"] = access.locks;
   json["stack"] = to_json(access.stack, cwd);
   return json;
@@ -79,6 +80,12 @@ Json to_json(const finding::Race& race, const std::string& cwd) {
   json["sites"] = {to_json(race.sites[0], cwd), to_json(race.sites[1], cwd)};
   json["found_by"] = race.found_by;
   json["count"] = race.count;
+  if (race.collision) {
+    json["category"] = finding::category_name(race.collision->category);
+    json["before"] = race.collision->before;
+    json["after"] = race.collision->after;
+    json["held_us"] = race.collision->held_microseconds;
+  }
   json["process"] = race.pid;
   Json& block = json["block"];
   block["kind"] = kind_name(race.block.kind);
@@ -95,6 +102,24 @@ Json to_json(const finding::Race& race, const std::string& cwd) {
     if (!thread.name.empty()) entry["name"] = thread.name;
     entry["stack"] = to_json(thread.stack, cwd);
     json["threads"].push_back(std::move(entry));
+  }
+  return json;
+}
+
+Json to_json(const CollideReport& collide) {
+  Json json;
+  json["samples"] = collide.samples;
+  json["fired"] = collide.fired;
+  json["armed"] = collide.armed;
+  json["hits"] = collide.hits;
+  if (collide.asked > 0) json["overhead_asked"] = collide.asked;
+  json["overhead"] = collide.overhead;
+  json["watchpoints"] = collide.watchpoints;
+  if (collide.pid != 0) json["process"] = collide.pid;
+  for (std::size_t i = 0; i < finding::kCategories; ++i) {
+    auto category = static_cast<finding::Category>(i);
+    json["categories"][finding::category_name(category)] = {{"found", collide.found[i]},
+                                                            {"shown", collide.hidden.count(category) == 0}};
   }
   return json;
 }
@@ -149,6 +174,7 @@ std::string to_json(const Report& report) {
           {{"line", entry.type + ":" + entry.pattern}, {"file", entry.file}, {"number", entry.line}});
     }
   }
+  if (report.collide) json["collide"] = to_json(*report.collide);
   if (!report.stats.empty()) json["stats"] = report.stats;
   if (!report.warnings.empty()) json["warnings"] = report.warnings;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -79,6 +79,8 @@ void fill_report(const finding::RunLog& log, Suppressions& suppressions, Report&
       }
       finding::Race& group = groups[it->second];
       ++group.count;
+      if (group.collision && race.collision)
+        group.collision->category = std::min(group.collision->category, race.collision->category);
       if (std::find(group.found_by.begin(), group.found_by.end(), record.analysis) == group.found_by.end()) {
         group.found_by.push_back(record.analysis);
       }
@@ -99,9 +101,13 @@ void fill_report(const finding::RunLog& log, Suppressions& suppressions, Report&
   for (finding::Race& race : groups) {
     if (suppressions.hides(race, report.cwd)) {
       ++report.suppressed;
-    } else {
-      kept.push_back(std::move(race));
+      continue;
     }
+    if (race.collision && report.collide) {
+      ++report.collide->found[static_cast<std::size_t>(race.collision->category)];
+      if (report.collide->hidden.count(race.collision->category) != 0) continue;
+    }
+    kept.push_back(std::move(race));
   }
   auto place = [](const finding::Race& race) {
     finding::Frame site = race.sites[race.headline()].site();

@@ -188,6 +188,7 @@ finding::AccessReport Resolver::access(const Context& context, const finding::Ac
   report.access = record.access;
   report.size = record.size;
   report.thread = record.thread;
+  if (record.instruction) report.instruction = record.instruction->text;
   if (auto it = context.process.threads.find(record.thread); it != context.process.threads.end()) {
     report.thread_name = it->second.name;
   }
@@ -292,6 +293,15 @@ void Resolver::name_variable(const Context& context, const finding::RaceRecord& 
   }
 }
 
+void Resolver::judge(const Context& context, const finding::RaceRecord& record, finding::Race& race) {
+  auto side = [&](const finding::AccessRecord& access, const finding::AccessReport& report) {
+    Address code = access.instruction ? access.instruction->address : 0;
+    return CollisionSide{access, report, code != 0 ? module_at(context, code) : nullptr};
+  };
+  CollisionSide met = side(record.prev, race.sites[0]), held = side(record.cur, race.sites[1]);
+  judge_.judge(record, held, met, module_at(context, record.address), race);
+}
+
 finding::Race Resolver::race(const finding::ProcessLog& process, const finding::RaceRecord& record) {
   Context context{process, std::min(record.modules_loaded, process.modules.size())};
   finding::Race race;
@@ -303,6 +313,7 @@ finding::Race Resolver::race(const finding::ProcessLog& process, const finding::
   race.pid = process.pid;
   race.exe = process.exe;
   name_variable(context, record, race);
+  if (record.collision) judge(context, record, race);
 
   // The threads of both accesses, with those that created them, so that no T7 is left unexplained.
   std::vector<int> wanted{record.prev.thread, record.cur.thread};
@@ -310,7 +321,9 @@ finding::Race Resolver::race(const finding::ProcessLog& process, const finding::
     wanted.push_back(record.block.thread);
   std::sort(wanted.begin(), wanted.end());
   wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
-  for (int id : wanted) race.threads.push_back(thread(context, id));
+  for (int id : wanted) {
+    if (id >= 0) race.threads.push_back(thread(context, id));
+  }
   return race;
 }
 

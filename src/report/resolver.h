@@ -12,6 +12,7 @@
 
 #include "finding/finding.h"
 #include "finding/log_record.h"
+#include "report/collision.h"
 #include "report/site_table.h"
 #include "report/symbolizer.h"
 #include "report/type_layout.h"
@@ -50,7 +51,10 @@ class Resolver {
   void name_variable(const Context& context, const finding::RaceRecord& record, finding::Race& race);
   void warn(const std::string& text);
 
+  void judge(const Context& context, const finding::RaceRecord& record, finding::Race& race);
+
   Symbolizer symbolizer_;
+  CollisionJudge judge_;
   std::map<std::string, SiteTable> tables_;
   std::map<std::string, TypeLayout> layouts_;
   std::map<std::pair<std::string, std::uint64_t>, std::vector<finding::Frame>> frames_;

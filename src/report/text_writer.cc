@@ -60,6 +60,7 @@ class Writer {
            printable(entry.file), entry.line);
     }
     if (style_.stats) write_stats();
+    if (report_.collide) write_categories();
     write_summary();
     return std::move(out_);
   }
@@ -76,6 +77,7 @@ class Writer {
   }
 
   std::string thread(int id, const std::string& name) const {
+    if (id < 0) return "somebody";
     if (id == 0) return "T0 'main'";
     return name.empty() ? fmt::format("T{}", id) : fmt::format("T{} '{}'", id, printable(name));
   }
@@ -93,6 +95,7 @@ class Writer {
   }
 
   std::string function(const Frame& frame) const {
+    if (frame.function.empty() && frame.module.empty() && frame.module_offset == 0) return "?";
     if (!frame.function.empty()) {
       bool has_own = frame.function.back() == ')';  // operator()
       return printable(frame.function) + (has_own ? "" : "()");
@@ -156,12 +159,22 @@ class Writer {
     };
     for (std::size_t i : {first, 1 - first}) {
       const finding::AccessReport& access = race.sites[i];
-      std::string locks =
-          access.locks.empty() ? "nothing" : printable(fmt::format("{}", fmt::join(access.locks, ", ")));
-      line("  {:<{}} {:<{}}  {:<{}}  {}  holds {}", who[i], width(who), what[i], width(what), in[i],
-           width(in), short_place(access.site()), locks);
+      if (race.collision) {
+        if (access.thread < 0) {
+          line("  somebody {}: only the value changed, the writer is not known", what[i]);
+          continue;
+        }
+        line("  {:<{}} {:<{}}  {:<{}}  {}  {}", who[i], width(who), what[i], width(what), in[i], width(in),
+             short_place(access.site()), printable(access.instruction));
+      } else {
+        std::string locks =
+            access.locks.empty() ? "nothing" : printable(fmt::format("{}", fmt::join(access.locks, ", ")));
+        line("  {:<{}} {:<{}}  {:<{}}  {}  holds {}", who[i], width(who), what[i], width(what), in[i],
+             width(in), short_place(access.site()), locks);
+      }
       write_stack(access.stack);
     }
+    if (race.collision) write_collision(race);
     write_block(race);
     for (const finding::ThreadReport& created : race.threads) {
       if (created.id == 0) continue;
@@ -187,6 +200,36 @@ class Writer {
       line("  {}  {}  {}", thread(access.thread, access.thread_name), function(access.site()),
            short_place(access.site()));
       write_stack(access.stack);
+    }
+  }
+
+  void write_collision(const finding::Race& race) {
+    const finding::Collision& collision = *race.collision;
+    std::string values = collision.before == collision.after
+                             ? fmt::format("stayed {}", collision.before)
+                             : fmt::format("went from {} to {}", collision.before, collision.after);
+    line("  caught while {} was held for {:.1f} ms just before its access; the value {}",
+         thread(race.sites[1].thread, race.sites[1].thread_name),
+         static_cast<double>(collision.held_microseconds) / 1000, values);
+    if (const char* what = looks_like(collision.category)) line("  looks like {}", what);
+  }
+
+  static const char* looks_like(finding::Category category) {
+    switch (category) {
+      case finding::Category::kCounter:
+        return "a statistics counter (--hide=counters)";
+      case finding::Category::kFlag:
+        return "an update of different bits (--hide=flags)";
+      case finding::Category::kSameValue:
+        return "a write of the value that was there (--hide=same-value)";
+      case finding::Category::kSpecialName:
+        return "a variable for debugging or statistics, by its name (--hide=names)";
+      case finding::Category::kVolatile:
+        return "a race on purpose: it is declared volatile";
+      case finding::Category::kUntyped:
+        return "a race or an atomic access: without debug information nobody can tell";
+      default:
+        return nullptr;
     }
   }
 
@@ -236,6 +279,36 @@ class Writer {
     std::size_t width = 0;
     for (const auto& [name, value] : report_.stats) width = std::max(width, printable(name).size());
     for (const auto& [name, value] : report_.stats) line("duress: {:<{}}  {}", printable(name), width, value);
+  }
+
+  /// The tutorial's table: what was caught, by kind.
+  void write_categories() {
+    const CollideReport& collide = *report_.collide;
+    using finding::Category;
+    static constexpr std::pair<Category, const char*> kRows[] = {
+        {Category::kCounter, "maybe harmless  statistics counter"},
+        {Category::kFlag, "                different bits of a flag word"},
+        {Category::kSpecialName, "                named debug or stats"},
+        {Category::kSameValue, "                same value written"},
+        {Category::kVolatile, "not counted     volatile"},
+        {Category::kUntyped, "                type unknown, maybe atomic"},
+        {Category::kAtomic, "                atomic, no race"},
+        {Category::kOther, "data race       all others"},
+    };
+    std::uint64_t total = 0;
+    for (std::uint64_t n : collide.found) total += n;
+    if (total != 0) {
+      line("duress: {:<45} {:>5}", "category", "found");
+      for (auto [category, name] : kRows) {
+        std::uint64_t n = collide.found[static_cast<std::size_t>(category)];
+        bool hidden = n != 0 && collide.hidden.count(category) != 0;
+        line("duress: {:<45} {:>5}{}", name, n, hidden ? "  not shown" : "");
+      }
+      line("duress: {:<45} {:>5}", "total", total);
+    }
+    std::string asked = collide.asked > 0 ? fmt::format(", asked {:.3g} %", collide.asked * 100) : "";
+    line("duress: {} samples in {:.1f} s, overhead about {:.2f} %{}", collide.samples, report_.seconds,
+         collide.overhead * 100, asked);
   }
 
   void write_summary() {

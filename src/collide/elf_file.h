@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What sampling needs from a binary's file: where its functions are, what can be written, who compiled it.
+//
+// Unwind tables name the functions of stripped binaries too, since exceptions and signal handlers need them
+// at run time. Where there are none, the symbols' sizes serve. The file is not trusted: every offset is
+// checked.
+#ifndef DURESS_COLLIDE_ELF_FILE_H_
+#define DURESS_COLLIDE_ELF_FILE_H_
+
+#include <elf.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collide/registers.h"
+
+namespace duress::collide {
+
+struct Range {
+  Address begin = 0;
+  Address end = 0;
+};
+
+class ElfFile {
+ public:
+  /// Maps the file at `path`. Null if it is no 64-bit ELF file for x86.
+  static std::unique_ptr<ElfFile> open(const std::string& path);
+  /// The same from memory, for tests.
+  static std::unique_ptr<ElfFile> from_bytes(std::string bytes);
+  ~ElfFile();
+  ElfFile(const ElfFile&) = delete;
+  ElfFile& operator=(const ElfFile&) = delete;
+
+  /// Run-time address minus address in the file, if the bytes at `offset` of the file were mapped at `start`.
+  std::optional<Address> bias(Address start, Address offset) const;
+  /// Of all loaded segments.
+  Range extent() const;
+
+  /// The functions, in order, without overlaps. Read when first asked for.
+  const std::vector<Range>& functions();
+
+  /// The bytes that are loaded from `address` to the end of its segment.
+  std::string_view rest_from(Address address) const;
+  std::string_view code(Range range) const { return loaded(range.begin, range.end - range.begin); }
+  /// Whether the program can write there once it has started.
+  bool writable(Address address) const;
+  /// Whether GCC, and nothing else, compiled it. Other compilers write some atomic accesses as plain updates.
+  bool only_gcc() const;
+
+ private:
+  ElfFile() = default;
+  bool start();
+  template <typename T>
+  bool read(std::uint64_t offset, T& out) const;
+  std::string_view slice(std::uint64_t offset, std::uint64_t size) const;
+  std::string_view loaded(Address address, std::uint64_t size) const;
+  std::optional<Elf64_Shdr> section(std::string_view name) const;
+  Address unwind_tables() const;
+  void functions_from_unwind_tables();
+  void functions_from_symbols();
+  bool executable(Range range) const;
+
+  std::string own_;
+  void* mapped_ = nullptr;
+  std::string_view bytes_;
+  Elf64_Ehdr header_{};
+  std::vector<Elf64_Phdr> segments_;
+  bool functions_known_ = false;
+  std::vector<Range> functions_;
+};
+
+/// 32 for a 32-bit ELF file, 64 for one that can be sampled, 0 for anything else.
+int elf_class(const std::string& path);
+
+}  // namespace duress::collide
+
+#endif  // DURESS_COLLIDE_ELF_FILE_H_

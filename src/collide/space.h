@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One address space of the target: its memory, what is loaded into it, and the breakpoints in it. Processes
+// share one between vfork and exec.
+#ifndef DURESS_COLLIDE_SPACE_H_
+#define DURESS_COLLIDE_SPACE_H_
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "base/prng.h"
+#include "collide/breakpoints.h"
+#include "collide/module.h"
+#include "collide/target_memory.h"
+#include "finding/log_record.h"
+
+namespace duress::collide {
+
+class Space {
+ public:
+  explicit Space(pid_t pid);
+
+  const TargetMemory& memory() const { return memory_; }
+  Breakpoints& breakpoints() { return breakpoints_; }
+
+  /// Reads again what is mapped: libraries come and go.
+  void refresh();
+  Module* module_at(Address address);
+  /// All that were ever loaded, in order.
+  const std::vector<finding::ModuleRecord>& records() const { return records_; }
+
+  /// Sets so many breakpoints on random instructions; returns how many were set.
+  std::size_t arm(std::size_t wanted, Prng& prng);
+  /// Seldom again a breakpoint on this instruction.
+  void retire(Address address) { retired_.insert(address); }
+  /// Whether there is anything to sample at all.
+  bool has_code();
+
+ private:
+  pid_t pid_;
+  std::string root_;  // in front of the paths of a process in another root, else ""
+  TargetMemory memory_;
+  Breakpoints breakpoints_;
+  std::vector<std::unique_ptr<Module>> modules_;
+  std::vector<finding::ModuleRecord> records_;
+  std::unordered_set<std::string> unusable_;  // files that are no binaries we can read
+  std::unordered_set<Address> retired_;
+};
+
+}  // namespace duress::collide
+
+#endif  // DURESS_COLLIDE_SPACE_H_

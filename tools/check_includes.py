@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 DIRECT = {
     "base": [],
     "event": ["base"],
-    "exhaustive": ["base", "event"],
+    "exhaustive": ["trail"],
     "clock": ["base", "event"],
     "trail": ["base", "event"],
     "finding": ["base", "event"],

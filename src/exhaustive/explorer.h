@@ -16,14 +16,11 @@
 #define DURESS_EXHAUSTIVE_EXPLORER_H_
 
 #include "exhaustive/past.h"
+#include "trail/execution.h"
 
 namespace duress::exhaustive {
 
-/// Which strand goes first; of a signal also 1 + whom it wakes.
-struct Pick {
-  u8 strand;
-  u8 value;
-};
+using trail::Pick;
 
 class Explorer {
  public:

@@ -15,6 +15,9 @@ Mode mode_of(const Step& step, const Touch& touch) {
       // Values wider than 8 bytes are not compared: it may have written.
       writes = !step.is(Step::kCompares) || touch.size > 8 || state == step.expected;
       break;
+    case OpKind::kOnce:
+      writes = step.expected == 0;  // else it only asks whether it was done
+      break;
     case OpKind::kTryLock:
       writes = state == 0;
       break;

@@ -185,7 +185,7 @@ template <typename T>
 T atomic_cas(void* p, T expected, T desired, MemoryOrder success, MemoryOrder failure,
              const DuressSite* site) {
   if (DURESS_UNLIKELY(controlled() != nullptr)) {
-    control_atomic(p, sizeof(T), OpKind::kAtomicRmw, site);
+    control_compare(p, sizeof(T), static_cast<u64>(expected), site);
     T before = *static_cast<T*>(p), after = before == expected ? desired : before;
     control_done(before != after);
     control_trace_value(static_cast<u64>(after), sizeof after);

@@ -13,22 +13,23 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 DIRECT = {
     "base": [],
     "event": ["base"],
+    "exhaustive": ["trail"],
     "clock": ["base", "event"],
     "trail": ["base", "event"],
     "finding": ["base", "event"],
     "shadow": ["base", "event"],
     "analysis": ["clock", "shadow", "finding"],
     "memory": ["clock", "trail"],
-    "sched": ["clock", "trail", "finding"],
+    "sched": ["clock", "trail", "finding", "exhaustive"],
     "runtime": ["base", "event", "clock", "trail", "finding", "shadow", "analysis", "memory", "sched"],
     "trace": ["analysis", "finding"],
     "pass": [],
     "collide": ["base", "finding"],
-    "campaign": ["finding", "trail"],
+    "campaign": ["finding", "trail", "exhaustive"],
     "report": ["finding", "trail"],
     "cli": ["campaign", "report", "trace", "collide"],
 }
-IN_PROCESS = {"base", "event", "clock", "trail", "shadow", "analysis", "memory", "sched", "runtime"}
+IN_PROCESS = {"base", "event", "exhaustive", "clock", "trail", "shadow", "analysis", "memory", "sched", "runtime"}
 LLVM = {"pass", "report"}
 HOST_LIBRARIES = re.compile(r"(fmt|CLI|nlohmann|llvm|gtest)/|iostream$|sqlite3.h$")
 

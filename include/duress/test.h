@@ -47,14 +47,18 @@ struct CheckOptions {
   bool all_points = false;             // preempt between any two accesses, not only at synchronisation
   std::uint64_t most_steps = 0;        // of one execution; 0: ten million
   bool quiet = false;
+  bool exhaustive =
+      false;  // every interleaving up to equivalence, each once; `runs` and `strategy` do not matter
   bool (*failed)() = nullptr;  // whether an execution that ended failed
 };
 
 struct CheckResult {
   bool passed = true;
   std::uint64_t executions = 0;
-  std::string failure;  // one line
-  std::string report;   // the interleaving
+  bool complete = false;  // exhaustive: every interleaving was seen; passed is then a proof for this closure
+  std::string bound;      // exhaustive: what was not explored
+  std::string failure;    // one line
+  std::string report;     // the interleaving
   std::string token;
   explicit operator bool() const { return passed; }
 };
@@ -129,12 +133,15 @@ CheckResult search(Closure& closure, const CheckOptions& options, const char* to
   check.strategy = options.strategy;
   check.token = token;
   check.all_points = options.all_points;
+  check.exhaustive = options.exhaustive;
   check.quiet = options.quiet || framework.tell;  // the framework prints it
   check.closure = Call<Closure>::run;
   check.failed = Call<Closure>::has_failed;
   check.data = &call;
   result.passed = __duress_check(&check) == 0;
   result.executions = check.executions;
+  result.complete = check.complete != 0;
+  if (check.bound) result.bound = check.bound;
   if (check.what) result.failure = check.what;
   if (framework.end) {
     std::string message;

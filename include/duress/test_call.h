@@ -20,6 +20,8 @@ struct DuressCheck {
   const char* token;     // null: search; else replay this execution
   uint32_t all_points;   // 1: every shared access is a schedule point
   uint32_t quiet;        // 1: print nothing
+  uint32_t exhaustive;   // 1: every interleaving up to equivalence, each once
+  uint32_t unused;
   void (*closure)(void*);
   int (*failed)(void*);  // after each execution; null: never
   void* data;
@@ -27,6 +29,9 @@ struct DuressCheck {
   uint64_t executions;
   uint32_t failure;       // 0: none
   uint32_t uncontrolled;  // 1: something ran that could not be controlled
+  uint32_t complete;      // exhaustive: every interleaving was seen
+  uint32_t redundant;     // exhaustive: executions that were equal to others
+  const char* bound;      // exhaustive: what was not explored; null: nothing
   const char* what;       // one line; lives until the next check
   const char* report;     // what was printed
   const char* found;      // token of the failing execution

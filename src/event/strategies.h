@@ -15,7 +15,8 @@
   DURESS_STRATEGY(kPos, "pos", "random priorities for operations, new ones after a conflict")             \
   DURESS_STRATEGY(kRacefuzzer, "racefuzzer",                                                              \
                   "bring two racing accesses together, then order them by a coin")                        \
-  DURESS_STRATEGY(kRoundRobin, "round-robin", "each thread in turn for a few steps")
+  DURESS_STRATEGY(kRoundRobin, "round-robin", "each thread in turn for a few steps")                      \
+  DURESS_STRATEGY(kExhaustive, "exhaustive", "every interleaving up to equivalence, each once (verify)")
 
 namespace duress {
 

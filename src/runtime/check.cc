@@ -15,6 +15,7 @@
 
 #include "base/text.h"
 #include "duress/test_call.h"
+#include "exhaustive/explorer.h"
 #include "runtime/check_report.h"
 #include "runtime/interceptors/pool.h"
 #include "runtime/runtime.h"
@@ -86,6 +87,7 @@ struct Check {
 };
 constinit Check check;
 constinit Arena text_arena;
+exhaustive::StepLog* step_log = nullptr;
 
 void* run_closure(void*) {
   check.asked->closure(check.asked->data);
@@ -163,7 +165,7 @@ bool keep_trail() {
   trail::Request& r = *check.request;
   if (check.record->deviations * sizeof(trail::Deviation) + sizeof r > kRequestRoom) return false;
   r.strategy = raw(StrategyId::kReplay);
-  r.sites = r.pairs = 0;
+  r.sites = r.pairs = r.picks = 0;
   r.deviations = check.record->deviations;
   memcpy(r.trail(), check.record->trail(), r.deviations * sizeof(trail::Deviation));
   return true;
@@ -206,6 +208,7 @@ void write_token(Text& text, bool learned) {
   const u32* keys = learned ? g_runtime->points.marked(text_arena, &sites) : nullptr;
   trail::TokenView view;
   view.points = r.points;
+  view.steps = r.steps != 0;
   view.seed = r.seed;
   view.most_steps = r.most_steps;
   view.sites = keys;
@@ -311,9 +314,72 @@ void prepare() {
   check.record = static_cast<trail::Record*>(map_memory(trail::kRecordBytes));
   locations = static_cast<Location*>(map_memory(kLocations * sizeof(Location)));
   if (!check.request || !check.record || !locations) fatal("out of memory for duress::check");
-  static sched::Scheduler::Surroundings surroundings = {stuck, CheckTrace::dump, no_carrier, nobody_left,
-                                                        CheckTrace::step};
+  static sched::Scheduler::Surroundings surroundings = {stuck,       CheckTrace::dump, no_carrier,
+                                                        nobody_left, CheckTrace::step, control_state};
   g_scheduler = new (map_memory(sizeof(sched::Scheduler))) sched::Scheduler(text_arena, surroundings);
+  step_log =
+      static_cast<exhaustive::StepLog*>(map_memory(exhaustive::StepLog::bytes(exhaustive::kMostSteps)));
+  if (!step_log) fatal("out of memory for duress::check");
+  step_log->room = exhaustive::kMostSteps;
+  scheduler().set_step_log(step_log);
+}
+
+/// What an exploration leaves out, in words; null: nothing.
+const char* bound_of(u32 limits) {
+  using Log = exhaustive::StepLog;
+  if (limits & Log::kTooManySteps) return "an execution has more steps than are explored";
+  if (limits & Log::kTooManyStrands) return "there are more threads than are explored";
+  if (limits & Log::kSpinning) return "a loop went round without end";
+  if (limits & Log::kTimers) return "timeouts come only when nothing else can happen";
+  if (limits & Log::kClock) return "the closure looks at a clock";
+  if (limits & Log::kDescriptors) return "the closure waits for a descriptor";
+  if (limits & Log::kFutex) return "a futex wakes some of those who wait";
+  return nullptr;
+}
+
+/// Every interleaving up to equivalence, until one fails.
+bool explore_all(DuressCheck& c) {
+  constexpr u64 kMostNodes = u64{1} << 24;  // about 4 GiB
+  u64 deadline = c.seconds > 0 ? real_nanoseconds() + static_cast<u64>(c.seconds * 1e9) : 0;
+  Arena arena;
+  bool failed = false;
+  u32 limits = 0;
+  {
+    exhaustive::Explorer explorer(arena);
+    exhaustive::Explorer::Plan plan;
+    for (; !failed && explorer.next(&plan); ++c.executions) {
+      if (deadline && c.executions % 64 == 63 && real_nanoseconds() > deadline) {
+        c.bound = "the time was up";
+        break;
+      }
+      if (explorer.nodes() > kMostNodes) {
+        c.bound = "there was no more memory for what is still to be explored";
+        break;
+      }
+      trail::Request& r = *check.request;
+      r = trail::Request();
+      r.seed = c.seed;
+      r.strategy = raw(StrategyId::kExhaustive);
+      r.most_steps = c.most_steps;
+      r.steps = 1;
+      r.picks = plan.count;
+      memcpy(r.picked(), plan.picks, plan.count * sizeof *plan.picks);
+      failed = execute();
+      limits |= step_log->limits;
+      if (!explorer.learn(plan.ticket, step_log->steps, step_log->count)) {
+        c.bound = "the closure does not do the same again under the same schedule";
+      }
+    }
+    if (!c.bound) c.bound = bound_of(limits);
+    c.redundant = static_cast<u32>(explorer.redundant());
+    c.complete = !failed && !c.bound && explorer.done();
+  }
+  arena.release_all();
+  if (failed && keep_trail()) {
+    minimise(check.abandoned ? 20 : 400);
+    report(c, c.executions);
+  }
+  return failed;
 }
 
 bool search(DuressCheck& c) {
@@ -353,6 +419,7 @@ bool replay(DuressCheck& c) {
   trail::Request& r = *check.request;
   r = trail::Request();
   r.points = view.points;
+  r.steps = view.steps;
   r.seed = view.seed;
   r.most_steps = view.most_steps;
   r.deviations = view.trail_count;
@@ -395,11 +462,16 @@ DURESS_EXPORT int __duress_check(DuressCheck* asked) {
   control_attach(check.request, check.record);
   g_plain_matters = true;
   rt->points.begin_learning(*check.request);
-  g_learn_access = learn_access;
+  if (asked->exhaustive) {
+    g_plain_matters = false;
+    step_log->strands = 1;
+  } else {
+    g_learn_access = learn_access;
+  }
   bool failed;
   {
     CrashHandlers handlers;
-    failed = asked->token ? replay(*asked) : search(*asked);
+    failed = asked->token ? replay(*asked) : asked->exhaustive ? explore_all(*asked) : search(*asked);
   }
   g_learn_access = nullptr;
   rt->points.set_all(rt->detecting ? DURESS_BODY_CHECKED : DURESS_BODY_PLAIN);

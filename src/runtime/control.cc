@@ -170,6 +170,13 @@ void trace(const Strand& strand) {
 
 bool start_carrier(void* (*function)(void*), void* argument);
 
+exhaustive::StepLog* step_log(trail::Record* record) {
+  auto* log = reinterpret_cast<exhaustive::StepLog*>(reinterpret_cast<char*>(record) + trail::kStepsOffset);
+  static_assert(exhaustive::StepLog::bytes(exhaustive::kMostSteps) <= trail::kStepsBytes);
+  log->room = exhaustive::kMostSteps;
+  return log;
+}
+
 void nobody_left() {
   exit(0);
 }
@@ -208,9 +215,10 @@ void control_begin() {
     fatal("the request is of another version of duress");
   }
   Runtime& rt = *g_runtime;
-  static sched::Scheduler::Surroundings surroundings = {stuck, dump_strand, start_carrier, nobody_left,
-                                                        trace};
+  static sched::Scheduler::Surroundings surroundings = {stuck,       dump_strand, start_carrier,
+                                                        nobody_left, trace,       control_state};
   g_scheduler = new (map_memory(sizeof(sched::Scheduler))) sched::Scheduler(rt.arena, surroundings);
+  if (g_request->steps) g_scheduler->set_step_log(step_log(g_record));
   rt.points.apply(*g_request);
   g_plain_matters = g_request->detect == trail::kDetectRaces || g_request->sites ||
                     g_request->points == trail::Points::kAll;
@@ -326,6 +334,22 @@ void control_after_fork_in_child() {
   scheduler().alone(own);
 }
 
+/// As the C library keeps them. Whoever waits, waits in the scheduler: the library knows of no waiters.
+u64 control_state(const Operation& operation) {
+  switch (operation.kind) {
+    case OpKind::kAcquire:
+    case OpKind::kTryAcquire:
+    case OpKind::kPost:
+      return *reinterpret_cast<const volatile u32*>(operation.object);
+    default: {
+      const auto* lock = reinterpret_cast<const pthread_rwlock_t*>(operation.object);
+      if (lock->__data.__cur_writer) return exhaustive::kWriter;
+      constexpr u32 kReaderShift = 3;
+      return lock->__data.__readers >> kReaderShift;
+    }
+  }
+}
+
 // ---- accesses
 // --------------------------------------------------------------------------------------------------
 
@@ -350,6 +374,12 @@ void control_atomic(const void* p, u64 size, OpKind kind, const DuressSite* site
 void control_trace_stale(u64 newest) {
   traced_stale = true;
   traced_newest = newest;
+}
+
+void control_compare(const void* p, u64 size, u64 expected, const DuressSite* site) {
+  if (DURESS_UNLIKELY(g_adversary != nullptr)) g_adversary->forget(address_of(p), address_of(p) + size);
+  scheduler().point({OpKind::kAtomicRmw, static_cast<u32>(size), address_of(p), g_runtime->points.point(site),
+                     reinterpret_cast<uptr>(site), site->line << 10 ^ site->column, 1, expected});
 }
 
 void control_done(bool changed) {

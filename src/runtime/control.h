@@ -86,6 +86,8 @@ extern void (*g_learn_access)(const void* p, u64 size, bool write, const DuressS
 bool control_access(const void* p, u64 size, bool write, const DuressSite* site);
 /// A schedule point before an atomic operation.
 void control_atomic(const void* p, u64 size, OpKind kind, const DuressSite* site);
+/// The same of a compare-and-swap.
+void control_compare(const void* p, u64 size, u64 expected, const DuressSite* site);
 /// After an operation at a point: it changed memory, or it did not; for the trace.
 void control_done(bool changed);
 extern void (*g_trace_value)(u64 value, u32 size);  // null: nobody wants to know
@@ -112,8 +114,9 @@ void control_cancellation_point();
 
 /// A point; then `attempt` until it does not say EBUSY or EAGAIN, waiting in the object's queue in between.
 template <typename Attempt>
-int control_acquire(OpKind kind, const volatile void* object, uptr pc, u64 deadline, Attempt attempt) {
-  Operation operation = {kind, 0, address_of(object), 0, pc};
+int control_acquire(OpKind kind, const volatile void* object, uptr pc, u64 deadline, Attempt attempt,
+                    u32 size = 0) {
+  Operation operation = {kind, size, address_of(object), 0, pc};
   scheduler().point(operation);
   for (;;) {
     int result = attempt();
@@ -140,9 +143,13 @@ int control_lock(const volatile void* lock, bool reentrant, uptr pc, u64 deadlin
   }
 }
 
-inline void control_point(OpKind kind, const volatile void* object, uptr pc) {
-  scheduler().point({kind, 0, address_of(object), 0, pc});
+inline void control_point(OpKind kind, const volatile void* object, uptr pc, u32 size = 0) {
+  scheduler().point({kind, size, address_of(object), 0, pc});
 }
+/// The size in operations on locks that know readers.
+inline constexpr u32 kReadWriteLock = 1;
+/// The state of a semaphore or of such a lock, for executions by steps.
+u64 control_state(const Operation& operation);
 
 /// Before a call that could wait for a descriptor: waits until it would not. Nothing if it does not block.
 void control_await_descriptor(int fd, short events, uptr pc);

@@ -303,7 +303,7 @@ template <typename T>
 T atomic_cas(void* p, T expected, T desired, MemoryOrder success, MemoryOrder failure,
              const DuressSite* site) {
   if (DURESS_UNLIKELY(controlled() != nullptr)) {
-    control_atomic(p, sizeof(T), OpKind::kAtomicRmw, site);
+    control_compare(p, sizeof(T), static_cast<u64>(expected), site);
     T read;
     auto change = [expected, desired](T old, T* value) {
       *value = desired;

@@ -39,6 +39,12 @@ void Scheduler::start(const trail::Request& request, trail::Record* record) {
   if (!strategy_) fatal("the request names a strategy that this runtime does not have");
   strategy_->start(request);
   most_steps_ = request.most_steps ? request.most_steps : kDefaultMostSteps;
+  by_steps_ = request.steps != 0;
+  steps_done_ = 0;
+  if (by_steps_) {
+    DURESS_CHECK(log_ != nullptr);
+    log_->count = log_->limits = 0;
+  }
 }
 
 Strand* Scheduler::begin(const trail::Request& request, trail::Record* record) {
@@ -214,6 +220,7 @@ void Scheduler::step() {
 }
 
 void Scheduler::point(const Operation& operation) {
+  if (DURESS_UNLIKELY(by_steps_)) return point_by_steps(operation);
   Strand* s = running_;
   s->next = operation;
   step();
@@ -233,7 +240,7 @@ void Scheduler::yield(uptr place) {
   Strand* s = running_;
   s->next = {OpKind::kYield, 0, 0, 0, place};
   step();
-  if (alive_ == 1) return;
+  if (alive_ == 1 || by_steps_) return;
   remove_ready(s);
   add_spinning(s);
   Strand* next = pick();
@@ -262,6 +269,7 @@ void Scheduler::give_attention(Strand& s) {
 Wake Scheduler::wait_here(Strand* s, u64 deadline) {
   s->wake = Wake::kNone;
   s->state = Strand::State::kBlocked;
+  s->at_step = by_steps_ && exhaustive::may_wait(s->next.kind);
   remove_ready(s);
   if (deadline != kNever) arm(s, deadline);
   switch_to(pick());
@@ -275,6 +283,7 @@ Wake Scheduler::block(const Operation& operation, uptr queue, u64 deadline) {
   Strand* s = running_;
   s->next = operation;
   step();
+  if (by_steps_ && operation.kind == OpKind::kSleep) return Wake::kTimeout;  // it may be over at once
   if (deadline != kNever && deadline <= now_) {
     point(operation);
     return Wake::kTimeout;
@@ -365,11 +374,16 @@ u32 Scheduler::wake(uptr queue, u32 most) {
     Object* o = find_object(queue);
     if (!o || !o->waiting) break;
     Strand* s = o->first;
-    if (most - woken < o->waiting) {
+    if (by_steps_ && most - woken < o->waiting) {
+      s = choose_waiter(*o);
+    } else if (most - woken < o->waiting) {
       for (u32 pick = choose(ValueKind::kWakeOne, o->waiting); pick > 0; --pick) s = s->next_in_queue;
     }
     uptr relock = s->relock;
-    if (relock && holder_of(relock)) {  // nothing to do for it until the mutex is free
+    if (by_steps_) {
+      make_ready(s, Wake::kWoken);
+      write_after(s, running_);
+    } else if (relock && holder_of(relock)) {  // nothing to do for it until the mutex is free
       make_ready(s, Wake::kWoken);
       remove_ready(s);
       s->state = Strand::State::kBlocked;
@@ -385,6 +399,8 @@ u32 Scheduler::wake(uptr queue, u32 most) {
 
 void Scheduler::finish() {
   if (strategy_) strategy_->finish(*record_);
+  if (by_steps_) write_pending();
+  by_steps_ = false;
 }
 
 void Scheduler::interrupt(Strand* s) {
@@ -402,6 +418,7 @@ u64 Scheduler::read_clock() {
   // From 1 microsecond a read to one second: a loop that waits for a time ends after a few dozen reads.
   now_ += u64{1000} << (clock_reads_ < 40 ? clock_reads_ / 2 : 20);
   ++clock_reads_;
+  if (by_steps_) log_->limits |= exhaustive::StepLog::kClock;
   idle_ = 0;
   return now_;
 }
@@ -413,6 +430,10 @@ void Scheduler::arm(Strand* s, u64 deadline) {
   if (deadline < next_deadline_) next_deadline_ = deadline;
   // Programs take a timeout of many seconds for "never"; those fire only when nothing else can happen.
   bool long_timer = deadline > now_ + kLongTimer;
+  if (by_steps_) {
+    log_->limits |= exhaustive::StepLog::kTimers;
+    return;
+  }
   if (!long_timer && choose(ValueKind::kEarlyTimer, 2)) {
     s->state = Strand::State::kReady;
     add_ready(s);
@@ -421,6 +442,7 @@ void Scheduler::arm(Strand* s, u64 deadline) {
 
 /// The strand's time has come.
 void Scheduler::fire(Strand* s) {
+  s->at_step = false;
   if (s->deadline > now_ && s->deadline != kNever) now_ = s->deadline;
   make_ready(s, Wake::kTimeout);
 }
@@ -523,6 +545,7 @@ Strand* Scheduler::choose_thread() {
 }
 
 Strand* Scheduler::pick() {
+  if (DURESS_UNLIKELY(by_steps_)) return pick_by_steps();
   for (;;) {
     if (timed_ && now_ >= next_deadline_) fire_due();
     if (descriptor_waiters_) poll_descriptors(0);

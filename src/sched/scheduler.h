@@ -19,6 +19,7 @@
 #include <atomic>
 
 #include "base/arena.h"
+#include "exhaustive/step_log.h"
 #include "sched/strategy.h"
 
 namespace duress::sched {
@@ -78,6 +79,10 @@ struct Strand : StrandView {
   static constexpr u32 kRepeats = 32;
   Repeat repeats[kRepeats] = {};
   uptr relock = 0;  // waits on a condition: the mutex it takes afterwards
+
+  // In executions by steps (steps.cc).
+  bool at_step = false;  // comes to a step, or waits to do it; else it only goes on
+  u32 children = 0;      // strands that it has made
 };
 
 class Scheduler {
@@ -95,9 +100,15 @@ class Scheduler {
     void (*nobody_left)();  // the last strand has ended
     /// The running strand goes on with its operation. Only for requests that ask for a trace.
     void (*trace)(const Strand& strand);
+    /// Executions by steps: the state of a semaphore or of a lock with readers, as exhaustive::Touch has it.
+    u64 (*state)(const Operation& operation);
   };
 
   Scheduler(Arena& arena, const Surroundings& surroundings) : arena_(arena), surroundings_(surroundings) {}
+
+  /// Where executions by steps are written down.
+  void set_step_log(exhaustive::StepLog* log) { log_ = log; }
+  bool by_steps() const { return by_steps_; }
 
   /// The calling thread becomes strand 0 of a new execution.
   Strand* begin(const trail::Request& request, trail::Record* record);
@@ -228,6 +239,19 @@ class Scheduler {
   [[noreturn]] void stop(trail::Outcome outcome);
   void dump_all();
 
+  // ---- executions by steps (steps.cc)
+  void point_by_steps(const Operation& operation);
+  Strand* pick_by_steps();
+  bool can_step(const Strand& s);
+  void describe(const Strand* s, exhaustive::Step* step);
+  void choose_woken(const Object& o);
+  void write_step(Strand* s);
+  void write_pending();
+  void write_after(const Strand* s, const Strand* other);
+  void name_strand(Strand* s);
+  u64 waiting_in(uptr queue);
+  Strand* choose_waiter(const Object& o);
+
   void switch_to(Strand* next);
   void hand_over(Strand* next);
   void await_arrival(Strand* s);
@@ -272,6 +296,13 @@ class Scheduler {
   Strand* homeward_ = nullptr;
   std::atomic<u32> carrier_turn_{0};
   int dying_ = 0;  // kernel thread of the strand that ended last
+
+  bool by_steps_ = false;
+  exhaustive::StepLog* log_ = nullptr;
+  u64 steps_done_ = 0;
+  Strand* to_wake_ = nullptr;  // whom the running strand's signal wakes
+  Strand** candidates_ = nullptr;
+  u32 candidates_room_ = 0;
 
   Object* buckets_[kBuckets] = {};
   u32 objects_ = 0;

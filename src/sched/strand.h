@@ -16,6 +16,7 @@ struct StrandView {
   // For the strategy alone; 0 when the strand is created.
   u64 mark = 0;
   u64 mark2 = 0;
+  u32 id = 0;  // in executions by steps: the same in every interleaving (exhaustive/step_log.h)
 };
 
 }  // namespace duress::sched

@@ -17,6 +17,8 @@ Strategy* strategy_of(StrategyId id) {
       return &racefuzzer_strategy();
     case StrategyId::kRoundRobin:
       return &round_robin_strategy();
+    case StrategyId::kExhaustive:
+      return &exhaustive_strategy();
   }
   return nullptr;
 }

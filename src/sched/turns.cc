@@ -66,6 +66,7 @@ void Scheduler::enlist(Strand* s, uptr created_at) {
   s->creator = running_ ? running_->number : 0;
   s->created_at = created_at;
   s->next = {};
+  if (by_steps_) name_strand(s);
   (last_made_ ? last_made_->next_strand : all_) = s;
   last_made_ = s;
   ++alive_;
@@ -92,6 +93,7 @@ void Scheduler::launch(Strand* s) {
   need_carrier();  // also where it carries nobody: the heap must look the same on both backends
   s->state = Strand::State::kReady;
   add_ready(s);
+  if (by_steps_ && running_) write_after(s, running_);
   changed();
 }
 
@@ -235,6 +237,8 @@ void Strand::renew() {
   result = nullptr;
   creator = 0;
   name[0] = 0;
+  at_step = false;
+  children = 0;
   for (Repeat& repeat : repeats) repeat.key = 0;
 }
 

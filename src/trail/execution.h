@@ -16,7 +16,7 @@
 namespace duress::trail {
 
 inline constexpr u32 kMagic = 0x53525544;  // "DURS"
-inline constexpr u32 kVersion = 2;
+inline constexpr u32 kVersion = 3;
 
 enum class ChoiceKind : u32 { kThread = 0, kValue = 1 };
 
@@ -66,6 +66,12 @@ struct Prediction {
 };
 static_assert(sizeof(Prediction) == 32);
 
+/// A choice of the exhaustive strategy: the strand, by its number in every execution (exhaustive/step_log.h),
+/// and of a signal 1 + the strand that it wakes.
+struct Pick {
+  u8 strand, value;
+};
+
 /// How a value is shown; the compiler does not tell signed from unsigned.
 enum class ValueType : u8 { kInteger = 0, kFloat = 1, kPointer = 2 };
 
@@ -103,8 +109,10 @@ struct Request {
   u32 sites = 0;        // how many keys of sites that are schedule points follow
   u32 pairs = 0;        // then SitePair: what racefuzzer is after
   u64 deviations = 0;   // then Deviation: what replay follows
+  u32 steps = 0;        // 1: only steps that others can tell are choices, and they are written down
+  u32 picks = 0;        // after all other lists: Pick, the first choices of the exhaustive strategy
   // u32 site_keys[sites (+1 if odd)], SitePair pairs[pairs], Deviation deviations[deviations],
-  // Prediction predictions[predictions]
+  // Prediction predictions[predictions], Pick picks[picks]
 
   const u32* site_keys() const { return reinterpret_cast<const u32*>(this + 1); }
   u32* site_keys() { return reinterpret_cast<u32*>(this + 1); }
@@ -118,10 +126,12 @@ struct Request {
   Prediction* predicted() { return reinterpret_cast<Prediction*>(trail() + deviations); }
   u64 bytes() const {
     return sizeof(Request) + (sites + 1) / 2 * 8 + pairs * sizeof(SitePair) + deviations * sizeof(Deviation) +
-           predictions * sizeof(Prediction);
+           predictions * sizeof(Prediction) + (picks * sizeof(Pick) + 7) / 8 * 8;
   }
+  const Pick* picked() const { return reinterpret_cast<const Pick*>(predicted() + predictions); }
+  Pick* picked() { return reinterpret_cast<Pick*>(predicted() + predictions); }
 };
-static_assert(sizeof(Request) == 96);
+static_assert(sizeof(Request) == 104);
 
 /// In file RECORD; cleared by the host before each execution, written by the target while it runs.
 struct Record {
@@ -165,7 +175,10 @@ inline constexpr u64 kRequestBytes = u64{64} << 20;
 inline constexpr u64 kRecordBytes = u64{64} << 20;
 inline constexpr u64 kMostProfiled = u64{1} << 18;
 inline constexpr u64 kProfileOffset = kRecordBytes - kMostProfiled * sizeof(Prediction);
-inline constexpr u64 kMostDeviations = (kProfileOffset - sizeof(Record)) / sizeof(Deviation);
+/// Where the steps of an explored execution are, an exhaustive::StepLog.
+inline constexpr u64 kStepsBytes = u64{8} << 20;
+inline constexpr u64 kStepsOffset = kProfileOffset - kStepsBytes;
+inline constexpr u64 kMostDeviations = (kStepsOffset - sizeof(Record)) / sizeof(Deviation);
 
 /// In the order in which the loads ran; several values for one load follow each other.
 inline const Prediction* Record::profile() const {

@@ -138,7 +138,7 @@ u64 write_token(const TokenView& view, const char* program, char* out) {
   encoder.byte(static_cast<u8>((view.points == Points::kAll ? 1 : 0) | (view.most_steps ? 2 : 0) |
                                (view.model == kStaleModel ? 4 : 0) | (view.tear == 4 ? 8 : 0) |
                                (view.fair ? 0 : 16) | (view.model > kStaleModel ? 32 : 0) |
-                               (view.prediction_count ? 64 : 0)));
+                               (view.prediction_count ? 64 : 0) | (view.steps ? 128 : 0)));
   if (view.model > kStaleModel) encoder.byte(static_cast<u8>(view.model));
   encoder.varint(view.seed);
   if (view.most_steps) encoder.varint(view.most_steps);
@@ -212,11 +212,12 @@ TokenError read_token(const char* text, u64 length, void* memory, TokenHead& hea
   // From here on only a forged token can be wrong; it must do no harm either.
   Decoder in{bytes, bytes + count - 4};
   u8 flags_version = in.byte(), flags = in.byte();
-  if (flags_version != kTokenVersion || flags > 127) return TokenError::kDamaged;
+  if (flags_version != kTokenVersion) return TokenError::kDamaged;
   view.points = flags & 1 ? Points::kAll : Points::kSync;
   view.model = flags & 32 ? in.byte() : flags & 4 ? kStaleModel : 0;
   view.tear = flags & 8 ? 4 : 8;
   view.fair = !(flags & 16);
+  view.steps = flags & 128;
   view.seed = in.varint();
   view.most_steps = flags & 2 ? in.varint() : 0;
   u64 sites = in.varint();

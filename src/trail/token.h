@@ -31,6 +31,7 @@ struct TokenView {
   u64 trail_count = 0;
   const Prediction* predictions = nullptr;  // values of the future that loads return
   u32 prediction_count = 0;
+  bool steps = false;  // only steps that others can tell are choices (exhaustive)
 };
 
 /// Bytes that write_token may need for `out`.

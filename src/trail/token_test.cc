@@ -76,6 +76,7 @@ TEST(Token, ComesBackAsItWas) {
     EXPECT_EQ(back.view.fair, view.fair);
     EXPECT_EQ(back.view.seed, view.seed);
     EXPECT_EQ(back.view.most_steps, view.most_steps);
+    EXPECT_EQ(back.view.steps, view.steps);
     EXPECT_EQ(std::vector<u32>(back.view.sites, back.view.sites + back.view.site_count), sites);
     EXPECT_EQ(std::vector<Deviation>(back.view.trail, back.view.trail + back.view.trail_count), trail);
     EXPECT_EQ(

@@ -38,7 +38,7 @@ template <typename Unlock, typename Attempt>
 int wait_controlled(const void* condition, pthread_mutex_t* mutex, uptr pc, u64 deadline, Unlock unlock,
                     Attempt attempt) {
   sched::Strand* self = controlled();
-  Operation operation = {OpKind::kWait, 0, address_of(condition), 0, pc};
+  Operation operation = {OpKind::kWait, 0, address_of(condition), 0, pc, 0, 0, address_of(mutex)};
   scheduler().point(operation);
   control_cancellation_point();  // after the point: from here to the wait nobody else runs
   bool spurious = scheduler().choose(sched::ValueKind::kSpurious, 2) != 0;

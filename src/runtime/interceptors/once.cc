@@ -48,6 +48,9 @@ bool is_done(const void* control) {
 template <typename Once>
 auto call_once_with(void* control, void (*routine)(), uptr pc, Once once) {
   // Two strands must not meet in the real function: the second one would wait there for ever.
+  if (controlled() && scheduler().by_steps()) {
+    scheduler().point({OpKind::kOnce, 0, address_of(control), 0, pc, 0, 0, /*only asks*/ 1});
+  }
   bool first = controlled() && !is_done(control);
   if (first) control_lock(control, /*reentrant=*/false, pc, sched::kNever, [] { return 0; });
   OnceCall call = {control, routine, pc};

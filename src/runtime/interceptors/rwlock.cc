@@ -36,13 +36,13 @@ DURESS_INTERCEPTOR(int, pthread_rwlock_destroy, (pthread_rwlock_t * lock)) {
 static int try_read(pthread_rwlock_t* lock);
 
 DURESS_INTERCEPTOR(int, pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock)) {
-  if (controlled()) control_point(OpKind::kTryReadLock, lock, DURESS_CALLER_PC);
+  if (controlled()) control_point(OpKind::kTryReadLock, lock, DURESS_CALLER_PC, kReadWriteLock);
   return read_locked(controlled() ? try_read(lock) : DURESS_REAL(pthread_rwlock_tryrdlock)(lock), lock,
                      DURESS_CALLER_PC);
 }
 
 DURESS_INTERCEPTOR(int, pthread_rwlock_trywrlock, (pthread_rwlock_t * lock)) {
-  if (controlled()) control_point(OpKind::kTryLock, lock, DURESS_CALLER_PC);
+  if (controlled()) control_point(OpKind::kTryLock, lock, DURESS_CALLER_PC, kReadWriteLock);
   int result = DURESS_REAL(pthread_rwlock_trywrlock)(lock);
   if (controlled() && result == 0) scheduler().lock_taken(address_of(lock));
   return write_locked(result, lock, DURESS_CALLER_PC);
@@ -63,14 +63,16 @@ static bool is_own_writer(const pthread_rwlock_t* lock) {
 
 static int read_strand(pthread_rwlock_t* lock, uptr pc, u64 deadline = sched::kNever) {
   if (is_own_writer(lock)) return EDEADLK;
-  int result = control_acquire(OpKind::kReadLock, lock, pc, deadline, [=] { return try_read(lock); });
+  int result =
+      control_acquire(OpKind::kReadLock, lock, pc, deadline, [=] { return try_read(lock); }, kReadWriteLock);
   return read_locked(result, lock, pc);
 }
 
 static int write_strand(pthread_rwlock_t* lock, uptr pc, u64 deadline = sched::kNever) {
   if (is_own_writer(lock)) return EDEADLK;
-  int result = control_acquire(OpKind::kLock, lock, pc, deadline,
-                               [=] { return DURESS_REAL(pthread_rwlock_trywrlock)(lock); });
+  int result = control_acquire(
+      OpKind::kLock, lock, pc, deadline, [=] { return DURESS_REAL(pthread_rwlock_trywrlock)(lock); },
+      kReadWriteLock);
   if (result == 0) scheduler().lock_taken(address_of(lock));
   return write_locked(result, lock, pc);
 }
@@ -116,7 +118,7 @@ DURESS_INTERCEPTOR(int, pthread_rwlock_clockwrlock,
 }
 
 DURESS_INTERCEPTOR(int, pthread_rwlock_unlock, (pthread_rwlock_t * lock)) {
-  if (controlled()) control_point(OpKind::kUnlock, lock, DURESS_CALLER_PC);
+  if (controlled()) control_point(OpKind::kUnlock, lock, DURESS_CALLER_PC, kReadWriteLock);
   if (awake()) {
     bool shared = __atomic_load_n(&lock->__data.__cur_writer, __ATOMIC_RELAXED) == 0;
     sync_unlocking(lock, shared, DURESS_CALLER_PC);

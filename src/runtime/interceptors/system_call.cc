@@ -51,7 +51,7 @@ bool futex_strand(long address, long operation, long value, long timeout, long o
           (command == FUTEX_WAIT_BITSET && static_cast<u32>(mask) != FUTEX_BITSET_MATCH_ANY)) {
         return false;
       }
-      Operation op = {OpKind::kFutexWait, 0, address_of(word), 0, pc};
+      Operation op = {OpKind::kFutexWait, 0, address_of(word), 0, pc, 0, 0, static_cast<u32>(value)};
       scheduler().point(op);
       sync_futex(word);
       if (word->load() != static_cast<u32>(value)) {
@@ -65,7 +65,7 @@ bool futex_strand(long address, long operation, long value, long timeout, long o
     }
     case FUTEX_WAKE:
     case FUTEX_WAKE_BITSET:
-      control_point(OpKind::kFutexWake, word, pc);
+      scheduler().point({OpKind::kFutexWake, 0, address_of(word), 0, pc, 0, 0, static_cast<u32>(value)});
       sync_futex(nullptr);
       *result = static_cast<long>(scheduler().wake(address_of(word), static_cast<u32>(value)));
       return true;

@@ -14,6 +14,7 @@ Strategy& pct_strategy();
 Strategy& pos_strategy();
 Strategy& racefuzzer_strategy();
 Strategy& round_robin_strategy();
+Strategy& exhaustive_strategy();
 
 }  // namespace duress::sched
 

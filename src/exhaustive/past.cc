@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exhaustive/past.h"
+
+#include "base/check.h"
+#include "base/prng.h"
+
+namespace duress::exhaustive {
+
+namespace {
+
+constexpr u32 kTouches = Step::kMostTouches;
+
+constexpr u64 granule_of(u64 object) {
+  return object >> 4;
+}
+
+}  // namespace
+
+Past::Past(Arena& arena) : entries_(arena), clocks_(arena), positions_(arena), heads_(arena) {
+  heads_.resize(256);
+  clear();
+}
+
+void Past::clear() {
+  entries_.clear();
+  clocks_.clear();
+  positions_.clear();
+  for (i64& last : last_) last = -1;
+  for (Head& head : heads_) head = {0, -1};
+  heads_used_ = 0;
+}
+
+/// Of memory that was never touched: -1. Granule 0 is nobody's.
+i64& Past::head(u64 granule) {
+  u32 mask = heads_.size() - 1;
+  u32 at = static_cast<u32>(mix(granule)) & mask;
+  while (heads_[at].granule != granule) {
+    if (heads_[at].granule == 0) {
+      ++heads_used_;
+      heads_[at] = {granule, -1};
+      break;
+    }
+    at = (at + 1) & mask;
+  }
+  return heads_[at].touch;
+}
+
+/// Makes sure that the next step's objects find room. Keeps only what is touched now; doubles if that is
+/// much.
+void Past::make_room() {
+  if (DURESS_LIKELY((heads_used_ + kTouches) * 2 < heads_.size())) return;
+  u32 live = 0;
+  for (const Head& head : heads_) live += head.touch >= 0;
+  if (live * 4 > heads_.size()) heads_.resize(heads_.size() * 2);
+  for (Head& head : heads_) head = {0, -1};
+  heads_used_ = 0;
+  for (u32 i = 0; i < entries_.size(); ++i) {
+    const Step& step = entries_[i].step;
+    for (u32 t = 0; t < step.touches; ++t) {
+      head(granule_of(step.touch[t].object)) = i64{i} * kTouches + t;
+    }
+  }
+}
+
+void Past::pop() {
+  const Entry& e = entries_.last();
+  for (u32 t = e.step.touches; t-- > 0;) head(granule_of(e.step.touch[t].object)) = e.link[t];
+  last_[e.step.strand] = e.last;
+  entries_.cut(entries_.size() - 1);
+  clocks_.cut(entries_.size() * width_);
+}
+
+void Past::cut(u32 depth) {
+  if (depth >= positions_.size()) {
+    // What came after the last step is told again.
+    u32 size = positions_.size() ? positions_.last() + 1 : 0;
+    while (entries_.size() > size) pop();
+    return;
+  }
+  u32 size = depth ? positions_[depth - 1] + 1 : 0;
+  while (entries_.size() > size) pop();
+  positions_.cut(depth);
+}
+
+/// More strands than the clocks have room for.
+void Past::widen(u32 strand) {
+  u32 width = width_;
+  while (width <= strand) width *= 2;
+  clocks_.resize(entries_.size() * width);
+  for (u32 i = entries_.size(); i-- > 0;) {
+    for (u32 k = width; k-- > 0;) clocks_[i * width + k] = k < width_ ? clocks_[i * width_ + k] : 0;
+  }
+  width_ = width;
+}
+
+/// Whether the step could have been done before that entry, which conflicts with it.
+bool Past::could_precede(const Step& step, u32 earlier) const {
+  if (step.is(Step::kAwaits)) {
+    // Another write must have come since it looked, one that does not depend on the earlier step.
+    for (u32 t = 0; t < step.touches; ++t) {
+      i64 at = const_cast<Past*>(this)->head(granule_of(step.touch[t].object));
+      for (; at >= 0; at = entries_[static_cast<u32>(at / kTouches)].link[at % kTouches]) {
+        u32 i = static_cast<u32>(at / kTouches);
+        const Step& other = entries_[i].step;
+        if (!overlap(other.touch[at % kTouches], step.touch[t])) continue;
+        if (other.strand == step.strand) break;
+        if (other.touch[at % kTouches].mode != Mode::kWrite) continue;
+        if (i != earlier && !before(earlier, i)) return true;
+      }
+    }
+    return false;
+  }
+  if (!may_wait(step.kind)) return true;
+  const Step& other = entries_[earlier].step;
+  for (u32 t = 0; t < other.touches; ++t) {
+    if (overlap(other.touch[t], step.touch[0])) return enabled(step.kind, other.touch[t].before);
+  }
+  return true;
+}
+
+/// Goes back through what touched the same objects, latest first. `all` becomes what the step comes after.
+void Past::scan(const Step& step, i64 last, Clock* all, List<Reversal>& reversals) {
+  const Clock nothing[kMostStrands] = {};
+  const Clock* own = last >= 0 ? clock(static_cast<u32>(last)) : nothing;
+  Clock found[kMostStrands];  // what is before the step, or before a step that is before it in another order
+  for (u32 i = 0; i < width_; ++i) found[i] = all[i] = own[i];
+  i64 at[kTouches];
+  for (u32 t = 0; t < step.touches; ++t) at[t] = head(granule_of(step.touch[t].object));
+  for (;;) {
+    u32 t = 0;
+    for (u32 k = 1; k < step.touches; ++k) {
+      if (at[k] > at[t]) t = k;
+    }
+    if (step.touches == 0 || at[t] < 0) return;
+    u32 i = static_cast<u32>(at[t] / kTouches);
+    const Entry& e = entries_[i];
+    const Touch& other = e.step.touch[at[t] % kTouches];
+    at[t] = e.link[at[t] % kTouches];
+    if (!conflict(other, step.touch[t])) continue;
+    if (covers(own, i)) {
+      // Everything earlier there is before a write.
+      if (other.mode == Mode::kWrite && other.object <= step.touch[t].object &&
+          other.object + other.size >= step.touch[t].object + step.touch[t].size) {
+        at[t] = -1;
+      }
+      continue;
+    }
+    if (!covers(found, i) && could_precede(step, i)) {
+      Reversal& reversal = reversals.push();
+      reversal = {i, size(), last, step};
+      predict(reversal.step, e.step);
+      join(found, clock(i));
+    }
+    join(all, clock(i));
+  }
+}
+
+void Past::add(const Step& step, List<Reversal>& reversals) {
+  u32 widest = step.strand > step.other ? step.strand : step.other;
+  if (DURESS_UNLIKELY(widest >= width_)) widen(widest);
+  make_room();
+  u32 i = entries_.size();
+  clocks_.resize((i + 1) * width_);
+  Clock* all = &clocks_[i * width_];
+  i64 last = last_[step.strand];
+  if (step.is(Step::kAfter)) {
+    for (u32 k = 0; k < width_; ++k)
+      all[k] = last >= 0 ? clocks_[static_cast<u32>(last) * width_ + k] : Clock{0};
+    if (i64 other = last_[step.other]; other >= 0) join(all, clock(static_cast<u32>(other)));
+  } else {
+    scan(step, last, all, reversals);
+  }
+  Entry& e = entries_.push();
+  e.step = step;
+  e.last = last;
+  e.index = ++all[step.strand];
+  for (u32 t = 0; t < step.touches; ++t) {
+    i64& touched = head(granule_of(step.touch[t].object));
+    e.link[t] = touched;
+    touched = i64{i} * kTouches + t;
+  }
+  last_[step.strand] = i;
+  if (!step.is(Step::kAfter)) positions_.push(i);
+  e.depth = positions_.size();
+}
+
+void Past::pending(const Step& step, List<Reversal>& reversals) {
+  if (DURESS_UNLIKELY(step.strand >= width_)) widen(step.strand);
+  make_room();
+  Clock all[kMostStrands];
+  scan(step, last_[step.strand], all, reversals);
+}
+
+}  // namespace duress::exhaustive

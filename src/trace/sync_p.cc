@@ -67,11 +67,15 @@ void SyncP::access(u32 tid, const Access& access) {
   for (uptr granule = access.address & ~uptr{7}; granule < access.address + size; granule += 8) {
     Granule& g = granules_[granule];
     depend(tid, g.allocated);
-    if (reads) depend(tid, g.last_write);
+    for (uptr byte = granule; reads && byte < granule + 8; ++byte) {
+      if (byte >= access.address && byte < access.address + size) depend(tid, g.last_write[byte - granule]);
+    }
   }
   for (uptr granule = access.address & ~uptr{7}; granule < access.address + size; granule += 8) {
     Granule& g = granules_[granule];
-    if (is_write(access.kind)) g.last_write = now;
+    for (uptr byte = granule; is_write(access.kind) && byte < granule + 8; ++byte) {
+      if (byte >= access.address && byte < access.address + size) g.last_write[byte - granule] = now;
+    }
     if (access.kind == AccessKind::kFree) g.freed = now;
     std::size_t same = 0;
     for (const Seen& seen : g.seen) {

@@ -59,7 +59,8 @@ class SyncP {
     Moment at;
   };
   struct Granule {
-    Moment last_write, allocated, freed;
+    Moment last_write[8];  // of each byte
+    Moment allocated, freed;
     std::vector<Seen> seen;  // of this generation
   };
 

@@ -113,7 +113,7 @@ Trace small_trace(u64 seed) {
 
 TEST(SyncP, WhatItReportsCanHappen) {
   std::size_t reported = 0, beyond = 0;
-  for (u64 seed = 1; seed <= 1500 && !::testing::Test::HasFailure(); ++seed) {
+  for (u64 seed = 1; seed <= 8000 && !::testing::Test::HasFailure(); ++seed) {
     Trace trace = small_trace(seed);
     Pairs pairs;
     SyncP sync_p(pairs);

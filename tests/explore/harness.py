@@ -32,6 +32,7 @@ class Program:
         """statements: instead of the header's, as (key, value)."""
         self.path = path
         self.kinds, self.within, self.args, self.flags, self.options = [], 1000, [], [], []
+        self.passes = []  # (options, arguments)
         self.no_failure = self.fast = False
         self.replays = 100
         if statements is None:
@@ -58,6 +59,9 @@ class Program:
             self.flags = shlex.split(value)
         elif key == "OPTIONS":
             self.options = shlex.split(value)
+        elif key == "PASSES":
+            options, _, args = value.partition(" -- ")
+            self.passes.append((shlex.split(options), shlex.split(args)))
         elif key == "SUITE":
             self.fast = value == "fast"
         elif key.startswith("EXPECT"):

@@ -7,6 +7,7 @@
   // WITHIN: N                        in so many runs (default 1000)
   // RUN-ARGS: ...                    arguments of the program; may be repeated, each is a case
   // OPTIONS: ...                     of duress explore
+  // PASSES: OPTIONS [-- ARGS]        with these options instead, and these arguments, nothing may be found
   // FLAGS: ...                       of the compiler
   // REPLAYS: N                       so many replays in the full suite (default 100), where one takes seconds
   // SUITE: fast                      also part of the fast suite, with the first of its arguments
@@ -96,6 +97,7 @@ class Case:
             self.binary = self.tool.compile(self.program.path, self.program.flags)
             code, document = self.search()
             failure = self.check_found(code, document)
+            self.check_passes()
             if self.suite == "all":
                 self.check_jobs(document)
                 self.check_backend(failure, document)
@@ -129,6 +131,14 @@ class Case:
         if not failure.get("replayed"):
             self.problems.append("did not fail again when it was replayed")
         return failure
+
+    def check_passes(self):
+        for options, args in self.program.passes:
+            wanted = ["--runs", str(self.program.within), *options]
+            code, document, errors = self.tool.explore(self.binary, args, wanted)
+            if code != 0 or document is None or document["failures"]:
+                found = [(f["failure"], f["replay"]) for f in document["failures"]] if document else errors
+                self.problems.append(f"with {' '.join([*options, '--', *args])}: exit code {code}, found {found}")
 
     def check_jobs(self, document):
         _, single = self.search(jobs=1)

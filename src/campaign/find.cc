@@ -17,7 +17,7 @@ struct RaceFinder::Seen {
 };
 
 bool has_analysis(const std::string& name) {
-#define DURESS_NAMED(identifier, summary) #identifier,
+#define DURESS_NAMED(identifier, name, summary) name,
   static const std::set<std::string> known = {DURESS_ANALYSES(DURESS_NAMED)};
 #undef DURESS_NAMED
   return known.count(name) != 0;
@@ -70,12 +70,16 @@ void RaceFinder::take(const RunLogs& logs) {
     auto it = keys.find({access.site->module, access.site->index});
     return it == keys.end() ? 0 : it->second;
   };
-  for (const finding::ProcessLog& process : logs.run.processes) {
-    found_.incomplete.insert(process.incomplete.begin(), process.incomplete.end());
+  for (const finding::ProcessLog& told : logs.run.processes) {
+    found_.incomplete.insert(told.incomplete.begin(), told.incomplete.end());
+    finding::ProcessLog process = told;
+    // Potential races count as races until it is known whether they can be brought about.
+    process.races.insert(process.races.end(), process.potentials.begin(), process.potentials.end());
+    process.potentials.clear();
     if (process.races.empty()) continue;
     found_.log.processes.push_back(process);
     // Keys are those of the process that the execution was; others' races are reported, not attacked.
-    if (&process != logs.process()) continue;
+    if (&told != logs.process()) continue;
     for (const finding::RaceRecord& record : process.races) {
       u32 first = key_of(record.prev), second = key_of(record.cur);
       if (first == 0 && second == 0) continue;

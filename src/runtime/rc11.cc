@@ -87,7 +87,14 @@ void Rc11Adversary::note(const SyncObject& object, const DuressSite* site,
   u64 number = record_.replaced++;
   if (number >= trail::Record::kMostReplaced) return;
   trail::Replaced& replaced = record_.first_replaced[number];
-  replaced = {scheduler().running()->number, runtime_.points.key(site), object.size, 0, {}, {}};
+  replaced = {scheduler().running()->number,
+              runtime_.points.key(site),
+              object.size,
+              0,
+              trail::ValueType::kInteger,
+              0,
+              {},
+              {}};
   memcpy(replaced.value, &read.value, sizeof replaced.value);
   memcpy(replaced.newest, &memory, sizeof replaced.newest);
   if (scheduler().request().strategy == raw(StrategyId::kReplay)) log_stale(object, site, replaced);

@@ -217,7 +217,8 @@ finding::RunLog Offline::finish(const std::string& text, const Stacks& stacks, b
                              record(kept.sides[0], kept),
                              record(kept.sides[1], kept),
                              block,
-                             process.modules.size()};
+                             process.modules.size(),
+                             {}};
     (kept.potential ? process.potentials : process.races).push_back(std::move(race));
   }
   process.events = events_;

@@ -107,7 +107,7 @@ class Velodrome final : public Analysis {
         if (t.depth++ == 0) t.current = {start(thread.tid, true, note), serial_, note};
         break;
       case SyncKind::kBlockEnd:
-        if (t.depth && --t.depth == 0) finish(t);
+        if (t.depth && --t.depth == 0) finish_block(t);
         break;
       case SyncKind::kMutexLock:
       case SyncKind::kReadLock:
@@ -175,9 +175,9 @@ class Velodrome final : public Analysis {
   }
   void end_operation(Tid tid) {
     ThreadState& t = threads_[raw(tid)];
-    if (!t.depth) finish(t);
+    if (!t.depth) finish_block(t);
   }
-  void finish(ThreadState& t) {
+  void finish_block(ThreadState& t) {
     Node* node = t.current.get();
     if (!node) return;
     node->over = true;

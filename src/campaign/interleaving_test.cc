@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "campaign/interleaving.h"
-#include "campaign/trace_text.h"
 
 #include <gtest/gtest.h>
+
+#include "campaign/trace_text.h"
 
 namespace duress::campaign {
 namespace {

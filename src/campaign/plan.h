@@ -39,8 +39,7 @@ inline Plan Plan::replaying(Trail choices) const {
   Plan plan = *this;
   plan.head.strategy = raw(StrategyId::kReplay);
   // Clocks decide which values are legal; rc11 has them without being told.
-  plan.head.detect =
-      head.model && head.model != kRc11Model ? trail::kDetectClocks : trail::kDetectNothing;
+  plan.head.detect = head.model && head.model != kRc11Model ? trail::kDetectClocks : trail::kDetectNothing;
   plan.pairs.clear();
   plan.trail = std::move(choices);
   return plan;

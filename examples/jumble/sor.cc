@@ -8,7 +8,7 @@
 // sor [SIZE [SWEEPS]]; exits with 1 if four threads compute something else than one.
 //
 // EXPECT-VERDICT: grid[] destructive exit:1
-// EXPECT-VERDICT: finished[] destructive no-end
+// EXPECT-VERDICT: finished[] destructive no-end|exit:1
 // EXPECT-RACE: grid[]
 // EXPECT-RACE: finished[]
 #include <cstdio>

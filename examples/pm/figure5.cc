@@ -3,8 +3,8 @@
 // Prescient Memory, figure 5: a busy wait on a plain variable. Stale values never end it; future values
 // break the assertion.
 //
-// EXPECT-VERDICT-LATER: x destructive exit:1
-// EXPECT-VERDICT: y destructive no-end
+// EXPECT-VERDICT: x destructive exit:1
+// EXPECT-VERDICT: y destructive no-end|exit:1
 // EXPECT-RACE: x read-write
 // EXPECT-RACE: y write-read
 // RUN-ARGS: ordered

@@ -2,8 +2,8 @@
 //
 // Prescient Memory, figure 7: out of thin air. Racy, but 42 can come from nowhere.
 //
-// EXPECT-VERDICT: x no-harm-found
-// EXPECT-VERDICT: y no-harm-found
+// EXPECT-VERDICT: x same-value
+// EXPECT-VERDICT: y same-value
 // EXPECT-RACE: x
 // EXPECT-RACE: y
 // RUN-ARGS: ordered

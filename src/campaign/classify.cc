@@ -109,6 +109,7 @@ bool Classifier::tick(const char* phase) {
     progress.left = deadline_ - now();
   progress.variables = variables().size();
   progress.destructive = destructive_;
+  progress.failing = failing_;
   listener_(progress);
   return !over();
 }
@@ -274,9 +275,17 @@ void Classifier::look_closely(const Variables& wanted) {
     }
     return true;
   });
-  destructive_ =
-      static_cast<u64>(std::count_if(variables().begin(), variables().end(),
-                                     [](const auto& entry) { return entry.second.witness() != nullptr; }));
+  count_verdicts();
+}
+
+void Classifier::count_verdicts() {
+  failing_ = destructive_ = 0;
+  for (const auto& [name, variable] : variables()) {
+    if (variable.witness() != nullptr)
+      ++destructive_;
+    else
+      failing_ += !candidates_of(variable).empty();
+  }
 }
 
 Classifier::Variables Classifier::open_ones() {
@@ -303,6 +312,7 @@ void Classifier::judge() {
     run_baseline(open, reached, end);
     for (u64 begin = reached; begin < end && !open.empty() && !over(); begin += kSlice) {
       run_attacks(open, begin, std::min(end, begin + kSlice));
+      count_verdicts();
       // With all the time there is, rates are worth knowing; else the time is for what is still open.
       if (!timed) continue;
       look_closely(open);

@@ -37,8 +37,8 @@ struct ClassifyProgress {
   const char* phase = "";
   u64 runs = 0;  // of this invocation
   double seconds = 0;
-  double left = 0;  // seconds, as far as that can be told; 0: it cannot
-  u64 variables = 0, destructive = 0;
+  double left = 0;                                  // seconds, as far as that can be told; 0: it cannot
+  u64 variables = 0, failing = 0, destructive = 0;  // failing: not looked at closely yet
 };
 
 class Classifier {
@@ -93,6 +93,7 @@ class Classifier {
   void look_closely(const Variables& variables);
   void compare_schedules(const Variables& variables);
   Variables open_ones();
+  void count_verdicts();
   std::string key() const;
 
   ClassifySetup setup_;
@@ -109,7 +110,7 @@ class Classifier {
   double judging_since_ = 0;
   u64 planned_ = 0;  // trials that the budget has; 0: as many as time allows
   bool out_of_time_ = false, complete_ = false;
-  u64 destructive_ = 0, hybrid_runs_ = 0;
+  u64 failing_ = 0, destructive_ = 0, hybrid_runs_ = 0;
 };
 
 }  // namespace duress::campaign

@@ -26,6 +26,7 @@ void ClassifyScreen::show(const campaign::ClassifyProgress& progress) {
   if (progress.variables != 0)
     text += fmt::format(", {}, {} destructive", count_text(progress.variables, "racing variable"),
                         progress.destructive);
+  if (progress.failing != 0) text += fmt::format(", {} failing", progress.failing);
   text += fmt::format(", {}", progress.phase);
   if (progress.left > 0) text += fmt::format(", {:.0f} s left", progress.left);
   if (live_)

@@ -50,10 +50,11 @@ u32 Adversary::choose(u32 count) {
 
 /// The heuristic's pick, as a rank by age: what a trail says must not depend on how the values are listed.
 u32 Adversary::pick(const memory::Legal& legal) {
-  u32 order[memory::Legal::kMost];
-  for (u32 i = 0; i < legal.count; ++i) {
+  // The newest comes first, whatever its age: that is of its oldest occurrence, and a flag goes to and fro.
+  u32 order[memory::Legal::kMost] = {0};
+  for (u32 i = 1; i < legal.count; ++i) {
     u32 at = i;
-    for (; at > 0 && legal.values[order[at - 1]].age > legal.values[i].age; --at) order[at] = order[at - 1];
+    for (; at > 1 && legal.values[order[at - 1]].age > legal.values[i].age; --at) order[at] = order[at - 1];
     order[at] = i;
   }
   u32 wanted = memory::pick_value(heuristic_, legal, *this), rank = 0;

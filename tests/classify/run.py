@@ -7,7 +7,7 @@
   // EXPECT-VERDICT-LATER: NAME VERDICT [FAILURE]  what the paper says and what no attack of today shows: either that, or
                                                    no harm found
   // CLASSIFY-OPTIONS: --tear 4        more options; --runs 30 and --seed 1 unless they say otherwise
-  // RUN-ARGS: 4 100                   arguments of the program
+  // CLASSIFY-ARGS: 4 100                   arguments of the program
 
 A destructive one must have a counterfactual that passes, a witness that replays 20 of 20 times, and an id and a token
 that show it again; the document must fit the schema. The fast suite has fewer runs of fewer programs.
@@ -90,7 +90,7 @@ def check(program, options, out):
                  f"-I{ROOT}/examples/support", program, "-o", binary])
     if built.returncode != 0:
         return built.stderr
-    target = [binary, *words_of(source, "RUN-ARGS")]
+    target = [binary, *words_of(source, "CLASSIFY-ARGS")]
     with tempfile.TemporaryDirectory() as folder:
         runs = "10" if options.suite == "fast" else "30"
         done = run([duress, "classify", "-j", "1", "--seed", "1", "--json", "--dir", folder,

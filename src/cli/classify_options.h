@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef DURESS_CLI_CLASSIFY_OPTIONS_H_
+#define DURESS_CLI_CLASSIFY_OPTIONS_H_
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "campaign/classify.h"
+#include "cli/commands.h"
+
+namespace duress::cli {
+
+/// What was typed, and what is meant by it.
+struct ClassifyOptions {
+  campaign::ClassifySetup setup;
+  std::string json, dir = ".duress", color = "auto", fail_on = "destructive", time, run_timeout = "10s";
+  std::string model, heuristic, only, baseline;
+  std::set<std::string> known;  // ids in the baseline
+  std::vector<std::string> suppressions;
+  std::int64_t seed = 1;
+  bool quiet = false, verbose = false, stats = false;
+  std::vector<std::string> target;
+};
+
+/// Reads the command line. An exit code if that is all: help was wanted, or something is wrong and was said.
+std::optional<int> read_classify_options(const Arguments& arguments, ClassifyOptions& options);
+
+}  // namespace duress::cli
+
+#endif  // DURESS_CLI_CLASSIFY_OPTIONS_H_

@@ -116,19 +116,21 @@ class Bench:
               "(wanted: 100; the tutorial: 200)\n")
 
     def table_threads(self):
-        print("64 threads, one shared table of words: every thread reads all of it, then writes its own part")
+        print("64 threads, a table of 16,384 words under 64 locks: a thread takes a lock, reads and writes 48 of its words")
         source = self.scratch / "wide.rapid"
+        state = 1
         with open(source, "w") as out:
             for t in range(1, 64):
                 out.write(f"T0|fork(T{t})\n")
-            for round_number in range(self.options.rounds):
-                for t in range(64):
-                    out.write(f"T{t}|acq(L{t % 8})\n")
-                    for v in range(40):
-                        out.write(f"T{t}|r(S{v})|{v}\n")
-                    for v in range(40):
-                        out.write(f"T{t}|w(P{t}_{v})|{v + 100}\n")
-                    out.write(f"T{t}|rel(L{t % 8})\n")
+            for step in range(64 * self.options.rounds):
+                t = step * 29 % 64
+                state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+                stripe, first = state >> 58, (state >> 33) % 256
+                out.write(f"T{t}|acq(L{stripe})\n")
+                for v in range(first, first + 48):
+                    word = stripe * 256 + v % 256
+                    out.write(f"T{t}|r(S{word})|{v % 7}\nT{t}|w(S{word})|{v % 7 + 10}\n")
+                out.write(f"T{t}|rel(L{stripe})\n")
         path = self.scratch / "wide.trace"
         subprocess.run([self.duress, "trace", "convert", source, path], check=True)
         fast = max(self.analyze("FastTrack", path)[1] for _ in range(self.options.repeat))

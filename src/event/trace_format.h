@@ -244,11 +244,14 @@ class Decoder {
     value = *at_++;
     return true;
   }
-  bool get(u64& value) {
+  __attribute__((always_inline)) bool get(u64& value) {
     if (DURESS_LIKELY(at_ != end_ && *at_ < 128)) {
       value = *at_++;
       return true;
     }
+    return get_long(value);
+  }
+  bool get_long(u64& value) {
     value = 0;
     for (int shift = 0; shift < 64; shift += 7) {
       u8 b;

@@ -104,17 +104,11 @@ Offline::Side Offline::side_of(const RaceSide& side) {
 }
 
 void Offline::find_block(uptr address, Kept& kept) {
-  if (auto it = heap_.upper_bound(address); it != heap_.begin()) {
-    --it;
-    if (address - it->first < std::max<u64>(it->second.size, 1)) {
-      kept.block = {finding::BlockKind::kHeap,
-                    it->first,
-                    it->second.size,
-                    static_cast<int>(raw(it->second.thread)),
-                    {}};
-      kept.block_stack = it->second.stack;
-      return;
-    }
+  for (const auto& [start, block] : heap_) {
+    if (address < start || address - start >= std::max<u64>(block.size, 1)) continue;
+    kept.block = {finding::BlockKind::kHeap, start, block.size, static_cast<int>(raw(block.thread)), {}};
+    kept.block_stack = block.stack;
+    return;
   }
   if (auto it = thread_stacks_.upper_bound(address); it != thread_stacks_.begin()) {
     --it;

@@ -10,6 +10,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <unordered_map>
 
 #include "analysis/player.h"
 #include "finding/log_record.h"
@@ -85,7 +86,8 @@ class Offline final : public RaceSink, public LineSink, public CounterSink {
   Arena arena_;
   ShadowMap shadow_;
   std::unique_ptr<Player> player_;
-  std::map<uptr, Heap> heap_;
+  // By address; which block holds an address is asked only for findings, so a walk over all of them will do.
+  std::unordered_map<uptr, Heap> heap_;
   std::map<uptr, std::pair<uptr, Tid>> thread_stacks_;  // begin → end, thread
   Tid started_{~0u};                                    // the last event was the start of this thread
   std::vector<Kept> kept_;

@@ -6,7 +6,7 @@
 //
 // montecarlo [PATHS]
 //
-// EXPECT-VERDICT-LATER: Universal::universal_debug same-value
+// EXPECT-VERDICT: Universal::universal_debug same-value
 // EXPECT-RACE: Universal::universal_debug
 #include <cmath>
 #include <cstdint>

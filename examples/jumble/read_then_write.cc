@@ -4,7 +4,7 @@
 // after x was read; so under sequential consistency, and with all older values, the read returns 0. The
 // memory models of Java and C++ let it return what is written later.
 //
-// EXPECT-VERDICT-LATER: x destructive
+// EXPECT-VERDICT: x destructive
 // EXPECT-VERDICT: y no-harm-found
 // EXPECT-RACE: x read-write
 // EXPECT-RACE: y write-read

@@ -6,7 +6,7 @@
 //
 // tsp [CITIES]
 //
-// EXPECT-VERDICT-LATER: TspSolver::min_tour_len slower
+// EXPECT-VERDICT: TspSolver::min_tour_len slower
 // EXPECT-RACE: TspSolver::min_tour_len
 #include <cstdio>
 #include <cstdlib>

@@ -3,7 +3,7 @@
 // Prescient Memory, figure 11: the races are on x and z; y is never written under sequential consistency.
 // What the second thread reads too early is not written by the first, as in the profile, but by the third.
 //
-// EXPECT-VERDICT-LATER: x destructive exit:1
+// EXPECT-VERDICT: x destructive exit:1
 // EXPECT-VERDICT: z no-harm-found
 // EXPECT-RACE: x read-write
 // EXPECT-RACE: z write-read

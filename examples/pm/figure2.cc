@@ -2,8 +2,8 @@
 //
 // Prescient Memory, figure 2: load buffering. Only future values make both reads return 1.
 //
-// EXPECT-VERDICT-LATER: x destructive exit:1
-// EXPECT-VERDICT-LATER: y destructive exit:1
+// EXPECT-VERDICT: x destructive exit:1
+// EXPECT-VERDICT: y destructive exit:1
 // EXPECT-RACE: x read-write
 // EXPECT-RACE: y write-read
 // RUN-ARGS: ordered

@@ -3,7 +3,7 @@
 // Prescient Memory, figure 8: compilers that merge the two reads of y make r2 == 1 possible. The
 // value that the first thread reads too early is written because it was read; that on y alone proves nothing.
 //
-// EXPECT-VERDICT-LATER: x destructive exit:1
+// EXPECT-VERDICT: x destructive exit:1
 // EXPECT-VERDICT: y no-harm-found
 // EXPECT-RACE: x read-write
 // EXPECT-RACE: y write-read

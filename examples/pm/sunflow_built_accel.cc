@@ -6,7 +6,7 @@
 // every run.
 //
 // EXPECT-VERDICT: Geometry::accel destructive signal:SIGSEGV
-// EXPECT-VERDICT-LATER: Geometry::built_accel destructive signal:SIGSEGV
+// EXPECT-VERDICT: Geometry::built_accel destructive signal:SIGSEGV
 // EXPECT-RACE: Geometry::built_accel write-read
 // EXPECT-RACE: Geometry::accel write-read
 // RUN-ARGS: ordered

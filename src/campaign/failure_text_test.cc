@@ -91,6 +91,21 @@ TEST(FailureText, LastWordsWithoutAPlace) {
   EXPECT_NE(text.find("    | one line\n"), std::string::npos) << text;
 }
 
+TEST(FailureText, StaleValues) {
+  TestNames names;
+  RunLogs logs = some_logs();
+  logs.stale = {{2, finding::SiteRecord{0, 12}, 7, 4, "0x0", "0x2a"}, {1, {}, 0, 8, "0xfff000000", "0x1"}};
+  Failure failure;
+  failure.text = "exit code 1";
+  failure.id = "F-0000";
+  std::string text = to_text({failure, logs, "./prog", "", {"last"}}, names, {});
+  EXPECT_EQ(text,
+            "./prog: error: exit code 1 [F-0000]\n"
+            "  T2 reads stale 0 from count (newest 42)  a.cc:12\n"
+            "  T1 reads stale 0xfff000000 (newest 1)\n"
+            "  last\n");
+}
+
 Step step(int strand, const char* op, const char* value, unsigned site) {
   Step s;
   s.strand = strand;
@@ -106,16 +121,18 @@ TEST(TraceText, AColumnPerThread) {
   TestNames names;
   RunLogs logs = some_logs();
   logs.steps = {step(1, "read", "0x0", 12), step(2, "write", "0x3", 14), step(1, "write", "0xffffffff", 13),
-                step(2, "lock", "", 0)};
+                step(2, "lock", "", 0), step(2, "atomic read", "0x1", 15)};
   logs.steps[1].name = "worker";
+  logs.steps[4].newest = "0x2";
   std::string text = trace_text(logs, names, 80);
   EXPECT_EQ(text,
             "a.cc\n"
-            "  T1                 │ T2 'worker'\n"
-            "  :12 count → 0      │\n"
-            "                     │ :14 count = 3\n"
-            "  :13 count = -1     │\n"
-            "                     │ lock m7\n");
+            "  T1                              │ T2 'worker'\n"
+            "  :12 count → 0                   │\n"
+            "                                  │ :14 count = 3\n"
+            "  :13 count = -1                  │\n"
+            "                                  │ lock m7\n"
+            "                                  │ :15 count → 1 (stale, newest 2)\n");
 }
 
 TEST(TraceText, ManyThreadsGetLines) {

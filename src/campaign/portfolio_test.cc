@@ -53,6 +53,24 @@ TEST(Portfolio, EveryStrategyHasItsTurnAndEveryPair) {
   EXPECT_EQ(single, (std::set<u32>{2, 3, 4}));
 }
 
+TEST(Portfolio, HeuristicsInTurnOrTheOneThatIsAskedFor) {
+  Portfolio none({}), all({.model = kRc11Model}), one({.model = kRc11Model, .heuristic = 3});
+  std::set<std::pair<u32, StrategyId>> together;
+  std::map<u32, int> turns;
+  for (u64 i = 0; i < 1000; ++i) {
+    EXPECT_EQ(none.plan(i, {}).head.model, 0u);
+    EXPECT_EQ(one.plan(i, {}).head.heuristic, 3u);
+    Plan plan = all.plan(i, {});
+    EXPECT_EQ(plan.head.model, kRc11Model);
+    EXPECT_EQ(plan.head.seed, none.plan(i, {}).head.seed);
+    ++turns[plan.head.heuristic];
+    together.insert({plan.head.heuristic, plan.strategy()});
+  }
+  EXPECT_EQ(turns.size(), 5u);
+  for (auto [heuristic, times] : turns) EXPECT_EQ(times, 200) << heuristic_name(heuristic);
+  EXPECT_EQ(together.size(), 15u);  // with pct, random and pos
+}
+
 TEST(Portfolio, WithoutRacesNoRacefuzzer) {
   Portfolio portfolio({}), alone({.strategy = "racefuzzer"});
   for (u64 i = 0; i < 200; ++i) {

@@ -33,6 +33,18 @@ TEST(TokenText, PlanToTokenAndBack) {
   EXPECT_EQ(check_token_program(back, "./other"), "the token is of the program 'prog', not of './other'");
 }
 
+TEST(TokenText, TheModelIsPartOfIt) {
+  Plan plan;
+  for (u32 model : {0u, 1u, kRc11Model}) {
+    plan.head.model = model;
+    TokenText back = read_token_text(make_token(plan, {}, "prog"));
+    ASSERT_EQ(back.error, "");
+    EXPECT_EQ(back.plan.head.model, model);
+    EXPECT_EQ(back.plan.head.detect, model == 1 ? 1u : 0u);
+    EXPECT_EQ(plan.replaying({}).head.detect, model == 1 ? 1u : 0u);
+  }
+}
+
 TEST(TokenText, ErrorsAreOneLine) {
   EXPECT_NE(read_token_text("nonsense").error.find("is no replay token"), std::string::npos);
   EXPECT_EQ(read_token_text("D7.prog.AAAA").error, "token of version 7, this duress reads 1");

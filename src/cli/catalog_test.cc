@@ -29,6 +29,20 @@ TEST(Catalog, EveryStrategyIsListed) {
     EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
 }
 
+TEST(Catalog, ModelsAreChecked) {
+  u32 model = 9;
+  std::optional<u32> heuristic;
+  EXPECT_EQ(check_model("sc", "", model, heuristic), "");
+  EXPECT_EQ(model, 0u);
+  EXPECT_EQ(check_model("rc11", "Oldest", model, heuristic), "");
+  EXPECT_EQ(model, 4u);
+  EXPECT_EQ(heuristic, 1u);
+  EXPECT_NE(check_model("rc12", "", model, heuristic).find("nearest: rc11"), std::string::npos);
+  EXPECT_NE(check_model("stale", "", model, heuristic).find("duress classify"), std::string::npos);
+  EXPECT_NE(check_model("rc11", "Oldst", model, heuristic).find("nearest: Oldest"), std::string::npos);
+  EXPECT_NE(check_model("sc", "Oldest", model, heuristic).find("--model rc11"), std::string::npos);
+}
+
 TEST(Catalog, ChainsAreChecked) {
   EXPECT_EQ(check_chain("FastTrack"), "");
   EXPECT_EQ(check_chain("Count:FastTrack"), "");

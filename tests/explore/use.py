@@ -115,11 +115,48 @@ class UseTest(unittest.TestCase):
                       ["explore", "--points", "some", "--", self.odd],
                       ["explore", "--backend", "green", "--", self.odd],
                       ["explore", "--nosuch", "--", self.odd],
+                      ["explore", "--model", "weak", "--", self.odd],
+                      ["explore", "--model", "stale", "--", self.odd],
+                      ["explore", "--heuristic", "Oldest", "--", self.odd],
+                      ["explore", "--model", "rc11", "--heuristic", "nosuch", "--", self.odd],
+                      ["run", "--model", "rc11", "--", self.odd],
+                      ["run", "--controlled", "--model", "future", "--", self.odd],
                       ["explore", "--expect-output", "missing", "--", self.odd],
                       ["explore", "--json=missing/out.json", "--", self.odd],
                       ["replay", "--times", "0", "D1.x.y", "--", self.odd]):
             with self.subTest(words=words):
                 self.one_line(self.duress(*words), 2)
+
+    # ---- memory models ---------------------------------------------------------------------------
+
+    def test_one_controlled_run_with_weak_atomics(self):
+        program = str(TOOL.compile(harness.PROGRAMS / "rc11_message.cc"))
+        codes = {}
+        for model in ("sc", "rc11"):
+            options = ["--controlled", "--model", model] + (["--heuristic", "Oldest"] if model == "rc11" else [])
+            runs = [[self.duress("run", *options, "--seed", str(seed), "--", program)[0] for seed in range(40)]
+                    for _ in range(2)]
+            self.assertEqual(runs[0], runs[1])  # the same seed, the same run
+            codes[model] = set(runs[0])
+        self.assertEqual(codes["sc"], {0})
+        self.assertEqual(codes["rc11"], {0, 128 + signal.SIGABRT})
+
+    def test_the_report_says_what_was_stale(self):
+        program = str(TOOL.compile(harness.PROGRAMS / "rc11_message.cc"))
+        code, _, err = self.explore(program, options=["--model", "rc11"])
+        self.assertEqual(code, 66, err)
+        self.assertRegex(err, r"T2 reads stale 0 from message \(newest 42\)  \S*rc11_message.cc:\d+")
+        self.assertIn("with sequentially consistent memory 200 schedules pass", err)
+        name = re.search(r"\[(F-[0-9a-f]+)\]", err)[1]
+        code, out, err = self.duress("replay", name, "--trace")
+        self.assertEqual(code, 66, err)
+        self.assertIn("message → 0 (stale, newest 42)", out)
+
+    def test_a_failure_of_any_model_needs_no_stale_value(self):
+        code, document = self.document(self.odd, "race", options=["--model", "rc11"])
+        self.assertEqual(code, 66, document)
+        self.assertEqual(document["failures"][0]["model"], "rc11")
+        self.assertEqual(document["failures"][0]["stale"], 0)
 
     # ---- programs that cannot be explored ---------------------------------------------------------
 

@@ -5,7 +5,7 @@
 // memory models of Java and C++ let it return what is written later.
 //
 // EXPECT-VERDICT: x destructive
-// EXPECT-VERDICT: y no-harm-found
+// EXPECT-VERDICT: y destructive exit:1
 // EXPECT-RACE: x read-write
 // EXPECT-RACE: y write-read
 // RUN-ARGS: ordered

@@ -21,7 +21,7 @@
 
 #include "invisible_barrier.h"
 
-const std::vector<std::vector<int>> kLinks = {{1, 2}, {3}, {1, 3}, {}};  // of each page
+const std::vector<std::vector<int>> kLinks = {{1}, {2}, {3, 1}, {4}, {5}, {}};  // of each page
 
 class Spider {
  public:

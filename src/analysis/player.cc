@@ -4,6 +4,8 @@
 // chain hears of it, what is left behind is left after.
 #include "analysis/player.h"
 
+#include <string.h>
+
 #include "analysis/fasttrack/hot_path.h"
 
 namespace duress {
@@ -76,7 +78,7 @@ Player::~Player() {
 bool Player::build(const char* chain, const char** bad) {
   bool good = chain_.build(chain, &make_analysis, &context_, bad);
   has_fasttrack_ = good && chain_.has("FastTrack");
-  only_fasttrack_ = has_fasttrack_ && chain_.size() == 1;
+  only_fasttrack_ = good && strcmp(chain, "FastTrack") == 0;  // in brackets others may be beside it
   return good;
 }
 

@@ -32,6 +32,7 @@ bool RaceFinder::run(Pool& pool, const std::string& analysis, u64 runs, const Po
     plan.head.strategy = raw(i % 2 ? StrategyId::kPct : StrategyId::kRandom);
     plan.head.depth = 1 + static_cast<u32>(i / 2 % 3);
     plan.head.detect = trail::kDetectRaces;
+    plan.head.points = trail::Points::kLongRuns;
     std::optional<Execution> execution = pool.execute(worker, plan);
     if (!execution) return false;
     Seen& one = seen[i];

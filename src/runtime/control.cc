@@ -353,10 +353,24 @@ u64 control_state(const Operation& operation) {
 // ---- accesses
 // --------------------------------------------------------------------------------------------------
 
+/// See Points::kLongRuns.
+static void end_long_run(const DuressSite* site) {
+  constexpr u32 kLongRun = 20'000;  // about a millisecond
+  static u64 steps = 0;
+  static u32 run = 0;
+  if (g_record->steps != steps) run = 0;
+  steps = g_record->steps;
+  if (++run < kLongRun) return;
+  scheduler().yield(reinterpret_cast<uptr>(site));
+}
+
 bool control_access(const void* p, u64 size, bool write, const DuressSite* site) {
   if (g_learn_access) g_learn_access(p, size, write, site);
   u32 key = g_runtime->points.point(site);
-  if (!key && g_request->points != trail::Points::kAll) return false;
+  if (!key && g_request->points != trail::Points::kAll) {
+    if (DURESS_UNLIKELY(g_request->points == trail::Points::kLongRuns)) end_long_run(site);
+    return false;
+  }
   scheduler().point({write ? OpKind::kWrite : OpKind::kRead, static_cast<u32>(size), address_of(p), key,
                      reinterpret_cast<uptr>(site), site->line << 10 ^ site->column});
   return true;

@@ -31,7 +31,10 @@ struct Deviation {
   bool operator==(const Deviation&) const = default;
 };
 
-enum class Points : u32 { kSync = 0, kAll = 1 };  // which plain accesses are schedule points
+/// Which plain accesses are schedule points: those of the sites that a request names; all; or, besides those
+/// of the sites, every so many-th in a row of one thread, so that who waits for a plain variable lets others
+/// go on before anybody knows that it races. The last cannot be replayed; it is for runs that look for races.
+enum class Points : u32 { kSync = 0, kAll = 1, kLongRuns = 2 };
 // What is followed beside the schedule. Clocks are enough for a memory model and cost nothing where nothing
 // is synchronised.
 inline constexpr u32 kDetectNothing = 0;

@@ -13,6 +13,10 @@ import tempfile
 CHAINS = ["FastTrack", "[DJIT+,HappensBefore,Goldilocks,JRF,MultiRace]", "ThreadLocal:ReadOnly:LockSet",
           "[Hybrid,RaceTrack,LockSet]", "FastTrack:Count"]
 
+# Known and not yet understood: online LockSet and RaceTrack suspect a counter that one mutex protects, offline they do
+# not, and offline is right. See docs/design/trace.md. When it is mended this line must go: the test says so.
+KNOWN = {("weblech.cc", "[Hybrid,RaceTrack,LockSet]")}
+
 
 def findings(text):
     document = json.loads(text)
@@ -61,7 +65,13 @@ def main():
                 analyzed = subprocess.run([duress, "trace", "analyze", "-t", chain, "--json=" + str(scratch / "off.json"), trace], **common)
                 offline = findings((scratch / "off.json").read_text()), counts(analyzed.stdout)
                 compared += sum(len(found) for found in online[0].values())
-                if online != offline:
+                known = (program.name, chain) in KNOWN
+                if known and online == offline:
+                    failed += 1
+                    print(f"{program}: {chain}: no difference any more; take it off the list")
+                elif known:
+                    print(f"{program}: {chain}: the known difference")
+                elif online != offline:
                     failed += 1
                     print(f"{program}: {chain}: findings differ\n  online  {online}\n  offline {offline}")
     print(f"{len(programs)} programs, {len(CHAINS)} chains: {compared} findings compared, {failed} differences")

@@ -40,8 +40,8 @@ TEST(TokenText, TheModelIsPartOfIt) {
     TokenText back = read_token_text(make_token(plan, {}, "prog"));
     ASSERT_EQ(back.error, "");
     EXPECT_EQ(back.plan.head.model, model);
-    EXPECT_EQ(back.plan.head.detect, model == 1 ? 1u : 0u);
-    EXPECT_EQ(plan.replaying({}).head.detect, model == 1 ? 1u : 0u);
+    EXPECT_EQ(back.plan.head.detect, model == 1 ? trail::kDetectClocks : trail::kDetectNothing);
+    EXPECT_EQ(plan.replaying({}).head.detect, model == 1 ? trail::kDetectClocks : trail::kDetectNothing);
   }
 }
 

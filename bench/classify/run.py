@@ -20,69 +20,29 @@ ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(ROOT / "bench" / "papers")]
 
 import tables  # noqa: E402
-import trial  # noqa: E402
+from trial import Costs, geometric_mean, print_table, text  # noqa: E402
 
 SMALL = {"jbb": ["20000"], "montecarlo": ["2000"], "mtrt": ["150"], "raytracer": ["120"], "tsp": ["10"], "sor": ["100", "5"],
          "lufact": ["80"], "moldyn": ["64", "5"]}
-RATIOS = ("parallel", "stale", "profile", "future")
-
-
-def print_table(title, head, rows):
-    print(title)
-    cells = [[str(cell) for cell in row] for row in [head, *rows]]
-    widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
-    for row in cells:
-        print("  " + "  ".join(c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths))).rstrip())
-    print(flush=True)
-
-
-def measure(row, options):
-    """name -> times slower than the program itself, or the reason why there is no number."""
-    size = SMALL[row.example.split("/")[1]] if options.quick else row.size
-    program = trial.Program(options.build, row.example, size, row.variables)
-    unused = [(p[0], p[1], trial.NEVER, *p[3:]) for p in program.run_trial(trial.FUTURE, profile=True).profile]
-    ways = {
-        "native": program.run_native,
-        "alone": lambda: program.run_native(one_processor=True),
-        "parallel": program.run_parallel,
-        "stale": lambda: program.run_trial(trial.STALE).seconds,
-        "profile": lambda: program.run_trial(trial.FUTURE, profile=True).seconds,
-        "future": lambda: program.run_trial(trial.FUTURE, predictions=unused).seconds,
-    }
-    problems = []
-    for name in ("parallel",):
-        try:
-            ways[name]()
-        except RuntimeError as problem:
-            problems.append(f"{row.name}, {name}: {problem}")
-            del ways[name]
-    best = trial.fastest(1 if options.quick else options.repeat, **ways)
-    result = {"native": best["native"], "predictions": len(unused)}
-    for name in RATIOS:
-        if name in best:
-            result[name] = best[name] / best["native" if name == "parallel" else "alone"]
-    return result, problems
 
 
 def costs(options):
-    rows, columns, problems = [], {name: [] for name in RATIOS}, []
+    rows, columns, problems = [], {name: [] for name in Costs.RATIOS}, []
     for row in tables.JUMBLE_FIGURE10:
         if options.program and not any(word in row.name for word in options.program):
             continue
-        result, found = measure(row, options)
-        problems += found
-        for name in RATIOS:
-            if name in result:
-                columns[name].append(result[name])
-        rows.append([row.name, f"{result['native']:.2f}", f"{result['parallel']:.2f}" if "parallel" in result else "-",
-                     f"{row.jumble:.1f}", *(f"{result[name]:.2f}" for name in RATIOS[1:]), result["predictions"]])
+        size = SMALL[row.example.split("/")[1]] if options.quick else row.size
+        found = Costs(options.build, row, size, 1 if options.quick else options.repeat)
+        problems += [f"{row.name}: {found.problem}"] if found.problem else []
+        for name in Costs.RATIOS:
+            columns[name].append(found.ratios[name])
+        parallel, *others = (text(found.ratios[name]) for name in Costs.RATIOS)
+        rows.append([row.name, text(found.native), parallel, text(row.jumble, ".1f"), *others, found.predictions])
         print(f"{row.name}: done", file=sys.stderr, flush=True)
-    paper = tables.PRESCIENT_FIGURE13
-    means = {name: f"{trial.geometric_mean(values):.2f}" if values else "-" for name, values in columns.items()}
-    jumble = [row.jumble for row in tables.JUMBLE_FIGURE10 if not options.program]
-    rows.append(["geometric mean", "", means["parallel"], f"{trial.geometric_mean(jumble):.2f}" if jumble else "",
-                 *(means[name] for name in RATIOS[1:]), ""])
-    rows.append(["prescient memory's average", "", "", "", *(f"{paper[name]:.2f}" for name in RATIOS[1:]), ""])
+    jumble = None if options.program else geometric_mean([row.jumble for row in tables.JUMBLE_FIGURE10])
+    mean, *means = (text(geometric_mean(columns[name])) for name in Costs.RATIOS)
+    rows.append(["geometric mean", "", mean, text(jumble), *means, ""])
+    rows.append(["prescient memory's average", "", "", "", *map(text, tables.PRESCIENT_FIGURE13.values()), ""])
     print_table("times slower than the program itself, one variable tracked",
                 ("program", "native s", "parallel ×", "JUMBLE ×", "stale ×", "profile ×", "future ×", "predictions"), rows)
     return problems

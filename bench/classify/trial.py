@@ -89,6 +89,39 @@ class Program:
         return Trial(self.timed([self.duress, *self.args], env), files)
 
 
+class Costs:
+    """Times slower than the program itself, with one variable's histories. None: could not be measured, see problem.
+
+    parallel: against the program on all processors; stale, profile, future: one controlled execution against the program on
+    one processor."""
+
+    RATIOS = ("parallel", "stale", "profile", "future")
+
+    def __init__(self, build, row, size, repeat):
+        program = Program(build, row.example, size, row.variables)
+        profile = program.run_trial(FUTURE, profile=True).profile
+        unused = [(p[0], p[1], NEVER, *p[3:]) for p in profile]
+        self.predictions, self.problem = len(unused), ""
+        ways = {
+            "native": program.run_native,
+            "alone": lambda: program.run_native(one_processor=True),
+            "parallel": program.run_parallel,
+            "stale": lambda: program.run_trial(STALE).seconds,
+            "profile": lambda: program.run_trial(FUTURE, profile=True).seconds,
+            "future": lambda: program.run_trial(FUTURE, predictions=unused).seconds,
+        }
+        try:
+            program.run_parallel()
+        except RuntimeError as problem:
+            self.problem = str(problem)
+            del ways["parallel"]
+        best = fastest(repeat, **ways)
+        self.native = best["native"]
+        self.ratios = {name: best[name] / best["native" if name == "parallel" else "alone"] if name in best else None
+                       for name in self.RATIOS}
+        self.statistics = program.run_trial(STALE).statistics
+
+
 def fastest(repeat, **ways):
     """The least seconds of each way; they take turns, so that a slow phase of the machine hits all alike."""
     best = {name: math.inf for name in ways}
@@ -99,4 +132,18 @@ def fastest(repeat, **ways):
 
 
 def geometric_mean(values):
-    return math.exp(sum(map(math.log, values)) / len(values))
+    known = [value for value in values if value is not None]
+    return math.exp(sum(map(math.log, known)) / len(known)) if known else None
+
+
+def text(number, form=".2f"):
+    return "-" if number is None else format(number, form)
+
+
+def print_table(title, head, rows):
+    print(title)
+    cells = [[str(cell) for cell in row] for row in [head, *rows]]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
+    for row in cells:
+        print("  " + "  ".join(c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths))).rstrip())
+    print(flush=True)

@@ -18,23 +18,13 @@ import controlled  # noqa: E402
 import harness  # noqa: E402
 import racefuzzer  # noqa: E402
 import tables  # noqa: E402
-import trial  # noqa: E402
+from trial import Costs, geometric_mean, print_table, text  # noqa: E402
 
 PARTS = ("figure9", "figure10", "table1", "figure13", "racefuzzer")
 
 
-def print_table(title, head, rows):
-    print(title)
-    cells = [[str(cell) for cell in row] for row in [head, *rows]]
-    widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
-    for row in cells:
-        print("  " + "  ".join(c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths))).rstrip())
-    print(flush=True)
-
-
 def beside(ours, paper, form=".0f"):
-    show = (lambda number: "-" if number is None else format(number, form))
-    return f"{show(ours)} ({show(paper)})"
+    return f"{text(ours, form)} ({text(paper, form)})"
 
 
 def figure9(options, classifier):
@@ -49,32 +39,26 @@ def figure9(options, classifier):
                 ("program", "SequentiallyConsistent", *tables.HEURISTICS, "destructive?"), rows)
 
 
-def programs(options):
-    for row in tables.JUMBLE_FIGURE10:
-        yield row, trial.Program(options.build, row.example, row.size, row.variables)
+def costs(options):
+    """Measured once, for figures 10 and 13."""
+    if not hasattr(options, "costs"):
+        options.costs = []
+        for row in tables.JUMBLE_FIGURE10:
+            options.costs.append((row, Costs(options.build, row, row.size, options.repeat)))
+            print(f"{row.name}: measured {options.costs[-1][1].problem}", file=sys.stderr, flush=True)
+    return options.costs
 
 
 def figure10(options, _classifier):
-    rows, ratios = [], []
-    for row, program in programs(options):
-        ways = {"native": program.run_native, "parallel": program.run_parallel}
-        try:
-            best = trial.fastest(options.repeat, **ways)
-            ratios.append(best["parallel"] / best["native"])
-        except RuntimeError as problem:
-            print(f"{row.name}: {str(problem)[-200:]}", file=sys.stderr)
-            best = {"native": trial.fastest(1, native=program.run_native)["native"]}
-        ours = program.run_trial(trial.STALE).statistics
-        known = ours["instances"] != 0
-        rows.append([row.name, beside(best["native"], row.seconds, ".2f"),
-                     beside(ratios[-1] if "parallel" in best else None, row.jumble, ".1f"),
-                     *(beside(ours[name] if known else None, paper) for name, paper in
-                       (("instances", row.instances), ("writes", row.writes), ("largest_uncompressed", row.longest),
-                        ("largest", row.compressed)))])
-        print(f"{row.name}: done", file=sys.stderr, flush=True)
-    mean = trial.geometric_mean(ratios) if ratios else None
-    paper = trial.geometric_mean([row.jumble for row in tables.JUMBLE_FIGURE10])
-    rows.append(["geometric mean", "", beside(mean, paper, ".1f"), "", "", "", ""])
+    rows = []
+    columns = (("instances", "instances"), ("writes", "writes"), ("largest_uncompressed", "longest"), ("largest", "compressed"))
+    for row, ours in costs(options):
+        known = ours.statistics["instances"] != 0
+        rows.append([row.name, beside(ours.native, row.seconds, ".2f"), beside(ours.ratios["parallel"], row.jumble, ".1f"),
+                     *(beside(ours.statistics[name] if known else None, getattr(row, paper)) for name, paper in columns)])
+    mean = geometric_mean([ours.ratios["parallel"] for _, ours in costs(options)])
+    rows.append(["geometric mean", "", beside(mean, geometric_mean([row.jumble for row in tables.JUMBLE_FIGURE10]), ".1f"),
+                 "", "", "", ""])
     print_table("JUMBLE, figure 10: one variable tracked, SequentiallyConsistent, threads in parallel",
                 ("program", "native s", "times slower", "instances", "writes", "longest", "compressed"), rows)
 
@@ -102,22 +86,12 @@ def table1(options, classifier):
 
 
 def figure13(options, _classifier):
-    rows, columns = [], {name: [] for name in tables.PRESCIENT_FIGURE13}
-    for row, program in programs(options):
-        profile = program.run_trial(trial.FUTURE, profile=True).profile
-        unused = [(p[0], p[1], trial.NEVER, *p[3:]) for p in profile]
-        best = trial.fastest(options.repeat, native=lambda: program.run_native(one_processor=True),
-                             stale=lambda: program.run_trial(trial.STALE).seconds,
-                             profile=lambda: program.run_trial(trial.FUTURE, profile=True).seconds,
-                             future=lambda: program.run_trial(trial.FUTURE, predictions=unused).seconds)
-        for name in columns:
-            columns[name].append(best[name] / best["native"])
-        rows.append([row.name, *(f"{best[name] / best['native']:.2f}" for name in columns)])
-        print(f"{row.name}: done", file=sys.stderr, flush=True)
-    rows.append(["geometric mean (paper's average)",
-                 *(beside(trial.geometric_mean(columns[name]), tables.PRESCIENT_FIGURE13[name], ".2f") for name in columns)])
+    paper = tables.PRESCIENT_FIGURE13
+    rows = [[row.name, *(text(ours.ratios[name]) for name in paper)] for row, ours in costs(options)]
+    means = {name: geometric_mean([ours.ratios[name] for _, ours in costs(options)]) for name in paper}
+    rows.append(["geometric mean (paper's average)", *(beside(means[name], paper[name], ".2f") for name in paper)])
     print_table("Prescient memory, figure 13: times slower than native, one controlled execution, no value replaced",
-                ("program", *columns), rows)
+                ("program", *paper), rows)
 
 
 def race_pairs(options, _classifier):

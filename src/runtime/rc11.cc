@@ -31,11 +31,13 @@ Rc11Adversary::Rc11Adversary(Runtime& runtime, const trail::Request& request, tr
       model_(runtime.arena, *this, options_of(request)) {}
 
 const VectorClock* Rc11Adversary::next(u32* cursor) {
-  // One strand runs at a time: the list stands still.
-  u32 at = (*cursor)++;
-  Thread* t = runtime_.live;
-  while (t && at--) t = t->next;
-  return t ? &t->clock.clock() : nullptr;
+  // One strand runs at a time: the list stands still. It is always asked for as a whole.
+  if ((*cursor)++ == 0) {
+    next_ = runtime_.live;
+  } else if (next_) {
+    next_ = next_->next;
+  }
+  return next_ ? &next_->clock.clock() : nullptr;
 }
 
 u32 Rc11Adversary::read(const memory::Legal& legal) {

@@ -58,9 +58,10 @@ class Rc11Adversary final : memory::ClockSource, memory::Chooser, memory::Rc11Pi
   trail::Record& record_;
   memory::HeuristicId heuristic_;
   Prng prng_;
-  u32 rarity_;           // one choice in so many is left to the heuristic
-  bool reverses_;        // also choices that another schedule would do as well
-  bool newest_ = false;  // this operation sees and makes only the newest
+  Thread* next_ = nullptr;  // see next()
+  u32 rarity_;              // one choice in so many is left to the heuristic
+  bool reverses_;           // also choices that another schedule would do as well
+  bool newest_ = false;     // this operation sees and makes only the newest
   struct Trusted {
     const DuressSite* site;
     bool trusted;

@@ -29,9 +29,9 @@ KERNELS = ROOT / "bench" / "detect" / "kernels"
 PROGRAMS = ROOT / "tests" / "collide" / "programs"
 ASKED = [1, 5, 20]
 # Enough for about a second of work with two threads.
-SIZES = {"block_compress": 400, "hash_map": 12000000, "lufact": 1300, "matrix_product": 1100, "moldyn": 14,
-         "montecarlo": 60000, "pipeline": 80000, "raytracer": 1200, "read_tree": 6000000, "ring": 3000000,
-         "sor": 2000, "sort": 12000000, "tsp": 19, "word_count": 300}
+SIZES = {"block_compress": 900, "hash_map": 24000000, "lufact": 1800, "matrix_product": 1250, "moldyn": 14,
+         "montecarlo": 50000, "pipeline": 90000, "raytracer": 2000, "read_tree": 40000000, "ring": 2500000,
+         "sor": 1900, "sort": 16000000, "tsp": 18, "word_count": 450}
 
 
 class Bench:

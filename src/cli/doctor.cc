@@ -4,10 +4,7 @@
 // versions, and names the command that repairs what failed.
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/hw_breakpoint.h>
-#include <linux/perf_event.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -20,6 +17,7 @@
 #include "cli/capture.h"
 #include "cli/commands.h"
 #include "cli/layout.h"
+#include "collide/probe.h"
 #include "duress/hooks.h"
 
 namespace duress::cli {
@@ -130,31 +128,20 @@ Check check_shadow_memory() {
   return works(check, "8 GiB can be reserved");
 }
 
+Check check_tracing() {
+  Check check{"tracing", false};
+  std::string problem = collide::probe_tracing();
+  if (problem.empty()) return works(check, "a child was traced and ran into a breakpoint");
+  return fails(check, problem + " (only needed for duress collide)",
+               "sysctl kernel.yama.ptrace_scope=1; in a container add the capability SYS_PTRACE");
+}
+
 Check check_breakpoints() {
-  Check check{"hardware breakpoints", false};
-  static volatile int watched = 0;
-  perf_event_attr attributes{};
-  attributes.type = PERF_TYPE_BREAKPOINT;
-  attributes.size = sizeof attributes;
-  attributes.bp_type = HW_BREAKPOINT_W;
-  attributes.bp_addr = reinterpret_cast<std::uintptr_t>(&watched);
-  attributes.bp_len = HW_BREAKPOINT_LEN_4;
-  attributes.exclude_kernel = 1;
-  attributes.exclude_hv = 1;
-  int fd = static_cast<int>(syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
-  if (fd < 0) {
-    return fails(
-        check,
-        fmt::format("perf_event_open: {} (only needed to sample unmodified binaries)", std::strerror(errno)),
-        "sysctl kernel.perf_event_paranoid=2; in a container allow perf_event_open");
-  }
-  watched = 1;
-  std::uint64_t hits = 0;
-  ssize_t got = read(fd, &hits, sizeof hits);
-  close(fd);
-  if (got != sizeof hits || hits == 0)
-    return fails(check, "a breakpoint was set and never hit", "use a machine with debug registers");
-  return works(check, "usable");
+  Check check{"hardware watchpoints", false};
+  std::string problem = collide::probe_watchpoints();
+  if (problem.empty()) return works(check, "usable");
+  return fails(check, problem + " (without them duress collide compares values only)",
+               "sysctl kernel.perf_event_paranoid=2; in a container allow perf_event_open");
 }
 
 /// Two threads that both write `counter` with nothing between them: racy in every schedule.
@@ -223,7 +210,8 @@ int doctor_command(const Arguments& arguments) {
   if (!arguments.empty()) return wrong_use("doctor", fmt::format("unexpected argument '{}'", arguments[0]));
 
   std::vector<Check> checks = {check_clang(),        check_pass(),          check_runtime(),
-                               check_shadow_table(), check_shadow_memory(), check_breakpoints()};
+                               check_shadow_table(), check_shadow_memory(), check_tracing(),
+                               check_breakpoints()};
   checks.push_back(check_whole(checks));
   bool good = true;
   for (const Check& check : checks) {

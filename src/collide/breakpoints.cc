@@ -29,29 +29,40 @@ bool Breakpoints::arm(Address address, const std::string& instruction) {
   if (instruction.empty() || armed(address) || !holds(memory_, address, instruction, false)) return false;
   // Known before it is written: a thread may run into it at once.
   instructions_[address] = instruction;
-  if (!memory_.write(address, &kInt3, 1)) return false;
-  armed_.insert(address);
+  if (guard_ != nullptr && guarded_ == 0) guarded_ = guard_->add_memory(memory_.fd());
+  int place = guard_ != nullptr ? guard_->add(guarded_, address, instruction) : -1;
+  if (!memory_.write(address, &kInt3, 1)) {
+    if (guard_ != nullptr) guard_->remove(place);
+    return false;
+  }
+  armed_.emplace(address, place);
   return true;
 }
 
 bool Breakpoints::disarm(Address address) {
-  if (armed_.erase(address) == 0) return false;
+  auto armed = armed_.find(address);
+  if (armed == armed_.end()) return false;
+  int place = armed->second;
+  armed_.erase(armed);
   auto it = instructions_.find(address);
-  if (!holds(memory_, address, it->second, true)) {
-    instructions_.erase(it);
-    return false;
-  }
-  return memory_.write(address, it->second.data(), 1);
+  bool there = holds(memory_, address, it->second, true);
+  bool gone = there && memory_.write(address, it->second.data(), 1);
+  if (!there) instructions_.erase(it);
+  if (guard_ != nullptr) guard_->remove(place);
+  return gone;
 }
 
 void Breakpoints::disarm_all() {
-  while (!armed_.empty()) disarm(*armed_.begin());
+  while (!armed_.empty()) disarm(armed_.begin()->first);
 }
 
 void Breakpoints::forget(Address begin, Address end) {
   for (auto it = instructions_.begin(); it != instructions_.end();) {
     if (it->first >= begin && it->first < end) {
-      armed_.erase(it->first);
+      if (auto armed = armed_.find(it->first); armed != armed_.end()) {
+        if (guard_ != nullptr) guard_->remove(armed->second);
+        armed_.erase(armed);
+      }
       it = instructions_.erase(it);
     } else {
       ++it;

@@ -14,15 +14,16 @@
 #include <cstdint>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 
+#include "collide/guard.h"
 #include "collide/target_memory.h"
 
 namespace duress::collide {
 
 class Breakpoints {
  public:
-  explicit Breakpoints(const TargetMemory& memory) : memory_(memory) {}
+  /// `guard`, if there is one, must live longer.
+  explicit Breakpoints(const TargetMemory& memory, Guard* guard = nullptr) : memory_(memory), guard_(guard) {}
 
   /// Puts one on `instruction`, the bytes that must lie at `address`. False if they do not, or if it is
   /// there.
@@ -38,7 +39,7 @@ class Breakpoints {
   bool late(Address address) const;
   std::size_t count() const { return armed_.size(); }
   /// Any of them that is armed; 0 if there is none.
-  Address any() const { return armed_.empty() ? 0 : *armed_.begin(); }
+  Address any() const { return armed_.empty() ? 0 : armed_.begin()->first; }
 
   /// Puts everything back in a copy of this address space (after fork), armed at this moment or not.
   void clean(const TargetMemory& copy) const;
@@ -46,7 +47,9 @@ class Breakpoints {
  private:
   const TargetMemory& memory_;
   std::unordered_map<Address, std::string> instructions_;  // under all that were ever armed
-  std::unordered_set<Address> armed_;
+  std::unordered_map<Address, int> armed_;                 // and their places in the guard's list
+  Guard* guard_;
+  unsigned guarded_ = 0;  // the guard's number of this memory
 };
 
 }  // namespace duress::collide

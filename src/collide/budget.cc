@@ -2,6 +2,7 @@
 #include "collide/budget.h"
 
 #include <algorithm>
+#include <ctime>
 
 namespace duress::collide {
 namespace {
@@ -15,6 +16,12 @@ double seconds(Duration duration) {
 }
 
 }  // namespace
+
+Duration own_cpu_time() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+}
 
 Budget::Budget(Limits limits, Time start) : limits_(limits), start_(start), settled_(start) {}
 
@@ -47,11 +54,20 @@ bool Budget::affords(Duration cost, Time now) {
 
 Time Budget::when(Duration cost, Time now) {
   settle(now);
-  double missing = limits_.per_second > 0 ? 1 - credit_ : seconds(cost) - credit_;
-  double rate = limits_.per_second > 0 ? limits_.per_second : limits_.overhead / (1 + limits_.overhead);
-  if (missing <= 0) return now;
-  double wait = rate > 0 ? std::min(missing / rate, 3600.0) : 3600.0;
-  return now + std::chrono::duration_cast<Duration>(std::chrono::duration<double>(wait));
+  if (limits_.per_second > 0) {
+    double missing = std::max(0.0, 1 - credit_);
+    return now + std::chrono::duration_cast<Duration>(to_earn(cost) * missing);
+  }
+  Duration missing = cost - std::chrono::duration_cast<Duration>(std::chrono::duration<double>(credit_));
+  return missing <= Duration::zero() ? now : now + to_earn(missing);
+}
+
+Duration Budget::to_earn(Duration cost) const {
+  constexpr double kNever = 3600;
+  double wait = limits_.per_second > 0 ? 1 / limits_.per_second
+                : limits_.overhead > 0 ? seconds(cost) * (1 + limits_.overhead) / limits_.overhead
+                                       : kNever;
+  return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(std::min(wait, kNever)));
 }
 
 bool Budget::overdrawn(Time now) {

@@ -16,6 +16,9 @@ namespace duress::collide {
 using Time = std::chrono::steady_clock::time_point;
 using Duration = std::chrono::nanoseconds;
 
+/// Processor time of this thread.
+Duration own_cpu_time();
+
 struct Limits {
   double overhead = 0.05;  // time lost ÷ time that the target would have needed alone
   double per_second = 0;   // samples a second instead, if above 0; the overhead is then what it is
@@ -34,6 +37,8 @@ class Budget {
   bool affords(Duration cost, Time now);
   /// When that will be so, if nothing else is spent.
   Time when(Duration cost, Time now);
+  /// How long it takes to earn `cost`; for a rate, the time between two samples.
+  Duration to_earn(Duration cost) const;
   /// Whether so much was spent that even traps must stop.
   bool overdrawn(Time now);
 

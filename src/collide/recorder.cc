@@ -68,13 +68,21 @@ std::vector<Address> Recorder::stack(Address innermost, const Registers& registe
   return result;
 }
 
+/// Whether other processes or devices may change the memory, by rules that this process does not show.
+bool Recorder::shared_outside(Address data) const {
+  for (const Mapping& mapping : read_maps(pid_)) {
+    if (mapping.begin <= data && data < mapping.end) return mapping.shared;
+  }
+  return true;  // gone already
+}
+
 /// Who was met, in `record`. The registers are those after the access.
 bool Recorder::other_side(const Collision& collision, finding::AccessRecord& record) {
   record.thread = collision.other_thread;
   record.access = finding::Access::kWrite;
   record.address = collision.data;
   record.size = collision.operand.size;
-  if (collision.other_thread < 0) return true;
+  if (collision.other_thread < 0) return !shared_outside(collision.data);
   thread(collision.other_thread, -1, collision.other_tid);
   bool changed = collision.before != collision.after;
   if (!collision.hit.detailed) return changed;

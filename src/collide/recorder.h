@@ -53,6 +53,7 @@ class Recorder {
  private:
   finding::InstructionRecord describe(Module& module, const Function& function, std::size_t index,
                                       const Operand& operand, Address data) const;
+  bool shared_outside(Address data) const;
   bool other_side(const Collision& collision, finding::AccessRecord& record);
   std::vector<Address> stack(Address innermost, const Registers& registers, const std::string& bytes);
 

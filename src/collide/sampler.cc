@@ -16,8 +16,9 @@ constexpr Duration kSampleCost = microseconds(150);  // of a sample without its 
 constexpr std::size_t kMostArmed = 4096;             // each may cost the target a page of its own
 constexpr std::size_t kMostAtOnce = 256;
 constexpr std::size_t kMostMissed = 1024;
-constexpr Duration kPatience = milliseconds(1);
-constexpr Duration kMostPatience = milliseconds(64);
+constexpr Duration kPatience = microseconds(500), kMostPatience = milliseconds(200);
+constexpr int kWakesPerSample = 4;  // waking up costs the target too
+constexpr int kBatchShare = 4;      // looking for code that runs may take a quarter of the budget
 constexpr Duration kRefresh = milliseconds(20), kMostRefresh = milliseconds(1000);
 constexpr Address kOwnStack = 64 * 1024;  // above the stack pointer: what is there is mostly the thread's own
 constexpr Address kRedZone = 128;
@@ -47,7 +48,6 @@ Sampler::Sampler(pid_t pid, std::shared_ptr<Space> space, const SampleOptions& o
       prng_(mix(options.seed)),
       recorder_(pid, *space_),
       expected_cost_(options.delay + kSampleCost),
-      patience_(kPatience),
       next_batch_(now),
       next_refresh_(now),
       refresh_interval_(kRefresh) {}
@@ -237,42 +237,49 @@ void Sampler::rearm_missed(std::size_t wanted) {
   }
 }
 
-void Sampler::pace(Time now) {
-  if (threads_.size() < 2) return;
+void Sampler::set_batch() {
   Breakpoints& breakpoints = space_->breakpoints();
-  if (budget_.overdrawn(now)) {
-    breakpoints.disarm_all();
-    batch_ = 1;
-    return;
-  }
-  if (now < next_batch_ || !holds_.empty() || !budget_.affords(expected_cost_, now)) return;
-  if (now >= next_refresh_) {
-    space_->refresh();
-    next_refresh_ = now + refresh_interval_;
-    refresh_interval_ = std::min(refresh_interval_ * 2, kMostRefresh);
-  }
-  if (counts_.fired != fired_at_last_batch_) {
+  if (counts_.fired != std::exchange(fired_at_last_batch_, counts_.fired))
     batch_ = std::max<std::size_t>(1, batch_ / 2);
-    patience_ = kPatience;
-  } else if (batch_ < kMostAtOnce) {
-    batch_ *= 2;
-  } else {
-    patience_ = std::min(patience_ * 2, kMostPatience);
-  }
-  fired_at_last_batch_ = counts_.fired;
+  else
+    batch_ = std::min(batch_ * 2, kMostAtOnce);
   for (std::size_t i = 0; i < batch_ && breakpoints.count() + batch_ > kMostArmed; ++i)
     breakpoints.disarm(breakpoints.any());
   std::size_t old = std::min(batch_, missed_.size());
   rearm_missed(old);
   counts_.armed += space_->arm(batch_ - old, prng_);
-  next_batch_ = now + patience_;
+}
+
+void Sampler::pace(Time now) {
+  if (threads_.size() < 2) return;
+  if (budget_.overdrawn(now) && space_->breakpoints().count() != 0) {
+    space_->breakpoints().disarm_all();
+    batch_ = 1;
+  }
+  if (now < next_batch_ || !holds_.empty()) return;
+  // Too often awake, and there would never be credit for a sample.
+  if (!budget_.affords(expected_cost_, now)) {
+    next_batch_ =
+        std::max(budget_.when(expected_cost_, now), now + budget_.to_earn(expected_cost_) / kWakesPerSample);
+    return;
+  }
+  Duration before = own_cpu_time();
+  if (now >= next_refresh_) {
+    space_->refresh();
+    next_refresh_ = now + refresh_interval_;
+    refresh_interval_ = std::min(refresh_interval_ * 2, kMostRefresh);
+  }
+  set_batch();
+  Duration cost = own_cpu_time() - before;
+  next_batch_ = now + (options_.limits.per_second > 0
+                           ? kPatience
+                           : std::clamp(budget_.to_earn(cost) * kBatchShare, kPatience, kMostPatience));
 }
 
 Time Sampler::wake(Time now) {
   Time result = now + std::chrono::hours(1);
   for (const Hold& hold : holds_) result = std::min(result, hold.until);
-  if (threads_.size() >= 2 && holds_.empty())
-    result = std::min(result, std::max(next_batch_, budget_.when(expected_cost_, now)));
+  if (threads_.size() >= 2 && holds_.empty()) result = std::min(result, std::max(next_batch_, now));
   return result;
 }
 

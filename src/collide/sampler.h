@@ -100,6 +100,7 @@ class Sampler {
   bool met(const Hold& hold, pid_t& tid, Hit& hit);
   void finish(Hold& hold, Time now);
   void rearm_missed(std::size_t wanted);
+  void set_batch();
 
   pid_t pid_;
   std::shared_ptr<Space> space_;
@@ -117,7 +118,6 @@ class Sampler {
   std::deque<Address> missed_;  // fired when no sample could be paid for; to be tried again
   std::size_t batch_ = 1;
   std::uint64_t fired_at_last_batch_ = 0;
-  Duration patience_;
   Time next_batch_, next_refresh_;
   Duration refresh_interval_;
 };

@@ -15,7 +15,7 @@ constexpr std::uint64_t kSeldom = 16;
 
 }  // namespace
 
-Space::Space(pid_t pid) : pid_(pid), memory_(pid), breakpoints_(memory_) {
+Space::Space(pid_t pid, Guard* guard) : pid_(pid), memory_(pid), breakpoints_(memory_, guard) {
   std::error_code code;
   fs::path theirs = fs::read_symlink(fmt::format("/proc/{}/root", pid), code);
   fs::path ours = fs::read_symlink("/proc/self/root", code);

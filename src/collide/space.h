@@ -22,7 +22,8 @@ namespace duress::collide {
 
 class Space {
  public:
-  explicit Space(pid_t pid);
+  /// `guard`, if there is one, must live longer.
+  explicit Space(pid_t pid, Guard* guard = nullptr);
 
   const TargetMemory& memory() const { return memory_; }
   Breakpoints& breakpoints() { return breakpoints_; }

@@ -23,7 +23,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -41,12 +40,6 @@ namespace fs = std::filesystem;
 constexpr Duration kGrace = std::chrono::seconds(5);  // between asking a program to end and ending it
 constexpr Duration kHeartbeat = std::chrono::milliseconds(500);
 constexpr int kEndingSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-
-Duration own_cpu_time() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
-}
 
 Registers from_user(const user_regs_struct& user) {
   Registers registers;
@@ -98,11 +91,12 @@ class Tracer {
   TraceOptions options_;
   TraceResult result_;
   Hardware hardware_;
+  std::unique_ptr<Guard> guard_;       // before the spaces that use it
   std::unique_ptr<Watch> keeps_warm_;  // the kernel's first event costs 10 ms, so it always has one
   std::map<pid_t, Process> processes_;
   std::map<pid_t, pid_t> process_of_thread_;
-  std::map<pid_t, int> creators_;  // of threads that have not run yet, by their number
-  std::set<pid_t> early_;          // stopped before their creator said who they are
+  std::set<pid_t> unborn_;  // known from their creators, but not stopped yet
+  std::set<pid_t> early_;   // stopped before their creator said who they are
   int signals_ = -1, events_ = -1;
   bool sampling_ = true, leaving_ = false;
   Time start_;
@@ -125,8 +119,8 @@ void Tracer::new_image(pid_t pid) {
   process.exe = link_target(fmt::format("/proc/{}/exe", pid));
   process.cwd = link_target(fmt::format("/proc/{}/cwd", pid));
   process.sampled = elf_class(fmt::format("/proc/{}/exe", pid)) == 64;
-  process.sampler = std::make_unique<Sampler>(pid, std::make_shared<Space>(pid), options_.sampling, hardware_,
-                                              Clock::now());
+  process.sampler = std::make_unique<Sampler>(pid, std::make_shared<Space>(pid, guard_.get()),
+                                              options_.sampling, hardware_, Clock::now());
 }
 
 void Tracer::close_image(pid_t pid) {
@@ -170,6 +164,7 @@ bool Tracer::begin(const sigset_t& mask) {
         "no hardware watchpoints ({}); races are seen only where a value changes; duress doctor says more",
         hardware_.problem));
   }
+  guard_ = Guard::start();
   start_ = Clock::now();
   if (!options_.program.empty()) {
     pid_t pid = start_program(options_.program, mask, result_.start_error);
@@ -223,7 +218,7 @@ void Tracer::reap() {
 
 void Tracer::ended(pid_t tid, int status) {
   early_.erase(tid);
-  creators_.erase(tid);
+  unborn_.erase(tid);
   if (Process* process = process_of(tid); process != nullptr && process->sampler)
     process->sampler->thread_ended(tid);
   if (processes_.count(tid) != 0) {
@@ -268,7 +263,7 @@ void Tracer::stopped(pid_t tid, int status) {
       return;
     }
     case PTRACE_EVENT_STOP:
-      if (creators_.count(tid) != 0) {
+      if (unborn_.count(tid) != 0) {
         start_thread(tid);
       } else if (signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU) {
         ptrace(PTRACE_LISTEN, tid, 0, 0);  // stopped by the user, and stays so until SIGCONT
@@ -298,7 +293,7 @@ void Tracer::born(pid_t parent, int event) {
   bool thread =
       event == PTRACE_EVENT_CLONE && access(fmt::format("/proc/{}/task/{}", pid, child).c_str(), F_OK) == 0;
   process_of_thread_[child] = thread ? pid : child;
-  creators_[child] = 0;
+  unborn_.insert(child);
   if (!thread) {
     Process& made = processes_[child];
     made.exe = process->exe;
@@ -313,7 +308,7 @@ void Tracer::born(pid_t parent, int event) {
         made.copied_from = nullptr;
         space = process->sampler->shared_space();
       } else {
-        space = std::make_shared<Space>(child);
+        space = std::make_shared<Space>(child, guard_.get());
       }
       made.sampler =
           std::make_unique<Sampler>(child, std::move(space), options_.sampling, hardware_, Clock::now());
@@ -324,7 +319,7 @@ void Tracer::born(pid_t parent, int event) {
 
 /// Both sides have stopped: the new thread can run.
 void Tracer::start_thread(pid_t tid) {
-  creators_.erase(tid);
+  unborn_.erase(tid);
   Process& process = *process_of(tid);
   if (process.copied_from != nullptr && process.copied_from->sampler && process.sampler)
     process.copied_from->sampler->space().breakpoints().clean(process.sampler->space().memory());
@@ -477,7 +472,7 @@ void Tracer::detach() {
       continue;
     }
     const int event = status >> 16;
-    bool is_child = process_of_thread_.count(tid) == 0 || creators_.count(tid) != 0;
+    bool is_child = process_of_thread_.count(tid) == 0 || unborn_.count(tid) != 0;
     if (event == PTRACE_EVENT_STOP && !is_child) {
       std::uint64_t pending = 0;
       std::string text = read_file(fmt::format("/proc/{}/status", tid));
@@ -493,7 +488,7 @@ void Tracer::detach() {
       continue;
     }
     stopped(tid, status);
-    if (process_of_thread_.count(tid) != 0 && creators_.count(tid) == 0 &&
+    if (process_of_thread_.count(tid) != 0 && unborn_.count(tid) == 0 &&
         ptrace(PTRACE_INTERRUPT, tid, 0, 0) == 0)
       waiting.insert(tid);
   }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 unsigned flags;
-int same;
+int same = 5;
 long debug_level;
 volatile int ready;
 int state;

@@ -17,6 +17,7 @@ The expected verdict is written in the program itself, in comment lines before t
   // PLUGIN: file.cc                 the same, but not linked: the program opens $PLUGIN by dlopen
   // SUITE: fast                     also part of the fast suite, at the last of its levels
   // EXPECT-VERDICT: NAME VERDICT    what duress classify says; checked by tests/classify
+  // EXPECT-VERIFY: ...              what duress verify says; checked by tests/verify
   // OTHER-TOOLS: differ (why)       --tool=tsan is expected to judge otherwise; not checked there
 
 Exit code of `duress run`: 66 if a race is expected, else the program's own. The program is also
@@ -83,8 +84,8 @@ class Program:
             self.fast = value == "fast"
         elif key == "OTHER-TOOLS":
             self.others_differ = True
-        elif key == "EXPECT-VERDICT":
-            pass  # of duress classify: tests/classify
+        elif key in ("EXPECT-VERDICT", "EXPECT-VERIFY"):
+            pass  # of duress classify and verify: tests/classify, tests/verify
         elif key.startswith(("EXPECT", "RUN")):
             raise ValueError(f"{self.path}: unknown statement {key}")
 

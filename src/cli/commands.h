@@ -38,6 +38,7 @@ int run_command(const Arguments& arguments);
 int explore_command(const Arguments& arguments);
 int replay_command(const Arguments& arguments);
 int classify_command(const Arguments& arguments);
+int verify_command(const Arguments& arguments);
 int list_command(const Arguments& arguments);
 int doctor_command(const Arguments& arguments);
 int cmake_command(const Arguments& arguments);

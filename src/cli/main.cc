@@ -23,6 +23,8 @@ const std::vector<Command>& commands() {
        replay_command},
       {"classify", "classify [OPTIONS] -- PROG ARGS",
        "say of each race whether it is destructive, with a replay", classify_command},
+      {"verify", "verify [OPTIONS] -- PROG ARGS", "look at every interleaving: a proof, or one that fails",
+       verify_command},
       {"list", "list [KIND]", "the names that options take: analyses, strategies, models, heuristics",
        list_command},
       {"doctor", "doctor", "what works on this machine, and the command that fixes what does not",

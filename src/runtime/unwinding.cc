@@ -48,9 +48,8 @@ u64 unwound_state(uptr caller, uptr top) {
   LocalState state = {caller, 0, caller};
   _Unwind_Backtrace(&LocalState::step, &state);
   if (!state.stack) return 0;
-  constexpr uptr kMost = 16384;
-  uptr end = top > state.stack ? top : state.stack + kMost;
-  for (uptr at = state.stack; at + 8 <= end; at += 8) {
+  if (top <= state.stack) return 0;
+  for (uptr at = state.stack; at + 8 <= top; at += 8) {
     state.hash = mix(state.hash ^ *reinterpret_cast<const u64*>(at)) + 1;
   }
   return state.hash ? state.hash : 1;

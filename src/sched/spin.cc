@@ -55,7 +55,7 @@ void Scheduler::look_for_spinning(Strand* s) {
     return;
   }
   u64 state = surroundings_.local_state(*s);
-  bool same = state == visit->state && spin.locked == 0;
+  bool same = state != 0 && state == visit->state && spin.locked == 0;
   if (!same && visit->repeats > kMostRepeats) {
     log_->limits |= StepLog::kSpinning;
     same = true;

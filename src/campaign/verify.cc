@@ -192,17 +192,18 @@ void Verifier::take(Outcome& outcome) {
   for (const finding::ProcessLog& process : outcome.logs.run.processes)
     result_.incomplete.insert(process.incomplete.begin(), process.incomplete.end());
   if (const finding::ProcessLog* process = outcome.logs.process()) {
-    std::set<std::string> here;
-    bool fresh = false;
-    for (const finding::RaceRecord& race : process->races) here.insert(race_key(race));
-    for (const std::string& key : here) {
+    std::map<std::string, const finding::RaceRecord*> here;
+    for (const finding::RaceRecord& race : process->races) here.try_emplace(race_key(race), &race);
+    for (const auto& [key, race] : here) {
       auto [it, is_new] = known_races_.try_emplace(key, result_.racy.size());
-      fresh |= is_new;
-      if (!is_new) ++result_.racy[it->second].executions;
-    }
-    if (fresh) {
+      if (!is_new) {
+        ++result_.racy[it->second].executions;
+        continue;
+      }
       RacyExecution racy;
+      racy.key = key;
       racy.log = *process;
+      racy.log.races = {*race};
       racy.trail = execution.trail;
       racy.switches = execution.record.switches;
       racy.executions = 1;
@@ -238,7 +239,7 @@ bool Verifier::explore(const std::atomic<bool>& stop) {
   Preemptions bound_by{setup_.preemptions};
   if (setup_.preemptions >= 0) explorer.admit_only(&Preemptions::admit, &bound_by);
   Pool pool(*this, workers_.size());
-  result_.interleavings = 0;
+  result_.interleavings = result_.skipped = 0;
   result_.racy.clear();
   result_.found.clear();
   known_races_.clear();
@@ -288,8 +289,12 @@ bool Verifier::explore(const std::atomic<bool>& stop) {
       halt_ = true;
       return true;
     }
-    ++result_.interleavings;
-    take(*outcome);
+    if (within_bound(execution)) {
+      ++result_.interleavings;
+      take(*outcome);
+    } else {
+      ++result_.skipped;
+    }
     if (!explorer.learn(plan.ticket, execution.steps.data(), static_cast<u32>(execution.steps.size())))
       ++diverged_;
     if (progress_) progress_(result_.interleavings, explorer.nodes(), now() - started);
@@ -308,14 +313,24 @@ bool Verifier::explore(const std::atomic<bool>& stop) {
   }
   result_.complete = explorer.done();
   result_.redundant = explorer.redundant();
-  result_.skipped = explorer.skipped();
+  result_.skipped += explorer.skipped();
   if (!bound.empty()) result_.bounds.push_back(bound);
-  if (explorer.skipped() != 0)
+  if (result_.skipped != 0)
     result_.bounds.push_back("only interleavings with at most " + std::to_string(setup_.preemptions) +
-                             " preemptions: " + std::to_string(explorer.skipped()) +
-                             " branches were left out");
+                             " preemptions: " + std::to_string(result_.skipped) + " others were left out");
   halt_ = true;
   return false;
+}
+
+/// Whether the execution is one of those that were asked for, with few enough preemptions.
+bool Verifier::within_bound(const Execution& execution) const {
+  if (setup_.preemptions < 0) return true;
+  std::vector<const exhaustive::Step*> steps;
+  for (const exhaustive::Step& step : execution.steps) {
+    if (!step.is(exhaustive::Step::kAfter) && !step.is(exhaustive::Step::kPending)) steps.push_back(&step);
+  }
+  return least_preemptions(steps.data(), static_cast<u32>(steps.size())) <=
+         static_cast<u32>(setup_.preemptions);
 }
 
 /// Gives its strands the numbers that they have in all executions.
@@ -377,8 +392,8 @@ VerifyResult Verifier::run(const std::atomic<bool>& stop) {
                                std::to_string(diverged_) + " times");
     for (const std::string& what : result_.incomplete) result_.bounds.push_back("not controlled: " + what);
     result_.complete = result_.complete && result_.bounds.empty();
-    for (auto& [key, index] : known_races_) minimise_race(result_.racy[index], key);
     for (RacyExecution& racy : result_.racy) {
+      minimise_race(racy);
       racy.token = make_token(base_plan().replaying({}), racy.trail, setup_.worker.target[0]);
       result_.races.processes.push_back(racy.log);
     }
@@ -394,7 +409,7 @@ VerifyResult Verifier::run(const std::atomic<bool>& stop) {
 }
 
 /// The same race with fewer switches.
-void Verifier::minimise_race(RacyExecution& racy, const std::string& key) {
+void Verifier::minimise_race(RacyExecution& racy) {
   if (!setup_.minimise || racy.switches == 0) return;
   Worker& worker = *workers_[0];
   auto replay = [&](const Trail& trail) -> std::optional<Attempt> {
@@ -404,7 +419,7 @@ void Verifier::minimise_race(RacyExecution& racy, const std::string& key) {
     if (!execution) return std::nullopt;
     RunLogs logs = worker.take_logs(*execution);
     Attempt attempt;
-    attempt.same = has_race(logs, key);
+    attempt.same = has_race(logs, racy.key);
     attempt.switches = execution->record.switches;
     attempt.choices = execution->record.choices;
     attempt.strands = execution->record.strands;

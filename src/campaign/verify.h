@@ -37,7 +37,8 @@ struct VerifySetup {
 
 /// A pair of accesses that raced, and an execution that shows it.
 struct RacyExecution {
-  finding::ProcessLog log;  // with all that raced in it
+  std::string key;          // which two accesses
+  finding::ProcessLog log;  // with this race
   Trail trail;
   u64 switches = 0;
   u64 executions = 0;  // in how many the pair raced
@@ -79,8 +80,9 @@ class Verifier {
   bool explore(const std::atomic<bool>& stop);
   void take(Outcome& outcome);
   void renumber(Execution& execution);
+  bool within_bound(const Execution& execution) const;
   void minimise_found(Found& found);
-  void minimise_race(RacyExecution& racy, const std::string& key);
+  void minimise_race(RacyExecution& racy);
   void keep(Found& found);
   Outcome judge(Worker& worker, const Plan& plan, std::optional<Execution> execution);
 

@@ -58,10 +58,19 @@ std::string side_text(const finding::AccessReport& side) {
                      site.function, fs::path(site.file).filename().string(), site.line, locks);
 }
 
+/// The execution that shows the race, found by the id that its log gives.
 const campaign::RacyExecution* shown_by(const finding::Race& race, const VerifyResult& result) {
-  // The first execution whose log has a race on that pair of lines; a report groups by place.
-  (void)race;
-  return result.racy.empty() ? nullptr : &result.racy[0];
+  for (const campaign::RacyExecution& racy : result.racy) {
+    finding::RunLog log;
+    log.processes.push_back(racy.log);
+    report::Report one;
+    report::Suppressions none;
+    report::fill_report(log, none, one);
+    for (const finding::Race& other : one.races) {
+      if (other.id == race.id) return &racy;
+    }
+  }
+  return nullptr;
 }
 
 void print_race(const finding::Race& race, const VerifyResult& result, const VerifyOptions& options) {
@@ -71,7 +80,8 @@ void print_race(const finding::Race& race, const VerifyResult& result, const Ver
   if (options.quiet) return;
   for (const finding::AccessReport& side : race.sites) fmt::print("{}\n", side_text(side));
   if (const campaign::RacyExecution* racy = shown_by(race, result)) {
-    fmt::print("  in an interleaving with {}\n", campaign::switches_text(racy->switches));
+    fmt::print("  in {} of {}; the shortest found needs {}\n", number_text(racy->executions),
+               interleavings_text(result.interleavings), campaign::switches_text(racy->switches));
     if (!racy->token.empty() && racy->token.size() < 400) fmt::print("  token: {}\n", racy->token);
   }
 }

@@ -98,7 +98,7 @@ def main():
     work.mkdir(parents=True, exist_ok=True)
     failed = count = 0
     for folder in arguments.paths:
-        for path in sorted(folder.rglob("*.cc")) if folder.is_dir() else [folder]:
+        for path in sorted(folder.resolve().rglob("*.cc")) if folder.is_dir() else [folder.resolve()]:
             if "EXPECT-VERIFY" not in statements(path):
                 continue
             for flag, expected in variants(path):

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An atomic that is read and written in two steps. Four interleavings of two threads lose an update.
+// An atomic that is read and written in two steps. Of four classes two lose an update.
 //
-// EXPECT-VERIFY: 6 failure assertion
+// EXPECT-VERIFY: 4 failure assertion
 #include <atomic>
 #include <cassert>
 #include <thread>

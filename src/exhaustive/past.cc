@@ -119,6 +119,7 @@ bool Past::written_without(const Step& step, u32 earlier) const {
       if (!overlap(other.touch[at % kTouches], step.touch[t])) continue;
       if (other.strand == step.strand) {
         if (entries_[i].index <= first) break;
+        if (at % kTouches != 0) continue;  // it waited for this, but did not look
         if (between) return true;
         looked = true;
         continue;

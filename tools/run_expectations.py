@@ -18,6 +18,7 @@ The expected verdict is written in the program itself, in comment lines before t
   // SUITE: fast                     also part of the fast suite, at the last of its levels
   // EXPECT-VERDICT: ...             what duress classify says; checked by tests/classify, tests/papers
   // EXPECT-RATE: ... EXPECT-PAIR: ...  what the papers say; checked by tests/papers, tests/explore
+  // EXPECT-VERIFY: ...              what duress verify says; checked by tests/verify
   // OTHER-TOOLS: differ (why)       --tool=tsan is expected to judge otherwise; not checked there
 
 Exit code of `duress run`: 66 if a race is expected, else the program's own. The program is also
@@ -84,7 +85,7 @@ class Program:
             self.fast = value == "fast"
         elif key == "OTHER-TOOLS":
             self.others_differ = True
-        elif key in ("EXPECT-VERDICT", "EXPECT-VERDICT-LATER", "EXPECT-RATE", "EXPECT-PAIR"):
+        elif key in ("EXPECT-VERDICT", "EXPECT-VERDICT-LATER", "EXPECT-RATE", "EXPECT-PAIR", "EXPECT-VERIFY"):
             pass  # of other tests
         elif key.startswith(("EXPECT", "RUN")):
             raise ValueError(f"{self.path}: unknown statement {key}")

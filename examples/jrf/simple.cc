@@ -4,6 +4,8 @@
 //
 // EXPECT-RACE: Simple::data write-read @produce @consume
 // EXPECT-RACE: Simple::done write-read @notify @spin
+// EXPECT-VERIFY: * race Simple::data
+// EXPECT-VERIFY: * race Simple::done
 #include <thread>
 
 #include "invisible_barrier.h"

@@ -3,6 +3,7 @@
 // Java RaceFinder, class SimpleVolatile: Java's volatile flag is std::atomic in C++. No race.
 //
 // EXPECT-NO-RACE
+// EXPECT-VERIFY: * none
 // SUITE: fast
 #include <atomic>
 #include <thread>

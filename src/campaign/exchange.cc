@@ -89,13 +89,23 @@ bool Exchange::put(const Plan& plan) {
   head.pairs = static_cast<u32>(plan.pairs.size());
   head.deviations = plan.trail.size();
   head.predictions = static_cast<u32>(plan.predictions.size());
+  head.picks = static_cast<u32>(plan.picks.size());
   if (head.bytes() > trail::kRequestBytes) return false;
   *request_ = head;
   std::copy(plan.sites.begin(), plan.sites.end(), request_->site_keys());
   std::copy(plan.pairs.begin(), plan.pairs.end(), request_->site_pairs());
   std::copy(plan.trail.begin(), plan.trail.end(), request_->trail());
   std::copy(plan.predictions.begin(), plan.predictions.end(), request_->predicted());
+  std::copy(plan.picks.begin(), plan.picks.end(), request_->picked());
   *record_ = trail::Record{};
+  if (head.steps != 0) {
+    exhaustive::StepLog& log = *step_log();
+    log.count = log.limits = log.room = 0;
+    log.strands = static_cast<u32>(std::max<std::size_t>(1, plan.origins.size()));
+    log.spins = static_cast<u32>(plan.spins.size());
+    std::copy(plan.origins.begin(), plan.origins.end(), log.origins);
+    std::copy(plan.spins.begin(), plan.spins.end(), log.spin);
+  }
   return true;
 }
 
@@ -105,6 +115,24 @@ void Exchange::take(Execution& execution) const {
   execution.trail.assign(record_->trail(), record_->trail() + count);
   u64 profiled = std::min(execution.record.profiled, trail::kMostProfiled);
   execution.profile.assign(record_->profile(), record_->profile() + profiled);
+  if (request_->steps == 0) return;
+  const exhaustive::StepLog& log = *step_log();
+  execution.limits = log.limits;
+  u32 steps = std::min(log.count, exhaustive::kMostSteps);
+  execution.steps.assign(log.steps, log.steps + steps);
+  for (const exhaustive::Step& step : execution.steps) {
+    bool sound = step.strand < exhaustive::kMostStrands && step.other < exhaustive::kMostStrands &&
+                 step.value <= exhaustive::kMostStrands && step.touches <= exhaustive::Step::kMostTouches;
+    if (sound) continue;
+    execution.steps.clear();  // written over
+    break;
+  }
+  execution.origins.assign(log.origins, log.origins + std::min(log.strands, exhaustive::kMostStrands));
+  execution.spins.assign(log.spin, log.spin + std::min(log.spins, exhaustive::StepLog::kMostSpins));
+}
+
+exhaustive::StepLog* Exchange::step_log() const {
+  return reinterpret_cast<exhaustive::StepLog*>(reinterpret_cast<char*>(record_) + trail::kStepsOffset);
 }
 
 }  // namespace duress::campaign

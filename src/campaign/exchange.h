@@ -29,6 +29,7 @@ class Exchange {
 
  private:
   Exchange() = default;
+  exhaustive::StepLog* step_log() const;
   std::string request_path_, record_path_;
   trail::Request* request_ = nullptr;
   trail::Record* record_ = nullptr;

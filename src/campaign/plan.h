@@ -8,6 +8,7 @@
 
 #include "event/memory_models.h"
 #include "event/strategies.h"
+#include "exhaustive/step_log.h"
 #include "trail/execution.h"
 
 namespace duress::campaign {
@@ -28,7 +29,10 @@ struct Plan {
   std::vector<u32> sites;
   std::vector<trail::SitePair> pairs;
   Trail trail;
-  std::vector<trail::Prediction> predictions;  // values of the future that loads shall return
+  std::vector<trail::Prediction> predictions;        // values of the future that loads shall return
+  std::vector<trail::Pick> picks;                    // what the exhaustive strategy chooses first
+  std::vector<exhaustive::StepLog::Origin> origins;  // executions by steps: strands that are known
+  std::vector<u64> spins;                            // and places of loops that wait
 
   StrategyId strategy() const { return static_cast<StrategyId>(head.strategy); }
   /// The same execution again, following `choices` instead of a strategy.
@@ -41,6 +45,7 @@ inline Plan Plan::replaying(Trail choices) const {
   // Clocks decide which values are legal; rc11 has them without being told.
   plan.head.detect = head.model && head.model != kRc11Model ? trail::kDetectClocks : trail::kDetectNothing;
   plan.pairs.clear();
+  plan.picks.clear();
   plan.trail = std::move(choices);
   return plan;
 }
@@ -48,7 +53,11 @@ inline Plan Plan::replaying(Trail choices) const {
 /// How an execution went, as far as record, waiting and captured streams tell.
 struct Execution {
   trail::Record record;
-  Trail trail;                             // what was chosen; with it the same execution comes again
+  Trail trail;                          // what was chosen; with it the same execution comes again
+  std::vector<exhaustive::Step> steps;  // of an execution by steps
+  std::vector<exhaustive::StepLog::Origin> origins;
+  std::vector<u64> spins;
+  u32 limits = 0;                          // exhaustive::StepLog::Limit
   std::vector<trail::Prediction> profile;  // if the plan asked for one, in the order of the loads
   int pid = 0;                             // of the process that ran it
   int status = 0;                          // as waitpid gives it

@@ -317,13 +317,16 @@ std::string check(ExploreOptions& options, bool runs_given) {
   campaign::SearchSetup& setup = options.setup;
   StrategyId id{};
   if (setup.search.strategy != "portfolio" &&
-      (!campaign::strategy_from_name(setup.search.strategy.c_str(), id) || id == StrategyId::kReplay)) {
+      (!campaign::strategy_from_name(setup.search.strategy.c_str(), id) || id == StrategyId::kReplay ||
+       id == StrategyId::kExhaustive)) {
     std::vector<std::string> known;
     for (const Catalog& catalog : catalogs()) {
       if (catalog.kind != std::string("strategies")) continue;
       for (const Named& strategy : catalog.entries) known.emplace_back(strategy.name);
     }
-    std::erase_if(known, [](const std::string& name) { return name == "free" || name == "replay"; });
+    std::erase_if(known, [](const std::string& name) {
+      return name == "free" || name == "replay" || name == "exhaustive";
+    });
     return fmt::format("no strategy to search with is named '{}'{} (known: {})", setup.search.strategy,
                        nearest_hint(setup.search.strategy, known), fmt::join(known, ", "));
   }

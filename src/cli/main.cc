@@ -27,6 +27,8 @@ const std::vector<Command>& commands() {
        trace_command},
       {"collide", "collide [OPTIONS] -- PROG ARGS | -p PID",
        "sample an unmodified program, started or running, for races", collide_command},
+      {"verify", "verify [OPTIONS] -- PROG ARGS", "look at every interleaving: a proof, or one that fails",
+       verify_command},
       {"list", "list [KIND]", "the names that options take: analyses, strategies, models, heuristics",
        list_command},
       {"doctor", "doctor", "what works on this machine, and the command that fixes what does not",

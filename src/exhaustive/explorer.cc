@@ -291,7 +291,19 @@ void Explorer::insert(Node* at, const Reversal* reversal) {
   add_branch(at);
 }
 
+bool Explorer::admits(const Node* at) {
+  if (!admit_) return true;
+  List<const Step*> steps(arena_);
+  steps.resize(at->depth);
+  for (const Node* up = at; up->parent; up = up->parent) steps[up->depth - 1] = &up->step;
+  for (u32 k = 0; k < wanted_.size(); ++k) steps.push(&wanted_step(k));
+  if (admit_(admit_context_, steps.data(), steps.size())) return true;
+  ++skipped_;
+  return false;
+}
+
 void Explorer::add_branch(Node* at) {
+  if (!admits(at)) return;
   Node* n = at;
   for (u32 k = 0; k < wanted_.size(); ++k) n = make_node(n, wanted_step(k));
   for (Node* up = n; up; up = up->parent) ++up->open;

@@ -42,6 +42,30 @@ class Explorer {
   bool learn(Node* ticket, const Step* steps, u32 count);
   bool done() const;
 
+  /// What will be given out, the next ones first, unless more is learned that comes before it. Whatever is
+  /// here will be given out exactly so.
+  struct Upcoming {
+    u64 serial;  // of the ticket
+    const Pick* picks;
+    u32 count;
+  };
+  template <typename Tell>
+  void upcoming(u32 most, Tell tell) {
+    List<Pick> picks(arena_);
+    const Node* n = path_.last();
+    const Node* before = nullptr;  // the part below is told
+    for (; n && most; before = n, n = n->parent) tell_below(n, before, picks, most, tell);
+  }
+
+  /// Asked before a branch is added: whether executions that begin with these steps are wanted. What is not
+  /// is counted.
+  using Admit = bool (*)(void* context, const Step* const* steps, u32 count);
+  void admit_only(Admit admit, void* context) {
+    admit_ = admit;
+    admit_context_ = context;
+  }
+  u64 skipped() const { return skipped_; }
+
   u64 learned() const { return learned_; }
   /// Executions that turned out to be equal to others. 0 unless the program does not follow its plans.
   u64 redundant() const { return redundant_; }
@@ -83,6 +107,23 @@ class Explorer {
   bool has_predecessor(u32 k);
   const Step& wanted_step(u32 k) const;
 
+  template <typename Tell>
+  void tell_below(const Node* n, const Node* before, List<Pick>& picks, u32& most, Tell& tell) {
+    if (!n->open || !most) return;
+    if (!n->first) {
+      picks.resize(n->depth);
+      for (const Node* up = n; up->parent; up = up->parent)
+        picks[up->depth - 1] = {up->step.strand, up->step.value};
+      --most;
+      tell(Upcoming{n->serial, picks.data(), n->depth});
+      return;
+    }
+    for (const Node* c = n->first; c; c = c->next) {
+      if (c != before) tell_below(c, nullptr, picks, most, tell);
+    }
+  }
+  bool admits(const Node* at);
+
   static constexpr u32 kReversed = ~0u;
 
   Arena& arena_;
@@ -96,6 +137,9 @@ class Explorer {
   List<Pick> picks_;
   Node* root_;
   Node* spare_ = nullptr;
+  Admit admit_ = nullptr;
+  void* admit_context_ = nullptr;
+  u64 skipped_ = 0;
   u64 serials_ = 0;
   u64 learned_ = 0, redundant_ = 0, diverged_ = 0, nodes_ = 0;
 };

@@ -95,27 +95,41 @@ void Past::widen(u32 strand) {
 
 /// Whether the step could have been done before that entry, which conflicts with it.
 bool Past::could_precede(const Step& step, u32 earlier) const {
-  if (step.is(Step::kAwaits)) {
-    // Another write must have come since it looked, one that does not depend on the earlier step.
-    for (u32 t = 0; t < step.touches; ++t) {
-      i64 at = const_cast<Past*>(this)->head(granule_of(step.touch[t].object));
-      for (; at >= 0; at = entries_[static_cast<u32>(at / kTouches)].link[at % kTouches]) {
-        u32 i = static_cast<u32>(at / kTouches);
-        const Step& other = entries_[i].step;
-        if (!overlap(other.touch[at % kTouches], step.touch[t])) continue;
-        if (other.strand == step.strand) break;
-        if (other.touch[at % kTouches].mode != Mode::kWrite) continue;
-        if (i != earlier && !before(earlier, i)) return true;
-      }
-    }
-    return false;
-  }
+  if (step.is(Step::kAwaits) && !written_without(step, earlier)) return false;
   if (!may_wait(step.kind)) return true;
   const Step& other = entries_[earlier].step;
   for (u32 t = 0; t < other.touches; ++t) {
     if (overlap(other.touch[t], step.touch[0])) return enabled(step.kind, other.touch[t].before);
   }
   return true;
+}
+
+/// Whether another write came since the step's strand looked, one that does not depend on the earlier step.
+bool Past::written_without(const Step& step, u32 earlier) const {
+  i64 last = last_[step.strand];
+  u32 own = last >= 0 ? entries_[static_cast<u32>(last)].index : 0;
+  u32 first = own > step.other ? own - step.other : 0;  // its entries after this one looked
+  for (u32 t = 0; t < step.touches; ++t) {
+    i64 at = const_cast<Past*>(this)->head(granule_of(step.touch[t].object));
+    bool looked = false;
+    bool between = false;  // a write before one of its looks; counts if an earlier look is found
+    for (; at >= 0; at = entries_[static_cast<u32>(at / kTouches)].link[at % kTouches]) {
+      u32 i = static_cast<u32>(at / kTouches);
+      const Step& other = entries_[i].step;
+      if (!overlap(other.touch[at % kTouches], step.touch[t])) continue;
+      if (other.strand == step.strand) {
+        if (entries_[i].index <= first) break;
+        if (at % kTouches != 0) continue;  // it waited for this, but did not look
+        if (between) return true;
+        looked = true;
+        continue;
+      }
+      if (other.touch[at % kTouches].mode != Mode::kWrite || i == earlier || before(earlier, i)) continue;
+      if (!looked) return true;
+      between = true;
+    }
+  }
+  return false;
 }
 
 /// Goes back through what touched the same objects, latest first. `all` becomes what the step comes after.

@@ -121,6 +121,7 @@ class Past {
   void pop();
   void scan(const Step& step, i64 last, Clock* all, List<Reversal>& reversals);
   bool could_precede(const Step& step, u32 earlier) const;
+  bool written_without(const Step& step, u32 earlier) const;
 
   List<Entry> entries_;
   List<Clock> clocks_;

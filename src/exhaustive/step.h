@@ -41,7 +41,7 @@ struct Step {
   OpKind kind = OpKind::kStart;
   u8 flags = 0;
   u8 strand = 0;
-  u8 other = 0;
+  u8 other = 0;  // kAfter: whom it goes on after; kAwaits: how many of its own last steps looked in vain
   u8 touches = 0;
   u8 value = 0;      // of a signal: 1 + the strand that it woke; 0: none
   u64 expected = 0;  // kCompares

@@ -27,10 +27,16 @@ struct StepLog {
     bool operator==(const Origin&) const = default;
   };
 
+  /// Places where a strand came again with nothing done in between. There its local state is looked at, from
+  /// the first time on; so whoever finds a new one must begin anew.
+  static constexpr u32 kMostSpins = 64;
+
   u32 count = 0, room = 0;
   u32 limits = 0;
   u32 strands = 1;  // known ones; number 0 is the first
   Origin origins[kMostStrands] = {};
+  u32 spins = 0;  // known ones
+  u64 spin[kMostSpins] = {};
   Step steps[1];  // `room` of them
 
   static constexpr u64 bytes(u32 room) { return sizeof(StepLog) + room * sizeof(Step); }

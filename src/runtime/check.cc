@@ -314,8 +314,8 @@ void prepare() {
   check.record = static_cast<trail::Record*>(map_memory(trail::kRecordBytes));
   locations = static_cast<Location*>(map_memory(kLocations * sizeof(Location)));
   if (!check.request || !check.record || !locations) fatal("out of memory for duress::check");
-  static sched::Scheduler::Surroundings surroundings = {stuck,       CheckTrace::dump, no_carrier,
-                                                        nobody_left, CheckTrace::step, control_state};
+  static sched::Scheduler::Surroundings surroundings = {
+      stuck, CheckTrace::dump, no_carrier, nobody_left, CheckTrace::step, control_state, control_local_state};
   g_scheduler = new (map_memory(sizeof(sched::Scheduler))) sched::Scheduler(text_arena, surroundings);
   step_log =
       static_cast<exhaustive::StepLog*>(map_memory(exhaustive::StepLog::bytes(exhaustive::kMostSteps)));
@@ -342,9 +342,13 @@ bool explore_all(DuressCheck& c) {
   constexpr u64 kMostNodes = u64{1} << 24;  // about 4 GiB
   u64 deadline = c.seconds > 0 ? real_nanoseconds() + static_cast<u64>(c.seconds * 1e9) : 0;
   Arena arena;
-  bool failed = false;
+  bool failed = false, again = true;
   u32 limits = 0;
-  {
+  while (again) {
+    again = false;
+    c.executions = 0;
+    c.bound = nullptr;
+    limits = 0;
     exhaustive::Explorer explorer(arena);
     exhaustive::Explorer::Plan plan;
     for (; !failed && explorer.next(&plan); ++c.executions) {
@@ -364,8 +368,13 @@ bool explore_all(DuressCheck& c) {
       r.steps = 1;
       r.picks = plan.count;
       memcpy(r.picked(), plan.picks, plan.count * sizeof *plan.picks);
+      u32 spins = step_log->spins;
       failed = execute();
       limits |= step_log->limits;
+      if (!failed && step_log->spins > spins) {  // a loop that waits was found: see sched/spin.cc
+        again = true;
+        break;
+      }
       if (!explorer.learn(plan.ticket, step_log->steps, step_log->count)) {
         c.bound = "the closure does not do the same again under the same schedule";
       }
@@ -465,6 +474,7 @@ DURESS_EXPORT int __duress_check(DuressCheck* asked) {
   if (asked->exhaustive) {
     g_plain_matters = false;
     step_log->strands = 1;
+    step_log->spins = 0;
   } else {
     g_learn_access = learn_access;
   }

@@ -22,6 +22,7 @@
 
 namespace duress {
 
+thread_local uptr t_hook_caller __attribute__((tls_model("initial-exec"))) = 0;
 thread_local sched::Strand* t_strand __attribute__((tls_model("initial-exec"))) = nullptr;
 sched::Scheduler* g_scheduler = nullptr;
 void (*g_trace_value)(u64 value, u32 size) = nullptr;
@@ -174,6 +175,7 @@ exhaustive::StepLog* step_log(trail::Record* record) {
   auto* log = reinterpret_cast<exhaustive::StepLog*>(reinterpret_cast<char*>(record) + trail::kStepsOffset);
   static_assert(exhaustive::StepLog::bytes(exhaustive::kMostSteps) <= trail::kStepsBytes);
   log->room = exhaustive::kMostSteps;
+  if (log->strands == 0) log->strands = 1;
   return log;
 }
 
@@ -215,8 +217,8 @@ void control_begin() {
     fatal("the request is of another version of duress");
   }
   Runtime& rt = *g_runtime;
-  static sched::Scheduler::Surroundings surroundings = {stuck,       dump_strand, start_carrier,
-                                                        nobody_left, trace,       control_state};
+  static sched::Scheduler::Surroundings surroundings = {stuck, dump_strand,   start_carrier,      nobody_left,
+                                                        trace, control_state, control_local_state};
   g_scheduler = new (map_memory(sizeof(sched::Scheduler))) sched::Scheduler(rt.arena, surroundings);
   if (g_request->steps) g_scheduler->set_step_log(step_log(g_record));
   rt.points.apply(*g_request);
@@ -350,6 +352,12 @@ u64 control_state(const Operation& operation) {
   }
 }
 
+u64 control_local_state(const sched::Strand& strand) {
+  const Operation& operation = strand.next;
+  return unwound_state(is_access(operation.kind) ? t_hook_caller : operation.place,
+                       reinterpret_cast<uptr>(strand.job_frame));
+}
+
 // ---- accesses
 // --------------------------------------------------------------------------------------------------
 
@@ -366,6 +374,13 @@ static void end_long_run(const DuressSite* site) {
 
 bool control_access(const void* p, u64 size, bool write, const DuressSite* site) {
   if (g_learn_access) g_learn_access(p, size, write, site);
+  if (write && scheduler().by_steps()) {
+    // What lies on its own stack is a part of its local state.
+    uptr top = reinterpret_cast<uptr>(t_strand->job_frame),
+         here = reinterpret_cast<uptr>(__builtin_frame_address(0));
+    uptr at = address_of(p);
+    if (at < here || at >= (top ? top : here + (u64{1} << 20))) scheduler().wrote_plain();
+  }
   u32 key = g_runtime->points.point(site);
   if (!key && g_request->points != trail::Points::kAll) {
     if (DURESS_UNLIKELY(g_request->points == trail::Points::kLongRuns)) end_long_run(site);

@@ -150,6 +150,10 @@ inline void control_point(OpKind kind, const volatile void* object, uptr pc, u32
 inline constexpr u32 kReadWriteLock = 1;
 /// The state of a semaphore or of such a lock, for executions by steps.
 u64 control_state(const Operation& operation);
+/// What the running strand remembers, as one number: registers and stack of the program's code.
+u64 control_local_state(const sched::Strand& strand);
+/// Where the hook that runs was called from.
+extern thread_local uptr t_hook_caller __attribute__((tls_model("initial-exec")));
 
 /// Before a call that could wait for a descriptor: waits until it would not. Nothing if it does not block.
 void control_await_descriptor(int fd, short events, uptr pc);

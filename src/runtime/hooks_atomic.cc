@@ -330,18 +330,25 @@ T atomic_cas(void* p, T expected, T desired, MemoryOrder success, MemoryOrder fa
 using namespace duress;
 
 #define DURESS_EXPORT extern "C" __attribute__((visibility("default")))
+/// Only while somebody schedules: who called, for what the caller remembers.
+#define DURESS_NOTE_CALLER() \
+  if (DURESS_UNLIKELY(controlled() != nullptr)) t_hook_caller = DURESS_CALLER_PC
 #define DURESS_ATOMIC_HOOKS(N, T)                                                                  \
   DURESS_EXPORT T __duress_atomic_load##N(const void* p, u32 order, const DuressSite* s) {         \
+    DURESS_NOTE_CALLER();                                                                          \
     return atomic_load<T>(p, static_cast<MemoryOrder>(order), s);                                  \
   }                                                                                                \
   DURESS_EXPORT void __duress_atomic_store##N(void* p, T v, u32 order, const DuressSite* s) {      \
+    DURESS_NOTE_CALLER();                                                                          \
     atomic_store<T>(p, v, static_cast<MemoryOrder>(order), s);                                     \
   }                                                                                                \
   DURESS_EXPORT T __duress_atomic_rmw##N(void* p, T v, u32 op, u32 order, const DuressSite* s) {   \
+    DURESS_NOTE_CALLER();                                                                          \
     return atomic_rmw<T>(p, v, op, static_cast<MemoryOrder>(order), s);                            \
   }                                                                                                \
   DURESS_EXPORT T __duress_atomic_cas##N(void* p, T expected, T desired, u32 success, u32 failure, \
                                          const DuressSite* s) {                                    \
+    DURESS_NOTE_CALLER();                                                                          \
     return atomic_cas<T>(p, expected, desired, static_cast<MemoryOrder>(success),                  \
                          static_cast<MemoryOrder>(failure), s);                                    \
   }

@@ -182,6 +182,8 @@ void SitePoints::apply(const trail::Request& request) {
     if (tracks_plain(request)) mark_variables(units_[i]);
     set_bodies(units_[i].module);
   }
+  // Which loops only wait is told from what they write: nothing may be missed.
+  if (request.steps && request.detect) set_all(DURESS_BODY_FAITHFUL);
 }
 
 void SitePoints::begin_learning(const trail::Request& request) {

@@ -240,7 +240,8 @@ void Scheduler::yield(uptr place) {
   Strand* s = running_;
   s->next = {OpKind::kYield, 0, 0, 0, place};
   step();
-  if (alive_ == 1 || by_steps_) return;
+  if (alive_ == 1) return;
+  if (by_steps_) return rest(s);
   remove_ready(s);
   add_spinning(s);
   Strand* next = pick();

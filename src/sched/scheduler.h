@@ -28,6 +28,36 @@ inline constexpr u64 kNever = ~u64{0};
 
 enum class Wake : u8 { kNone, kWoken, kTimeout, kInterrupted };
 
+/// What a strand has looked at since it last changed something (spin.cc).
+struct Spin {
+  static constexpr u32 kMostVisits = 16, kMostLooks = 16;
+  struct Visit {  // of a step
+    u64 key, state;
+    u32 looks;  // how many there were then
+    u32 repeats;
+  };
+  struct Look {
+    uptr object;
+    u32 size;
+    u32 at;  // entry of the log
+  };
+  Visit visits[kMostVisits];
+  Look looks[kMostLooks];
+  u32 visit_count = 0, look_count = 0;
+  u32 locked = 0;       // locks taken and not given back meanwhile
+  bool wrote = false;   // plain memory
+  bool awaits = false;  // until one of the looks from `first` on is written by another strand
+  u32 first = 0;
+  u32 yields = 0;       // in a row, with no step in between
+  bool rests = false;   // until another strand has done something
+  bool leaves = false;  // ends the process when nobody else can go on
+
+  void forget() {
+    visit_count = look_count = locked = 0;
+    wrote = awaits = false;
+  }
+};
+
 struct Strand : StrandView {
   enum class State : u8 { kReady, kBlocked, kEnded };
   State state = State::kReady;
@@ -83,6 +113,7 @@ struct Strand : StrandView {
   // In executions by steps (steps.cc).
   bool at_step = false;  // comes to a step, or waits to do it; else it only goes on
   u32 children = 0;      // strands that it has made
+  Spin spin;
 };
 
 class Scheduler {
@@ -102,6 +133,8 @@ class Scheduler {
     void (*trace)(const Strand& strand);
     /// Executions by steps: the state of a semaphore or of a lock with readers, as exhaustive::Touch has it.
     u64 (*state)(const Operation& operation);
+    /// Executions by steps: a hash of all that the running strand remembers, its registers and its stack.
+    u64 (*local_state)(const Strand& strand);
   };
 
   Scheduler(Arena& arena, const Surroundings& surroundings) : arena_(arena), surroundings_(surroundings) {}
@@ -125,10 +158,13 @@ class Scheduler {
   void changed() {
     ++changes_;
     idle_ = 0;
+    if (DURESS_UNLIKELY(by_steps_) && running_) running_->spin.forget();
     if (DURESS_UNLIKELY(spinning_count_ != 0)) release_spinners();
   }
   /// Lets every other strand that can run go first, once.
   void yield(uptr place);
+  /// Executions by steps: the running strand wrote plain memory that others may know.
+  void wrote_plain() { running_->spin.wrote = true; }
   /// Waits in `queue` until woken, or until the deadline.
   Wake block(const Operation& operation, uptr queue, u64 deadline = kNever);
   /// Waits until one of the descriptors is ready, or until the deadline.
@@ -142,6 +178,8 @@ class Scheduler {
   bool is_wanted(uptr lock);
   /// Wakes up to `most` of those who wait; which ones is a choice.
   u32 wake(uptr queue, u32 most = ~0u);
+  /// Executions by steps: the running strand ends the process, after all others have come as far as they can.
+  void leave_last();
   /// The strategy tells the record what it found: before the process ends.
   void finish();
   void interrupt(Strand* strand);
@@ -244,12 +282,18 @@ class Scheduler {
   Strand* pick_by_steps();
   bool can_step(const Strand& s);
   void describe(const Strand* s, exhaustive::Step* step);
+  void describe_operation(const Strand* s, exhaustive::Step* step);
   void choose_woken(const Object& o);
   void write_step(Strand* s);
   void write_pending();
   void write_after(const Strand* s, const Strand* other);
   void name_strand(Strand* s);
   u64 waiting_in(uptr queue);
+  void look_for_spinning(Strand* s);
+  void note_look(Strand* s, const exhaustive::Step& step);
+  void await_looks(Strand* s, u32 first);
+  bool sees_change(const Strand& s) const;
+  void rest(Strand* s);
   Strand* choose_waiter(const Object& o);
 
   void switch_to(Strand* next);

@@ -34,6 +34,9 @@ bool is_step(const Operation& operation) {
   }
 }
 
+/// Strands that only yield go round so often when nothing else can happen.
+constexpr u64 kMostIdle = 1000;
+
 u64 value_at(uptr object, u32 size) {
   u64 value = 0;
   if (size <= 8) __builtin_memcpy(&value, reinterpret_cast<const void*>(object), size);
@@ -76,6 +79,7 @@ Strand* Scheduler::choose_waiter(const Object& o) {
 
 bool Scheduler::can_step(const Strand& s) {
   const Operation& operation = s.next;
+  if (DURESS_UNLIKELY(s.spin.awaits) && !sees_change(s)) return false;
   switch (operation.kind) {
     case OpKind::kAcquire:
     case OpKind::kReadLock:
@@ -89,6 +93,24 @@ bool Scheduler::can_step(const Strand& s) {
 
 /// What the strand is about to do, as things are now.
 void Scheduler::describe(const Strand* s, Step* step) {
+  describe_operation(s, step);
+  if (DURESS_LIKELY(!s->spin.awaits)) return;
+  step->flags |= Step::kAwaits;
+  step->other = static_cast<u8>(s->spin.look_count - s->spin.first);
+  for (u32 i = s->spin.first; i < s->spin.look_count; ++i) {
+    const Spin::Look& look = s->spin.looks[i];
+    exhaustive::Touch touch = {look.object, 0, look.size, Mode::kRead};
+    bool known = false;
+    for (u32 t = 0; t < step->touches; ++t) known |= exhaustive::overlap(step->touch[t], touch);
+    if (known) continue;
+    bool lock = look.size == 0;
+    touch.before =
+        lock ? (holder_of(look.object) ? exhaustive::kWriter : 0) : value_at(look.object, look.size);
+    step->add(look.object, lock ? 1 : look.size, Mode::kRead, touch.before);
+  }
+}
+
+void Scheduler::describe_operation(const Strand* s, Step* step) {
   const Operation& operation = s->next;
   step->kind = operation.kind;
   step->flags = 0;
@@ -173,6 +195,7 @@ void Scheduler::write_step(Strand* s) {
   Step* step = log_->add();
   if (!step) step = &scratch;
   describe(s, step);
+  note_look(s, *step);
   to_wake_ = nullptr;
   if (step->choices) {
     choose_woken(object(s->next.object));
@@ -198,6 +221,8 @@ void Scheduler::point_by_steps(const Operation& operation) {
   step();
   if (is_step(operation)) {
     s->at_step = true;
+    s->spin.yields = 0;
+    look_for_spinning(s);
     switch_to(pick_by_steps());
   } else if (operation.kind == OpKind::kJoin && operation.object) {
     auto* other = reinterpret_cast<const Strand*>(operation.object);
@@ -217,18 +242,32 @@ Strand* Scheduler::pick_by_steps() {
       poll_descriptors(0);
     }
     u32 count = 0;
-    Strand *lowest = nullptr, *current = nullptr;
+    Strand *lowest = nullptr, *current = nullptr, *resting = nullptr, *waits = nullptr, *leaving = nullptr;
     for (u32 i = 0; i < ready_count_; ++i) {
       Strand* s = ready_[i];
+      if (DURESS_UNLIKELY(s->spin.leaves)) {
+        leaving = s;
+        continue;
+      }
+      if (DURESS_UNLIKELY(s->spin.rests)) {
+        resting = s;
+        continue;
+      }
       if (!s->at_step) return s;  // not yet at its next step
+      if (s->spin.awaits) waits = s;
       if (!can_step(*s)) continue;
       candidates_[count++] = s;
       if (s == running_) current = s;
       if (!lowest || s->number < lowest->number) lowest = s;
     }
     if (!count) {
+      if (leaving) return leaving;
       if (timed_ && fire_earliest()) continue;
-      if (!descriptor_waiters_) stop(trail::Outcome::kDeadlock);
+      if (resting) {
+        if (++idle_ > kMostIdle) stop(trail::Outcome::kLivelock);
+        return resting;
+      }
+      if (!descriptor_waiters_) stop(waits ? trail::Outcome::kLivelock : trail::Outcome::kDeadlock);
       poll_descriptors(-1);
       continue;
     }

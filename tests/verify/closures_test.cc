@@ -261,6 +261,134 @@ TEST(Waiting, WhoIsWokenIsExplored) {
   for (auto& first : seen) EXPECT_TRUE(first[0] > 0 && first[1] > 0);
 }
 
+TEST(Loops, AFlagIsLookedAtInVainOnce) {
+  EXPECT_EQ(count([] {
+              std::atomic<bool> ready{false};
+              together([&] { ready.store(true); },
+                       [&] {
+                         while (!ready.load()) {
+                         }
+                       });
+            }),
+            2u);
+  // The first call in the loop may leave something on the stack: then it goes round once more.
+  EXPECT_LE(count([] {
+              std::atomic<bool> ready{false};
+              together([&] { ready.store(true); },
+                       [&] {
+                         while (!ready.load()) std::this_thread::yield();
+                       });
+            }),
+            3u);
+}
+
+TEST(Loops, EveryValueOfTheFlagIsSeen) {
+  // Before, between, after: of each value it may see the first and wait, or come later.
+  EXPECT_EQ(count([] {
+              std::atomic<int> stage{0};
+              together(
+                  [&] {
+                    stage.store(1);
+                    stage.store(2);
+                  },
+                  [&] {
+                    while (stage.load() != 2) {
+                    }
+                  });
+            }),
+            4u);
+}
+
+TEST(Loops, ALoopThatCountsIsExploredEveryTime) {
+  // It gives up after three tries: they all come before the store, or the store comes before the i-th.
+  int tries[4] = {};
+  EXPECT_EQ(count([&] {
+              std::atomic<bool> ready{false};
+              int tried = 0;
+              together([&] { ready.store(true); },
+                       [&] {
+                         for (tried = 0; tried < 3; ++tried) {
+                           if (ready.load()) break;
+                         }
+                       });
+              ++tries[tried];
+            }),
+            4u);
+  for (int n : tries) EXPECT_EQ(n, 1);
+}
+
+TEST(Loops, ASpinLock) {
+  for (bool looks_first : {false, true}) {
+    std::uint64_t n = count([&] {
+      std::atomic<bool> held{false};
+      int shared = 0;
+      auto body = [&] {
+        for (;;) {
+          if (looks_first && held.load()) continue;
+          if (!held.exchange(true)) break;
+        }
+        ++shared;
+        held.store(false);
+      };
+      together(body, body);
+      EXPECT_EQ(shared, 2);
+    });
+    EXPECT_GE(n, 2u);
+    EXPECT_LE(n, 40u);
+  }
+}
+
+TEST(Loops, ACompareAndSwapThatWaits) {
+  EXPECT_GE(count([] {
+              std::atomic<int> owner{0};
+              auto body = [&](int me) {
+                int nobody = 0;
+                while (!owner.compare_exchange_strong(nobody, me)) nobody = 0;
+                owner.store(0);
+              };
+              together([&] { body(1); }, [&] { body(2); });
+            }),
+            2u);
+}
+
+TEST(Loops, APollUnderALock) {
+  EXPECT_LE(count([] {
+              std::mutex m;
+              bool ready = false;
+              together(
+                  [&] {
+                    std::lock_guard guard(m);
+                    ready = true;
+                  },
+                  [&] {
+                    for (;;) {
+                      std::lock_guard guard(m);
+                      if (ready) break;
+                    }
+                  });
+            }),
+            3u);
+}
+
+TEST(Loops, TwoThatWaitForEachOtherAreALivelock) {
+  duress::CheckResult result = all([] {
+    std::atomic<bool> a{false}, b{false};
+    together(
+        [&] {
+          while (!a.load()) {
+          }
+          b.store(true);
+        },
+        [&] {
+          while (!b.load()) {
+          }
+          a.store(true);
+        });
+  });
+  EXPECT_FALSE(result.passed);
+  EXPECT_EQ(result.failure, "livelock");
+}
+
 TEST(Found, ALostUpdateWithItsInterleaving) {
   auto closure = [] {
     std::atomic<int> x{0};

@@ -30,6 +30,12 @@ case $1 in
     compile "$here/closures_test.cc" "$work/closures_test" -lgtest -lgtest_main
     "$work/closures_test"
     ;;
+  programs)
+    "$here/run.py" --build "$build" "$here/programs" "$root/examples/jrf"
+    ;;
+  algorithms)
+    "$here/run.py" --build "$build" "$root/examples/herlihy_shavit"
+    ;;
   *)
     fail "unknown part $1"
     ;;

@@ -230,13 +230,17 @@ class Machine {
       case Op::kAwait:
         s.kind = OpKind::kAtomicRead;
         touch(variable(i.a), 8);
-        if (h.again) s.flags |= Step::kAwaits;
+        if (h.again) {
+          s.flags |= Step::kAwaits;
+          s.other = 1;
+        }
         break;
       case Op::kAwaitEither:
         s.kind = OpKind::kAtomicRead;
         touch(variable(h.second ? i.c : i.a), 8);
         if (h.again) {
           s.flags |= Step::kAwaits;
+          s.other = 2;
           s.add(variable(i.c), 8, Mode::kRead, state(variable(i.c)));
         }
         break;

@@ -87,6 +87,7 @@ DURESS_INTERCEPTOR(void, quick_exit, (int code)) {
 
 DURESS_INTERCEPTOR(void, exit, (int code)) {
   control_settle(DURESS_CALLER_PC);
+  if (controlled()) scheduler().leave_last();
   DURESS_REAL(exit)(code);
 }
 

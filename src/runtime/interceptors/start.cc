@@ -13,8 +13,10 @@ constinit Main* program_main = nullptr;
 
 int run_main(int count, char** arguments, char** environment) {
   control_fork_point();
+  if (controlled()) controlled()->job_frame = __builtin_frame_address(0);
   int code = program_main(count, arguments, environment);
   control_settle(address_of(reinterpret_cast<void*>(program_main)));
+  if (controlled()) scheduler().leave_last();
   return code;
 }
 

@@ -79,6 +79,7 @@ void finish_thread() {
 void* run_posix(void* data) {
   auto* handle = static_cast<ThreadHandle*>(data);
   begin_thread(handle);
+  if (controlled()) controlled()->job_frame = __builtin_frame_address(0);
   void* result = handle->posix_function(handle->argument);
   finish_thread();
   return result;
@@ -87,6 +88,7 @@ void* run_posix(void* data) {
 int run_c11(void* data) {
   auto* handle = static_cast<ThreadHandle*>(data);
   begin_thread(handle);
+  if (controlled()) controlled()->job_frame = __builtin_frame_address(0);
   int result = handle->c11_function(handle->argument);
   finish_thread();
   return result;

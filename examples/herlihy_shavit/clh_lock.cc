@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Herlihy and Shavit, The Art of Multiprocessor Programming: the CLH queue lock. The fault: the own node is
+// not locked before it is put into the queue.
+//
+// EXPECT-NO-RACE
+// EXPECT-VERIFY: * none
+// VERIFY-FAULT: -DFAULT race counter
+#include <atomic>
+
+#include "critical_section.h"
+
+struct ClhLock {
+  struct Node {
+    std::atomic<bool> locked{false};
+  };
+  Node nodes[3];
+  std::atomic<Node*> tail{&nodes[2]};
+  Node* mine[2] = {&nodes[0], &nodes[1]};
+  Node* before[2] = {};
+
+  void lock(int me) {
+#ifndef FAULT
+    mine[me]->locked = true;
+#endif
+    before[me] = tail.exchange(mine[me]);
+    while (before[me]->locked) {
+    }
+  }
+  void unlock(int me) {
+    mine[me]->locked = false;
+    mine[me] = before[me];
+  }
+};
+
+int main() {
+  return two_threads_count<ClhLock>();
+}

@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/verify.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <filesystem>
+#include <thread>
+
+#include "campaign/preemptions.h"
+#include "campaign/token_text.h"
+
+namespace duress::campaign {
+namespace {
+
+constexpr u64 kErrorsKept = 4096;
+constexpr u64 kMinimiseRuns = 300;
+constexpr u64 kMostNodes = u64{1} << 23;  // about 2 GiB
+constexpr std::size_t kMostFound = 16;
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// Which two accesses raced, without what changes from run to run.
+std::string race_key(const finding::RaceRecord& race) {
+  auto side = [](const std::optional<finding::SiteRecord>& site) {
+    return site ? std::to_string(site->module) + ":" + std::to_string(site->index) : std::string("-");
+  };
+  std::string a = side(race.prev.site), b = side(race.cur.site);
+  return a < b ? a + " " + b : b + " " + a;
+}
+
+bool has_race(const RunLogs& logs, const std::string& key) {
+  const finding::ProcessLog* process = logs.process();
+  if (process == nullptr) return false;
+  return std::any_of(process->races.begin(), process->races.end(),
+                     [&](const finding::RaceRecord& race) { return race_key(race) == key; });
+}
+
+const char* limit_text(u32 limit) {
+  using Log = exhaustive::StepLog;
+  switch (limit) {
+    case Log::kTooManySteps:
+      return "an execution has more than 50,000 steps: what comes after them is not explored";
+    case Log::kTooManyStrands:
+      return "there are more than 64 threads";
+    case Log::kTimers:
+      return "timeouts come only when nothing else can happen";
+    case Log::kClock:
+      return "the program looks at a clock";
+    case Log::kDescriptors:
+      return "the program waits for a file, a pipe or a socket";
+    case Log::kFutex:
+      return "a futex wakes some of those who wait, and which ones is not explored";
+    case Log::kSpinning:
+      return "a loop went round 200 times with nothing changed but its own counters";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+/// One execution, judged by the worker that ran it.
+struct Verifier::Outcome {
+  bool ran = false;
+  WorkerProblem problem;
+  Execution execution;
+  std::optional<Failure> failure;
+  RunLogs logs;
+  std::string errors;
+};
+
+/// Workers that run what they are given, each on a thread of its own.
+class Verifier::Pool {
+ public:
+  Pool(Verifier& verifier, std::size_t width) : verifier_(verifier) {
+    for (std::size_t i = 0; i < width; ++i) threads_.emplace_back([this, i] { work(i); });
+  }
+  ~Pool() {
+    {
+      std::lock_guard guard(lock_);
+      over_ = true;
+    }
+    changed_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  bool has(u64 serial) {
+    std::lock_guard guard(lock_);
+    return jobs_.count(serial) != 0;
+  }
+  void add(u64 serial, Plan plan) {
+    {
+      std::lock_guard guard(lock_);
+      jobs_.emplace(serial, Job{std::move(plan), {}, false});
+      waiting_.push_back(serial);
+    }
+    changed_.notify_all();
+  }
+  /// Its outcome, when it is there. Nothing: still under way, after a short wait.
+  std::optional<Outcome> take(u64 serial) {
+    std::unique_lock guard(lock_);
+    bool there = done_.wait_for(guard, std::chrono::milliseconds(100), [&] { return jobs_.at(serial).done; });
+    if (!there) return std::nullopt;
+    Outcome outcome = std::move(jobs_.at(serial).outcome);
+    jobs_.erase(serial);
+    return outcome;
+  }
+
+ private:
+  struct Job {
+    Plan plan;
+    Outcome outcome;
+    bool done;
+  };
+
+  void work(std::size_t index) {
+    Worker& worker = *verifier_.workers_[index];
+    std::unique_lock guard(lock_);
+    for (;;) {
+      changed_.wait(guard, [&] { return over_ || !waiting_.empty(); });
+      if (over_) return;
+      u64 serial = waiting_.front();
+      waiting_.pop_front();
+      Plan plan = jobs_.at(serial).plan;
+      guard.unlock();
+      Outcome outcome = verifier_.judge(worker, plan, worker.run(plan));
+      guard.lock();
+      Job& job = jobs_.at(serial);
+      job.outcome = std::move(outcome);
+      job.done = true;
+      done_.notify_all();
+    }
+  }
+
+  Verifier& verifier_;
+  std::mutex lock_;
+  std::condition_variable changed_, done_;
+  std::map<u64, Job> jobs_;
+  std::deque<u64> waiting_;
+  bool over_ = false;
+  std::vector<std::thread> threads_;
+};
+
+Verifier::Verifier(VerifySetup setup, Names& names, Progress progress)
+    : setup_(std::move(setup)),
+      names_(names),
+      progress_(std::move(progress)),
+      oracle_(setup_.oracle),
+      store_(setup_.dir) {}
+
+Verifier::~Verifier() = default;
+
+Plan Verifier::base_plan() const {
+  Plan plan;
+  plan.head.strategy = raw(StrategyId::kExhaustive);
+  plan.head.seed = setup_.seed;
+  plan.head.detect = 1;
+  plan.head.steps = 1;
+  plan.origins = origins_;
+  plan.spins = spins_;
+  return plan;
+}
+
+Verifier::Outcome Verifier::judge(Worker& worker, const Plan& plan, std::optional<Execution> execution) {
+  Outcome outcome;
+  outcome.problem = worker.problem();
+  if (!execution) return outcome;
+  outcome.ran = true;
+  outcome.failure = oracle_.judge(*execution, worker.captured());
+  outcome.logs = worker.take_logs(*execution);
+  if (outcome.failure) {
+    outcome.errors = read_file(worker.captured().errors, kErrorsKept).value_or("");
+    std::lock_guard guard(names_lock_);
+    identify(*outcome.failure, outcome.logs, names_);
+  }
+  outcome.execution = std::move(*execution);
+  return outcome;
+}
+
+/// What an execution showed.
+void Verifier::take(Outcome& outcome) {
+  Execution& execution = outcome.execution;
+  result_.most_strands = std::max(result_.most_strands, execution.record.strands);
+  result_.most_steps = std::max<u64>(result_.most_steps, execution.steps.size());
+  limits_ |= execution.limits;
+  for (const finding::ProcessLog& process : outcome.logs.run.processes)
+    result_.incomplete.insert(process.incomplete.begin(), process.incomplete.end());
+  if (const finding::ProcessLog* process = outcome.logs.process()) {
+    std::map<std::string, const finding::RaceRecord*> here;
+    for (const finding::RaceRecord& race : process->races) here.try_emplace(race_key(race), &race);
+    for (const auto& [key, race] : here) {
+      auto [it, is_new] = known_races_.try_emplace(key, result_.racy.size());
+      if (!is_new) {
+        ++result_.racy[it->second].executions;
+        continue;
+      }
+      RacyExecution racy;
+      racy.key = key;
+      racy.log = *process;
+      racy.log.races = {*race};
+      racy.trail = execution.trail;
+      racy.switches = execution.record.switches;
+      racy.executions = 1;
+      result_.racy.push_back(std::move(racy));
+    }
+  }
+  if (!outcome.failure) return;
+  auto [it, is_new] = known_failures_.try_emplace(outcome.failure->id, result_.found.size());
+  if (!is_new) {
+    ++result_.found[it->second].times;
+    return;
+  }
+  Found found;
+  found.failure = std::move(*outcome.failure);
+  found.logs = std::move(outcome.logs);
+  found.errors = std::move(outcome.errors);
+  found.run = result_.interleavings - 1;
+  found.plan = base_plan();
+  found.trail = execution.trail;
+  found.switches = found.first_switches = execution.record.switches;
+  found.times = 1;
+  result_.found.push_back(std::move(found));
+}
+
+/// One exploration. True: begin anew, a loop that waits was found.
+bool Verifier::explore(const std::atomic<bool>& stop) {
+  Arena arena;
+  struct Release {
+    Arena& arena;
+    ~Release() { arena.release_all(); }
+  } release{arena};
+  exhaustive::Explorer explorer(arena);
+  Preemptions bound_by{setup_.preemptions};
+  if (setup_.preemptions >= 0) explorer.admit_only(&Preemptions::admit, &bound_by);
+  Pool pool(*this, workers_.size());
+  result_.interleavings = result_.skipped = 0;
+  result_.racy.clear();
+  result_.found.clear();
+  known_races_.clear();
+  known_failures_.clear();
+  limits_ = 0;
+  diverged_ = 0;
+  double started = now();
+  const std::size_t ahead = workers_.size() * 2;
+  std::string bound;
+  while (bound.empty()) {
+    explorer.upcoming(static_cast<u32>(ahead), [&](const exhaustive::Explorer::Upcoming& one) {
+      if (pool.has(one.serial)) return;
+      Plan plan = base_plan();
+      plan.picks.assign(one.picks, one.picks + one.count);
+      pool.add(one.serial, std::move(plan));
+    });
+    exhaustive::Explorer::Plan plan;
+    if (!explorer.next(&plan)) break;
+    std::optional<Outcome> outcome;
+    while (!(outcome = pool.take(plan.ticket->serial))) {
+      if (progress_) progress_(result_.interleavings, explorer.nodes(), now() - started);
+      bool late = setup_.seconds > 0 && now() - started > setup_.seconds;
+      if (!stop && !late) continue;
+      halt_ = true;
+      result_.interrupted = stop;
+      result_.out_of_time = !stop && late;
+      break;
+    }
+    if (!outcome) {
+      bound = stop ? "interrupted" : "the time was up";
+      break;
+    }
+    if (!outcome->ran) {
+      result_.problem = outcome->problem;
+      break;
+    }
+    Execution& execution = outcome->execution;
+    // Its strands by our numbers.
+    renumber(execution);
+    bool more = false;
+    for (u64 spin : execution.spins) {
+      if (std::find(spins_.begin(), spins_.end(), spin) != spins_.end()) continue;
+      spins_.push_back(spin);
+      more = true;
+    }
+    if (more && spins_.size() < exhaustive::StepLog::kMostSpins) {
+      halt_ = true;
+      return true;
+    }
+    if (within_bound(execution)) {
+      ++result_.interleavings;
+      take(*outcome);
+    } else {
+      ++result_.skipped;
+    }
+    if (!explorer.learn(plan.ticket, execution.steps.data(), static_cast<u32>(execution.steps.size())))
+      ++diverged_;
+    if (progress_) progress_(result_.interleavings, explorer.nodes(), now() - started);
+    if (result_.interleavings >= setup_.most_executions) bound = "as many executions as --runs allows";
+    if (explorer.nodes() > kMostNodes) bound = "there was no more memory for what is still to be explored";
+    if (setup_.seconds > 0 && now() - started > setup_.seconds) {
+      bound = "the time was up";
+      result_.out_of_time = true;
+    }
+    if (stop) {
+      bound = "interrupted";
+      result_.interrupted = true;
+    }
+    if (explorer.done()) bound.clear(), result_.out_of_time = result_.interrupted = false;
+    if (explorer.done()) break;
+  }
+  result_.complete = explorer.done();
+  result_.redundant = explorer.redundant();
+  result_.skipped += explorer.skipped();
+  if (!bound.empty()) result_.bounds.push_back(bound);
+  if (result_.skipped != 0)
+    result_.bounds.push_back("only interleavings with at most " + std::to_string(setup_.preemptions) +
+                             " preemptions: " + std::to_string(result_.skipped) + " others were left out");
+  halt_ = true;
+  return false;
+}
+
+/// Whether the execution is one of those that were asked for, with few enough preemptions.
+bool Verifier::within_bound(const Execution& execution) const {
+  if (setup_.preemptions < 0) return true;
+  std::vector<const exhaustive::Step*> steps;
+  for (const exhaustive::Step& step : execution.steps) {
+    if (!step.is(exhaustive::Step::kAfter) && !step.is(exhaustive::Step::kPending)) steps.push_back(&step);
+  }
+  return least_preemptions(steps.data(), static_cast<u32>(steps.size())) <=
+         static_cast<u32>(setup_.preemptions);
+}
+
+/// Gives its strands the numbers that they have in all executions.
+void Verifier::renumber(Execution& execution) {
+  std::vector<u8> ids(exhaustive::kMostStrands, 0);
+  bool same = true;
+  for (std::size_t i = 1; i < execution.origins.size(); ++i) {
+    exhaustive::StepLog::Origin origin = execution.origins[i];
+    origin.parent = origin.parent < ids.size() ? ids[origin.parent] : 0;
+    std::size_t id = 1;
+    while (id < origins_.size() && !(origins_[id] == origin)) ++id;
+    if (id >= origins_.size()) {
+      if (origins_.empty()) origins_.push_back({});
+      id = origins_.size();
+      origins_.push_back(origin);
+    }
+    ids[i] = static_cast<u8>(id);
+    same = same && id == i;
+  }
+  if (same) return;
+  auto mask = [&](u64 old) {
+    u64 result = 0;
+    for (; old != 0; old &= old - 1) result |= u64{1} << ids[static_cast<std::size_t>(__builtin_ctzll(old))];
+    return result;
+  };
+  for (exhaustive::Step& step : execution.steps) {
+    step.strand = ids[step.strand];
+    step.other = ids[step.other];
+    if (step.value != 0) step.value = static_cast<u8>(1 + ids[step.value - 1u]);
+    step.choices = mask(step.choices);
+    bool waits = step.kind == OpKind::kWait || step.kind == OpKind::kSignal ||
+                 step.kind == OpKind::kBroadcast || step.kind == OpKind::kFutexWake;
+    if (waits && !step.is(exhaustive::Step::kAfter)) step.touch[0].before = mask(step.touch[0].before);
+    if (step.kind == OpKind::kFutexWait) step.touch[1].before = mask(step.touch[1].before);
+  }
+}
+
+VerifyResult Verifier::run(const std::atomic<bool>& stop) {
+  double started = now();
+  if (std::string error = oracle_.load(); !error.empty()) {
+    result_.problem = {WorkerProblem::Kind::kTool, error};
+    return std::move(result_);
+  }
+  for (unsigned i = 0; i < std::max(1u, setup_.jobs); ++i) {
+    WorkerOptions options = setup_.worker;
+    options.folder += "/w" + std::to_string(i);
+    workers_.push_back(std::make_unique<Worker>(std::move(options), &halt_));
+  }
+  do halt_ = false;
+  while (explore(stop));
+  result_.explore_seconds = now() - started;
+  halt_ = false;
+  if (result_.problem.kind == WorkerProblem::Kind::kNone) {
+    for (u32 limit = 1; limit != 0 && limit <= limits_; limit <<= 1) {
+      if ((limits_ & limit) != 0) result_.bounds.push_back(limit_text(limit));
+    }
+    if (diverged_ != 0 && result_.racy.empty())
+      result_.bounds.push_back("the program did not do the same again under the same schedule, " +
+                               std::to_string(diverged_) + " times");
+    for (const std::string& what : result_.incomplete) result_.bounds.push_back("not controlled: " + what);
+    result_.complete = result_.complete && result_.bounds.empty();
+    for (RacyExecution& racy : result_.racy) {
+      minimise_race(racy);
+      racy.token = make_token(base_plan().replaying({}), racy.trail, setup_.worker.target[0]);
+      result_.races.processes.push_back(racy.log);
+    }
+    if (result_.found.size() > kMostFound) result_.found.resize(kMostFound);
+    for (Found& found : result_.found) {
+      minimise_found(found);
+      keep(found);
+    }
+  }
+  workers_.clear();
+  result_.seconds = now() - started;
+  return std::move(result_);
+}
+
+/// The same race with fewer switches.
+void Verifier::minimise_race(RacyExecution& racy) {
+  if (!setup_.minimise || racy.switches == 0) return;
+  Worker& worker = *workers_[0];
+  auto replay = [&](const Trail& trail) -> std::optional<Attempt> {
+    Plan plan = base_plan().replaying(trail);
+    plan.head.detect = 1;
+    std::optional<Execution> execution = worker.run(plan);
+    if (!execution) return std::nullopt;
+    RunLogs logs = worker.take_logs(*execution);
+    Attempt attempt;
+    attempt.same = has_race(logs, racy.key);
+    attempt.switches = execution->record.switches;
+    attempt.choices = execution->record.choices;
+    attempt.strands = execution->record.strands;
+    attempt.trail = std::move(execution->trail);
+    return attempt;
+  };
+  Minimised minimised = Minimiser(replay, kMinimiseRuns).run(racy.trail);
+  if (!minimised.confirmed) return;
+  racy.trail = minimised.trail;
+  racy.switches = minimised.switches;
+}
+
+void Verifier::minimise_found(Found& found) {
+  Worker& worker = *workers_[0];
+  auto run = [&](const Trail& trail, Outcome& outcome) {
+    Plan plan = base_plan().replaying(trail);
+    outcome = judge(worker, plan, worker.run(plan));
+    return outcome.ran;
+  };
+  auto replay = [&](const Trail& trail) -> std::optional<Attempt> {
+    Outcome outcome;
+    if (!run(trail, outcome)) return std::nullopt;
+    const trail::Record& record = outcome.execution.record;
+    Attempt attempt;
+    attempt.same = outcome.failure && outcome.failure->id == found.failure.id;
+    attempt.switches = record.switches;
+    attempt.choices = record.choices;
+    attempt.strands = record.strands;
+    attempt.trail = std::move(outcome.execution.trail);
+    return attempt;
+  };
+  Minimised minimised = Minimiser(replay, setup_.minimise ? kMinimiseRuns : 1).run(found.trail);
+  found.replayed = minimised.confirmed;
+  if (!minimised.confirmed) return;
+  found.fewest = minimised.complete;
+  Outcome outcome;
+  if (!run(minimised.trail, outcome) || !outcome.failure || outcome.failure->id != found.failure.id) return;
+  found.trail = std::move(outcome.execution.trail);
+  found.switches = outcome.execution.record.switches;
+  found.failure = std::move(*outcome.failure);
+  found.logs = std::move(outcome.logs);
+  found.errors = std::move(outcome.errors);
+}
+
+void Verifier::keep(Found& found) {
+  found.failure.id = store_.free_id(found.failure.identity);
+  StoredFinding stored;
+  stored.id = found.failure.id;
+  stored.failure = found.failure.kind;
+  stored.text = found.failure.text;
+  stored.identity = found.failure.identity;
+  stored.file = found.failure.place.file;
+  stored.line = found.failure.place.line;
+  stored.column = found.failure.place.column;
+  stored.target = setup_.worker.target;
+  std::error_code ignored;
+  stored.folder = std::filesystem::current_path(ignored).string();
+  stored.input = setup_.worker.input;
+  stored.token = make_token(base_plan().replaying({}), found.trail, setup_.worker.target[0]);
+  stored.strategy = strategy_name(StrategyId::kExhaustive);
+  stored.seed = setup_.seed;
+  stored.run = found.run;
+  stored.switches = found.switches;
+  stored.oracle = setup_.oracle;
+  if (std::string error = store_.save(stored); !error.empty()) result_.bounds.push_back(error);
+  found.token = stored.token;
+}
+
+}  // namespace duress::campaign

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `duress verify` without its words: every interleaving of a program up to equivalence, each looked at for
+// races and failures. The explorer (src/exhaustive) says which executions are wanted; workers run them.
+//
+// What is learned must not depend on the number of workers: executions are learned in the explorer's own
+// order. But whatever waits in its tree will be run sooner or later exactly as it stands there, so workers
+// run the next ones ahead, and their results are kept until it is their turn.
+#ifndef DURESS_CAMPAIGN_VERIFY_H_
+#define DURESS_CAMPAIGN_VERIFY_H_
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "campaign/failure.h"
+#include "campaign/oracle.h"
+#include "campaign/search.h"
+#include "campaign/worker.h"
+#include "exhaustive/explorer.h"
+
+namespace duress::campaign {
+
+struct VerifySetup {
+  WorkerOptions worker;  // its folder is the parent of the workers' own
+  OracleOptions oracle;
+  std::string dir;
+  u64 seed = 1;
+  u64 most_executions = ~u64{0};
+  double seconds = 0;  // 0: no limit
+  unsigned jobs = 1;
+  int preemptions = -1;  // -1: any number
+  bool minimise = true;
+};
+
+/// A pair of accesses that raced, and an execution that shows it.
+struct RacyExecution {
+  std::string key;          // which two accesses
+  finding::ProcessLog log;  // with this race
+  Trail trail;
+  u64 switches = 0;
+  u64 executions = 0;  // in how many the pair raced
+  std::string token;
+};
+
+struct VerifyResult {
+  WorkerProblem problem;
+  u64 interleavings = 0;
+  bool complete = false;
+  std::vector<std::string> bounds;  // what was not explored, and why
+  bool interrupted = false, out_of_time = false;
+  std::vector<Found> found;
+  std::vector<RacyExecution> racy;  // in the order in which they were found
+  finding::RunLog races;            // the same for a report
+  u64 redundant = 0, skipped = 0;
+  u32 most_strands = 0;
+  u64 most_steps = 0;
+  double seconds = 0, explore_seconds = 0;
+  std::set<std::string> incomplete;
+};
+
+class Verifier {
+ public:
+  using Progress = std::function<void(u64 interleavings, u64 waiting, double seconds)>;
+
+  Verifier(VerifySetup setup, Names& names, Progress progress);
+  ~Verifier();
+
+  VerifyResult run(const std::atomic<bool>& stop);
+
+  /// The plan of every execution, for replays.
+  Plan base_plan() const;
+
+ private:
+  struct Outcome;
+  class Pool;
+
+  bool explore(const std::atomic<bool>& stop);
+  void take(Outcome& outcome);
+  void renumber(Execution& execution);
+  bool within_bound(const Execution& execution) const;
+  void minimise_found(Found& found);
+  void minimise_race(RacyExecution& racy);
+  void keep(Found& found);
+  Outcome judge(Worker& worker, const Plan& plan, std::optional<Execution> execution);
+
+  VerifySetup setup_;
+  Names& names_;
+  Progress progress_;
+  Oracle oracle_;
+  Store store_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::atomic<bool> halt_{false};
+  std::mutex names_lock_;
+  std::vector<exhaustive::StepLog::Origin> origins_;
+  std::vector<u64> spins_;
+  std::map<std::string, std::size_t> known_races_;  // by sites: index of racy
+  std::map<std::string, std::size_t> known_failures_;
+  u32 limits_ = 0;
+  u64 diverged_ = 0;
+  VerifyResult result_;
+};
+
+/// `document` with what verify adds: complete, interleavings, bound, failures.
+std::string with_verification(const std::string& document, const VerifyResult& result, Names& names);
+
+}  // namespace duress::campaign
+
+#endif  // DURESS_CAMPAIGN_VERIFY_H_

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
+#include "campaign/failure_json.h"
+#include "campaign/verify.h"
+
+namespace duress::campaign {
+
+using Json = nlohmann::ordered_json;
+
+std::string with_verification(const std::string& document, const VerifyResult& result, Names& names) {
+  SearchResult failures;
+  failures.found = result.found;
+  failures.kept_going = true;
+  Json json = Json::parse(with_failures(document, failures, names));
+  json["complete"] = result.complete;
+  json["interleavings"] = result.interleavings;
+  std::string bound;
+  for (const std::string& one : result.bounds) bound += (bound.empty() ? "" : "; ") + one;
+  if (!bound.empty()) json["bound"] = bound;
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace duress::campaign

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `duress verify`: every interleaving of a program up to equivalence. Either no race and no failure in any of
+// them, which is a proof for this program and this input, or an interleaving that shows one.
+#include "campaign/verify.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <thread>
+
+#include "campaign/failure_text.h"
+#include "campaign/session.h"
+#include "campaign/token_text.h"
+#include "cli/command_line.h"
+#include "cli/commands.h"
+#include "report/json_writer.h"
+#include "report/report.h"
+
+namespace duress::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using campaign::VerifyResult;
+
+std::atomic<bool> stop_asked{false};
+
+struct VerifyOptions {
+  campaign::VerifySetup setup;
+  std::string json, dir = ".duress", color = "auto", time, run_timeout = "10s", model = "sc",
+                    fail_on = "race";
+  std::int64_t seed = 1;
+  bool quiet = false, verbose = false;
+  std::vector<std::string> target;
+};
+
+std::string number_text(u64 n) {
+  std::string digits = std::to_string(n), text;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i != 0 && (digits.size() - i) % 3 == 0) text += ',';
+    text += digits[i];
+  }
+  return text;
+}
+
+std::string interleavings_text(u64 n) {
+  return number_text(n) + (n == 1 ? " interleaving" : " interleavings");
+}
+
+std::string side_text(const finding::AccessReport& side) {
+  finding::Frame site = side.site();
+  std::string locks = side.locks.empty() ? "nothing" : fmt::format("{}", fmt::join(side.locks, ", "));
+  bool reads = side.access == finding::Access::kRead || side.access == finding::Access::kAtomicRead;
+  return fmt::format("  T{} {:<7} {}  {}:{}  holds {}", side.thread, reads ? "reads" : "writes",
+                     site.function, fs::path(site.file).filename().string(), site.line, locks);
+}
+
+/// The execution that shows the race, found by the id that its log gives.
+const campaign::RacyExecution* shown_by(const finding::Race& race, const VerifyResult& result) {
+  for (const campaign::RacyExecution& racy : result.racy) {
+    finding::RunLog log;
+    log.processes.push_back(racy.log);
+    report::Report one;
+    report::Suppressions none;
+    report::fill_report(log, none, one);
+    for (const finding::Race& other : one.races) {
+      if (other.id == race.id) return &racy;
+    }
+  }
+  return nullptr;
+}
+
+void print_race(const finding::Race& race, const VerifyResult& result, const VerifyOptions& options) {
+  finding::Frame place = race.sites[race.headline()].site();
+  fmt::print("{}:{}:{}: error: data race on {} [{}]\n", report_path(place.file), place.line, place.column,
+             race.variable, race.id);
+  if (options.quiet) return;
+  for (const finding::AccessReport& side : race.sites) fmt::print("{}\n", side_text(side));
+  if (const campaign::RacyExecution* racy = shown_by(race, result)) {
+    fmt::print("  in {} of {}; the shortest found needs {}\n", number_text(racy->executions),
+               interleavings_text(result.interleavings), campaign::switches_text(racy->switches));
+    if (!racy->token.empty() && racy->token.size() < 400) fmt::print("  token: {}\n", racy->token);
+  }
+}
+
+void print_failure(const campaign::Found& found, const VerifyOptions& options, campaign::Names& names) {
+  campaign::FailureStyle style;
+  style.color = campaign::wants_color(options.color);
+  style.quiet = options.quiet;
+  style.verbose = options.verbose;
+  std::vector<std::string> remarks;
+  remarks.push_back(fmt::format(
+      "needs {}{}; {} so", campaign::switches_text(found.switches),
+      found.fewest ? "" : ", perhaps not the fewest",
+      found.times == 1 ? "one interleaving fails" : number_text(found.times) + " interleavings fail"));
+  std::string dir = options.dir == ".duress" ? "" : " --dir " + options.dir;
+  remarks.push_back(fmt::format("replay: duress replay {}{}", found.failure.id, dir));
+  campaign::FailureView view{found.failure, found.logs, options.target[0], found.errors, remarks};
+  fmt::print("{}", to_text(view, names, style));
+}
+
+void print_summary(const VerifyResult& result, const report::Report& report, const VerifyOptions& options) {
+  std::string what;
+  std::size_t races = report.races.size(), failures = result.found.size();
+  if (races != 0) what += fmt::format("{} race{}", races, races == 1 ? "" : "s");
+  if (failures != 0)
+    what += fmt::format("{}{} failure{}", what.empty() ? "" : ", ", failures, failures == 1 ? "" : "s");
+  if (what.empty()) what = "no race and no failure";
+  double rate =
+      result.explore_seconds > 0 ? static_cast<double>(result.interleavings) / result.explore_seconds : 0;
+  if (result.complete) {
+    say(fmt::format("complete: {} in all {} ({:.0f}/s){}", what, interleavings_text(result.interleavings),
+                    rate, races == 0 && failures == 0 ? ": proved for this program and its input" : ""));
+  } else {
+    say(fmt::format("bounded: {} in {} ({:.0f}/s); not everything was explored:", what,
+                    interleavings_text(result.interleavings), rate));
+    for (const std::string& bound : result.bounds) say("  " + bound);
+  }
+  (void)options;
+}
+
+int execute(VerifyOptions& options) {
+  options.setup.dir = fs::absolute(options.dir).lexically_normal().string();
+  campaign::WorkFolder work(options.setup.dir);
+  if (!work.error().empty()) {
+    say(work.error());
+    return kExitToolFailed;
+  }
+  options.setup.seed = static_cast<u64>(options.seed);
+  options.setup.worker.folder = work.path();
+  options.setup.worker.target = options.target;
+  options.setup.worker.input = campaign::keep_input(work.path() + "/stdin");
+  struct sigaction action{};
+  action.sa_handler = [](int) { stop_asked = true; };
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+
+  std::unique_ptr<campaign::Names> names = make_names();
+  bool live = isatty(STDERR_FILENO) != 0 && !options.quiet;
+  double shown = 0;
+  campaign::Verifier verifier(options.setup, *names, [&](u64 interleavings, u64 waiting, double seconds) {
+    double wait = live ? 0.2 : 10;
+    if (options.quiet || options.json == "-" || seconds < shown + wait) return;
+    shown = seconds;
+    std::string text = fmt::format("{} seen, {:.0f}/s, {} steps wait", interleavings_text(interleavings),
+                                   static_cast<double>(interleavings) / seconds, number_text(waiting));
+    if (live)
+      fmt::print(stderr, "\r\033[K{}", text);
+    else
+      say(text);
+  });
+  VerifyResult result = verifier.run(stop_asked);
+  if (live) fmt::print(stderr, "\r\033[K");
+  if (result.problem.kind != campaign::WorkerProblem::Kind::kNone) {
+    say(worker_problem_text(options.target[0], result.problem));
+    return kExitToolFailed;
+  }
+
+  report::Report report;
+  report::Suppressions none;
+  report.command = "verify";
+  report.version = DURESS_VERSION;
+  report.seed = options.seed;
+  report.target = options.target;
+  report.runs = static_cast<int>(std::min<u64>(result.interleavings, 0x7fffffff));
+  report.seconds = result.seconds;
+  std::error_code ignored;
+  report.cwd = fs::current_path(ignored).string();
+  report::fill_report(result.races, none, report);
+  for (auto& race : report.races) race.pid = 0;
+  report.incomplete.assign(result.incomplete.begin(), result.incomplete.end());
+  if (options.json != "-") {
+    for (const finding::Race& race : report.races) print_race(race, result, options);
+    for (const campaign::Found& found : result.found) print_failure(found, options, *names);
+    print_summary(result, report, options);
+  }
+  if (!options.json.empty()) {
+    std::string document = campaign::with_verification(report::to_json(report), result, *names);
+    if (std::string error = campaign::write_document(options.json, document); !error.empty()) {
+      say(error);
+      return kExitToolFailed;
+    }
+  }
+  bool findings = !result.found.empty() || !report.races.empty();
+  if (findings && options.fail_on != "never") return kExitFindings;
+  return result.out_of_time || result.interrupted ? kExitOutOfTime : kExitOk;
+}
+
+}  // namespace
+
+int verify_command(const Arguments& arguments) {
+  VerifyOptions options;
+  campaign::VerifySetup& setup = options.setup;
+  setup.jobs = 0;
+  CLI::App app("Looks at every interleaving of a program, up to equivalence, for races and failures.",
+               "duress verify");
+  app.prefix_command();
+  app.set_help_flag("-h,--help", "This text");
+  app.add_option("--preemptions", setup.preemptions,
+                 "Only interleavings that stop a running thread at most so often")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--model", options.model, "The memory model: sc")->check(CLI::IsMember({"sc"}));
+  app.add_option("--time", options.time, "Stop after this long: 30s, 5m, 2h");
+  app.add_option("--runs", setup.most_executions, "Stop after so many executions")
+      ->check(CLI::PositiveNumber);
+  app.add_option("-j,--jobs", setup.jobs,
+                 "Executions side by side; default: cores. The results are the same");
+  app.add_option("--seed", options.seed, "What the program's own random numbers come from; default 1");
+  app.add_option("--check", setup.oracle.check,
+                 "Command that reads a run's output; another code than 0: wrong");
+  app.add_option("--expect-output", setup.oracle.expected_output, "File with the only right output");
+  app.add_option("--expect-exit", setup.oracle.expect_exit, "The right exit code; default 0");
+  app.add_option("--run-timeout", options.run_timeout, "How long one run may take; default 10s");
+  app.add_option("--fail-on", options.fail_on, "race (default) or never: what makes the exit code 66")
+      ->check(CLI::IsMember({"race", "destructive", "never"}));
+  app.add_option("--json", options.json, "Write one JSON document: --json to stdout, --json=FILE to a file");
+  app.add_option("--dir", options.dir, "Folder for findings; default .duress");
+  app.add_option("--color", options.color, "auto, always or never");
+  app.add_flag("-q,--quiet", options.quiet, "Only the first line of each finding");
+  app.add_flag("-v,--verbose", options.verbose, "All frames of stacks");
+  app.footer(
+      "0: nothing found; 66: a race or a failure; 124: out of time with nothing found; 2: wrong use; 125: "
+      "the\n"
+      "program could not be started, or it is not instrumented.\n\n"
+      "  duress verify -- ./lock_test\n"
+      "  duress verify --preemptions 2 --time 5m -- ./queue_test");
+  try {
+    options.target = parse_with_target(app, arguments, {{"--json", "-"}, {"--color", "always"}}, {"--json"});
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", help_text(app, "-- PROG ARGS"));
+    return kExitOk;
+  } catch (const CLI::ParseError& parse_error) {
+    return wrong_use("verify", parse_error.what());
+  }
+  if (options.target.empty() || options.target[0].empty())
+    return wrong_use("verify", "no program given; put it and its arguments after --");
+  std::optional<double> run_seconds = campaign::parse_time(options.run_timeout);
+  if (!run_seconds || *run_seconds == 0)
+    return wrong_use("verify", fmt::format("'{}' is no time; write 30s, 5m or 2h", options.run_timeout));
+  setup.worker.run_seconds = *run_seconds;
+  if (!options.time.empty()) {
+    std::optional<double> seconds = campaign::parse_time(options.time);
+    if (!seconds || *seconds == 0)
+      return wrong_use("verify", fmt::format("'{}' is no time; write 30s, 5m or 2h", options.time));
+    setup.seconds = *seconds;
+  }
+  if (setup.jobs == 0) setup.jobs = std::max(1u, std::thread::hardware_concurrency());
+  if (std::string error = campaign::check_document(options.json); !error.empty())
+    return wrong_use("verify", error);
+  return execute(options);
+}
+
+}  // namespace duress::cli

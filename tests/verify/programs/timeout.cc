@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A wait with a timeout: that it may come early is not explored, and the answer says so.
+//
+// EXPECT-VERIFY: * none
+// VERIFY-BOUND
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+std::mutex m;
+std::condition_variable changed;
+bool ready = false;
+
+int main() {
+  std::thread other([] {
+    std::lock_guard guard(m);
+    ready = true;
+    changed.notify_one();
+  });
+  {
+    std::unique_lock guard(m);
+    changed.wait_for(guard, std::chrono::seconds(1), [] { return ready; });
+  }
+  other.join();
+}

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`duress verify` on small programs whose header states the verdict.
+
+  // EXPECT-VERIFY: COUNT|* VERDICT...   how many interleavings (or any number), and what is found in them:
+        none; race NAME (once for each variable); failure KIND
+  // VERIFY-FLAGS: ...   VERIFY-BOUND    options; the answer is `bounded`, not `complete`
+  // VERIFY-FAULT: -DNAME VERDICT        built so, it has a fault: this must be found
+
+Each is verified with one worker and with two: the documents must be the same but for the time.
+"""
+import argparse
+import fnmatch
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+import jsonschema
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+
+def statements(path):
+    found = {}
+    for line in path.read_text().splitlines():
+        match = re.match(r"//\s*((?:EXPECT-VERIFY|VERIFY-[A-Z]+))(?::\s*(.*))?$", line)
+        if match:
+            found.setdefault(match[1], []).append((match[2] or "").strip())
+    return found
+
+
+def verify(build, program, flags, jobs, work):
+    command = [str(build / "bin/duress"), "verify", "--json", "-j", str(jobs), "--dir", str(work / "dir"), *flags, "--", str(program)]
+    ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=250, check=False)
+    if not ended.stdout:
+        raise AssertionError(f"{' '.join(command)}: {ended.returncode}: {ended.stderr}")
+    document = json.loads(ended.stdout)
+    jsonschema.validate(document, json.loads((ROOT / "docs/duress-1.schema.json").read_text()))
+    return ended.returncode, document
+
+
+def variants(path):
+    """What is stated of the program as it is, and of each of its faults."""
+    found = statements(path)
+    faults = found.pop("VERIFY-FAULT", [])
+    yield "", found
+    for fault in faults:
+        flag, verdict = fault.split(maxsplit=1)
+        yield flag, {**found, "EXPECT-VERIFY": [f"* {verdict}"], "any": True}
+
+
+def problems_of(path, flag, expected, build, work):
+    program = work / (path.stem + flag.replace("-D", "."))
+    newest = max(p.stat().st_mtime for p in [path, *(build / "lib").glob("*.a"), *(build / "lib").glob("*.so")])
+    if not program.exists() or program.stat().st_mtime < newest:
+        subprocess.run([build / "bin/duress-c++", "-std=c++20", "-g", "-O1", *filter(None, [flag]), f"-I{ROOT}/examples/support", path, "-o", program,
+                        "-pthread"], check=True)
+    flags = " ".join(expected.get("VERIFY-FLAGS", [])).split()
+    code, document = verify(build, program, flags, 1, work)
+    _, again = verify(build, program, flags, 2, work)
+    for one in (document, again):
+        one.pop("seconds", None)
+    if document != again:
+        yield f"-j 2 says another thing than -j 1: {json.dumps(again)[:600]}"
+    count, *verdict = expected["EXPECT-VERIFY"][0].split(maxsplit=1)
+    if count != "*" and document["interleavings"] != int(count):
+        yield f"{document['interleavings']} interleavings, not {count}"
+    if "any" not in expected and document["complete"] == ("VERIFY-BOUND" in expected):
+        yield f"complete is {document['complete']}: {document.get('bound')}"
+    wanted = [line.split(maxsplit=1)[1] for line in expected["EXPECT-VERIFY"]]
+    races = sorted({race["variable"] for race in document["races"]})
+    failures = sorted({failure["failure"] for failure in document["failures"]})
+    for want in wanted:
+        kind, _, name = want.partition(" ")
+        if kind == "none" and (races or failures):
+            yield f"found {races} {failures}, expected nothing"
+        if kind == "race" and not any(fnmatch.fnmatch(v, p) for v in races for p in name.split("|")):
+            yield f"no race on {name}, only on {races}"
+        if kind == "failure" and name not in failures:
+            yield f"no failure {name}, only {failures}"
+    for variable in races if "any" not in expected else []:
+        names = [w.partition(" ")[2] for w in wanted if w.startswith("race")]
+        if not any(fnmatch.fnmatch(variable, p) for n in names for p in n.split("|")):
+            yield f"unexpected race on {variable}"
+    if code != (66 if races or failures else 0):
+        yield f"exit code {code}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("paths", nargs="+", type=pathlib.Path)
+    arguments = parser.parse_args()
+    build = arguments.build.resolve()
+    work = build / "tests/verify/programs"
+    work.mkdir(parents=True, exist_ok=True)
+    failed = count = 0
+    for folder in arguments.paths:
+        for path in sorted(folder.resolve().rglob("*.cc")) if folder.is_dir() else [folder.resolve()]:
+            if "EXPECT-VERIFY" not in statements(path):
+                continue
+            for flag, expected in variants(path):
+                count += 1
+                for problem in problems_of(path, flag, expected, build, work):
+                    failed += 1
+                    print(f"{path.relative_to(ROOT)}: {flag} {problem}", flush=True)
+    print(f"{count} programs, {failed} problems")
+    return 1 if failed or not count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

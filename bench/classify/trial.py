@@ -26,7 +26,7 @@ NEVER = 0x7fffffff  # a load that does not come
 
 
 def request(keys, model, profile=False, predictions=()):
-    head = struct.pack("<IIQIIQQIIII6IIIQ", execution.MAGIC, execution.VERSION, 1, execution.RANDOM, 3, 0, 1 << 40, 0, 0,
+    head = execution.REQUEST.pack(execution.MAGIC, execution.VERSION, 1, execution.RANDOM, 3, 0, 1 << 40, 0, 0,
                        CLOCKS, 0, model, 0, 16, 8, int(profile), len(predictions), len(keys), 0, 0)
     keys = keys + [0] * (len(keys) % 2)
     return head + struct.pack(f"<{len(keys)}I", *keys) + b"".join(PREDICTION.pack(*p) for p in predictions)

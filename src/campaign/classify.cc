@@ -147,6 +147,12 @@ bool Classifier::find() {
       if (!blind) variable.by.push_back({attack, {}});
     }
   }
+  if (found().long_runs) {
+    std::set<u32> racing;
+    for (const auto& [name, variable] : variables())
+      racing.insert(variable.sites.begin(), variable.sites.end());
+    trials_.set_waits(std::move(racing));
+  }
   confirm();
   if (problem_.kind != Kind::kNone) return false;
   finder_.drop_unconfirmed();

@@ -85,14 +85,16 @@ Exchange::~Exchange() {
 
 bool Exchange::put(const Plan& plan) {
   trail::Request head = plan.head;
-  head.sites = static_cast<u32>(plan.sites.size());
+  head.sites = static_cast<u32>(plan.sites.size() + plan.waits.size());
+  head.waits = static_cast<u32>(plan.waits.size());
   head.pairs = static_cast<u32>(plan.pairs.size());
   head.deviations = plan.trail.size();
   head.predictions = static_cast<u32>(plan.predictions.size());
   head.picks = static_cast<u32>(plan.picks.size());
   if (head.bytes() > trail::kRequestBytes) return false;
   *request_ = head;
-  std::copy(plan.sites.begin(), plan.sites.end(), request_->site_keys());
+  std::copy(plan.waits.begin(), plan.waits.end(),
+            std::copy(plan.sites.begin(), plan.sites.end(), request_->site_keys()));
   std::copy(plan.pairs.begin(), plan.pairs.end(), request_->site_pairs());
   std::copy(plan.trail.begin(), plan.trail.end(), request_->trail());
   std::copy(plan.predictions.begin(), plan.predictions.end(), request_->predicted());

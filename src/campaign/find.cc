@@ -13,6 +13,7 @@ struct RaceFinder::Seen {
   RunLogs logs;
   Trial trial;
   u32 strands = 0;
+  u64 long_runs = 0;
   u64 output = 0;
 };
 
@@ -40,6 +41,7 @@ bool RaceFinder::run(Pool& pool, const std::string& analysis, u64 runs, const Po
     one.logs = worker.take_logs(*execution);
     one.trial = trial_of(*execution);
     one.strands = execution->record.strands;
+    one.long_runs = execution->record.long_runs;
     one.output = execution->output_bytes + execution->error_bytes;
     if (failure) {
       std::lock_guard guard(names_lock);
@@ -57,6 +59,7 @@ bool RaceFinder::run(Pool& pool, const std::string& analysis, u64 runs, const Po
     ++found_.runs;
     if (one.trial.failed() && found_.failed++ == 0) found_.failure = one.trial.failure;
     if (one.strands > 1) found_.one_thread = false;
+    if (one.long_runs != 0) found_.long_runs = true;
     found_.most_output = std::max(found_.most_output, one.output);
     take(one.logs);
   }

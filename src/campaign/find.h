@@ -31,6 +31,7 @@ struct FoundRaces {
   Failure failure;         // of the first run that failed
   bool one_thread = true;  // no run had a second thread
   u64 most_output = 0;     // bytes, of one run
+  bool long_runs = false;  // a thread went on for long past plain accesses: it may wait for one
 };
 
 /// Threads: one at a time.

@@ -27,6 +27,7 @@ inline constexpr u32 kRc11Model = raw(ModelNumber::kRc11);
 struct Plan {
   trail::Request head;
   std::vector<u32> sites;
+  std::vector<u32> waits;  // sites that are no points, but where nobody goes on for long
   std::vector<trail::SitePair> pairs;
   Trail trail;
   std::vector<trail::Prediction> predictions;        // values of the future that loads shall return

@@ -37,8 +37,11 @@ std::string make_token(const Plan& plan, const Trail& trail, const std::string& 
   view.steps = plan.head.steps != 0;
   view.seed = plan.head.seed;
   view.most_steps = plan.head.most_steps;
-  view.sites = plan.sites.data();
-  view.site_count = static_cast<u32>(plan.sites.size());
+  std::vector<u32> sites = plan.sites;
+  sites.insert(sites.end(), plan.waits.begin(), plan.waits.end());
+  view.sites = sites.data();
+  view.site_count = static_cast<u32>(sites.size());
+  view.wait_count = static_cast<u32>(plan.waits.size());
   view.trail = trail.data();
   view.trail_count = trail.size();
   view.predictions = plan.predictions.data();
@@ -91,7 +94,9 @@ TokenText read_token_text(const std::string& given) {
   result.plan.head.steps = view.steps;
   if (!view.fair) result.plan.head.fair_after = 0;
   result.plan.head.most_steps = view.most_steps;
-  result.plan.sites.assign(view.sites, view.sites + view.site_count);
+  const u32* waits = view.sites + (view.site_count - view.wait_count);
+  result.plan.sites.assign(view.sites, waits);
+  result.plan.waits.assign(waits, waits + view.wait_count);
   result.plan.trail.assign(view.trail, view.trail + view.trail_count);
   return result;
 }

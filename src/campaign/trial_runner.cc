@@ -22,6 +22,7 @@ std::string plan_text(const Plan& plan) {
                      u64{head.heuristic}, u64{head.fair_after}, u64{head.tear}, u64{raw(head.points)}})
     text += std::to_string(number) + " ";
   for (u32 site : plan.sites) text += std::to_string(site) + " ";
+  for (u32 site : plan.waits) text += "w" + std::to_string(site) + " ";
   for (const trail::SitePair& pair : plan.pairs)
     text += std::to_string(pair.first) + "-" + std::to_string(pair.second) + " ";
   char hash[24];
@@ -36,6 +37,9 @@ Plan TrialRunner::plan(const Variable& variable, const Attack& attack, u64 numbe
   plan.head.tear = options_.tear;
   if (attack.model != Model::kSc) plan.head.most_steps = variable.most_steps;
   if (attack.switched) plan.sites.assign(variable.sites.begin(), variable.sites.end());
+  for (u32 site : waits_) {
+    if (std::find(plan.sites.begin(), plan.sites.end(), site) == plan.sites.end()) plan.waits.push_back(site);
+  }
   if (attack.strategy == StrategyId::kRacefuzzer) {
     for (const auto& [first, second] : variable.pairs) plan.pairs.push_back({first, second});
   }

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <mutex>
 #include <optional>
+#include <set>
 
 #include "campaign/campaign_record.h"
 #include "campaign/names.h"
@@ -28,6 +29,8 @@ class TrialRunner {
   TrialRunner(TrialOptions options, Oracle& oracle, Names& names, CampaignRecord& record)
       : options_(options), oracle_(oracle), names_(names), record_(record) {}
 
+  /// Plan::waits of every trial from now on, but for the sites that are attacked.
+  void set_waits(std::set<u32> sites) { waits_ = std::move(sites); }
   /// What trial `number` of an attack asks for. All attacks on all variables share the seeds.
   Plan plan(const Variable& variable, const Attack& attack, u64 number) const;
   /// Trial `number` of other schedules.
@@ -55,6 +58,7 @@ class TrialRunner {
   Trial finish(Worker& worker, const Execution& execution);
 
   TrialOptions options_;
+  std::set<u32> waits_;
   Oracle& oracle_;
   std::mutex names_lock_;
   Names& names_;  // under names_lock_

@@ -175,7 +175,7 @@ void Adversary::note_statistics() {
 
 /// Whether the request named the site itself, not only its variable.
 bool Adversary::named(u32 key) const {
-  for (u32 i = 0; i < request_.sites; ++i) {
+  for (u32 i = 0; i < request_.sites - request_.waits; ++i) {
     if (request_.site_keys()[i] == key) return true;
   }
   return false;

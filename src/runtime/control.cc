@@ -361,14 +361,16 @@ u64 control_local_state(const sched::Strand& strand) {
 // ---- accesses
 // --------------------------------------------------------------------------------------------------
 
-/// See Points::kLongRuns.
-static void end_long_run(const DuressSite* site) {
-  constexpr u32 kLongRun = 20'000;  // about a millisecond
+/// See Points::kLongRuns and SitePoints::waits.
+static void end_long_run(bool write, const DuressSite* site) {
+  if (write) scheduler().changed();  // somebody may wait for it
+  constexpr u32 kLongRun = 20'000;   // about a millisecond
   static u64 steps = 0;
   static u32 run = 0;
   if (g_record->steps != steps) run = 0;
   steps = g_record->steps;
   if (++run < kLongRun) return;
+  ++g_record->long_runs;
   scheduler().yield(reinterpret_cast<uptr>(site));
 }
 
@@ -383,7 +385,9 @@ bool control_access(const void* p, u64 size, bool write, const DuressSite* site)
   }
   u32 key = g_runtime->points.point(site);
   if (!key && g_request->points != trail::Points::kAll) {
-    if (DURESS_UNLIKELY(g_request->points == trail::Points::kLongRuns)) end_long_run(site);
+    if (DURESS_UNLIKELY(g_request->points == trail::Points::kLongRuns ||
+                        (g_request->waits && g_runtime->points.waits(site))))
+      end_long_run(write, site);
     return false;
   }
   scheduler().point({write ? OpKind::kWrite : OpKind::kRead, static_cast<u32>(size), address_of(p), key,

@@ -130,6 +130,36 @@ void store(void* p, T value, const DuressSite* site) {
   memcpy(p, &value, sizeof value);
 }
 
+/// Structs and the like, loaded as a whole: word by word, as they may tear. `into` is nowhere in what is
+/// read.
+void load_words(void* into, const void* from, u64 size, const DuressSite* site) {
+  constexpr u64 kWord = 8;
+  auto* out = static_cast<u8*>(into);
+  const auto* in = static_cast<const u8*>(from);
+  for (u64 at = 0; at < size;) {
+    u64 room = kWord - (reinterpret_cast<uptr>(in + at) & (kWord - 1));
+    auto piece = static_cast<u32>(room < size - at ? room : size - at);
+    if (!g_parallel_adversary || !load_in_parallel(in + at, piece, site, out + at)) {
+      memcpy(out + at, in + at, piece);
+      if (g_adversary) replace(in + at, piece, site, out + at);
+    }
+    at += piece;
+  }
+}
+
+/// A longer copy is of a buffer rather than of an object: each word of it would be a choice.
+constexpr u64 kMostCopied = 256;
+
+/// A copy while a memory model decides what loads return: true if it is done.
+bool copy_by_model(void* to, const void* from, u64 size, const DuressSite* site) {
+  if (size > kMostCopied || !g_runtime->points.point(site))
+    return tell_store(to, size, site, memory::Source(static_cast<const u8*>(from)));
+  u8 value[kMostCopied];
+  load_words(value, from, size, site);
+  if (!tell_store(to, size, site, memory::Source(value))) memcpy(to, value, size);
+  return true;
+}
+
 /// Reads or writes whole ranges: what was written before is not compared.
 void range(const void* p, u64 size, AccessKind kind, const DuressSite* site) {
   if (!g_plain_matters || !event(p, size, kind, site)) return;
@@ -158,6 +188,7 @@ DURESS_ACCESS_HOOKS(16, u128)
 
 DURESS_EXPORT void __duress_loadn(void* out, const void* p, u64 n, const DuressSite* s) {
   range(p, n, AccessKind::kRead, s);
+  if (DURESS_UNLIKELY(replaces_memory()) && n <= kMostCopied) return load_words(out, p, n, s);
   memcpy(out, p, n);
 }
 DURESS_EXPORT void __duress_storen(void* p, const void* in, u64 n, const DuressSite* s) {
@@ -168,14 +199,12 @@ DURESS_EXPORT void __duress_storen(void* p, const void* in, u64 n, const DuressS
 }
 DURESS_EXPORT void __duress_memcpy(void* d, const void* from, u64 n, const DuressSite* s) {
   if (n) range(from, n, AccessKind::kRead, s), range(d, n, AccessKind::kWrite, s);
-  if (DURESS_UNLIKELY(replaces_memory()) && tell_store(d, n, s, memory::Source(static_cast<const u8*>(from))))
-    return;
+  if (DURESS_UNLIKELY(replaces_memory()) && copy_by_model(d, from, n, s)) return;
   memcpy(d, from, n);
 }
 DURESS_EXPORT void __duress_memmove(void* d, const void* from, u64 n, const DuressSite* s) {
   if (n) range(from, n, AccessKind::kRead, s), range(d, n, AccessKind::kWrite, s);
-  if (DURESS_UNLIKELY(replaces_memory()) && tell_store(d, n, s, memory::Source(static_cast<const u8*>(from))))
-    return;
+  if (DURESS_UNLIKELY(replaces_memory()) && copy_by_model(d, from, n, s)) return;
   memmove(d, from, n);
 }
 DURESS_EXPORT void __duress_memset(void* d, u32 byte, u64 n, const DuressSite* s) {

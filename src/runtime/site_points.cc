@@ -132,7 +132,7 @@ void SitePoints::mark_requested(Unit& unit) {
   for (u32 i = 0; i < unit.count; ++i) {
     if (!unit.keys[i]) continue;
     for (u32 k = 0; k < request_->sites; ++k) {
-      if (unit.keys[i] == keys[k]) unit.points[i] = kPoint;
+      if (unit.keys[i] == keys[k]) unit.points[i] = k < request_->sites - request_->waits ? kPoint : kWait;
     }
   }
 }
@@ -297,10 +297,10 @@ void SitePoints::set_bodies(const DuressModule& module) const {
   const Unit* unit = all ? nullptr : find(module.sites_begin);
   if (!unit) return;
   u32 points = 0;
-  for (u32 i = 0; i < unit->count; ++i) points += unit->points[i] == kPoint;
+  for (u32 i = 0; i < unit->count; ++i) points += has_to_be_seen(unit->points[i]);
   Functions functions(points + 1);
   for (u32 i = 0; i < unit->count; ++i) {
-    if (unit->points[i] == kPoint) functions.add(unit->functions[i]);
+    if (has_to_be_seen(unit->points[i])) functions.add(unit->functions[i]);
   }
   each_unit(module, [&](const DuressSiteHeader& header, const DuressSite* sites, const char*, u8* flags) {
     for (u32 i = 0; i < header.sites; ++i) {

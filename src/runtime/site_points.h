@@ -17,6 +17,12 @@ class SitePoints {
   void add(const DuressModule& module);
   /// Marks the sites that the request names, and sets the body of every function.
   void apply(const trail::Request& request);
+  /// Whether a thread that only goes past such sites for long must let others go on: they are of variables
+  /// that race, and somebody may wait for one of those.
+  bool waits(const DuressSite* site) const {
+    const Unit* u = find(site);
+    return u && u->points[site - u->first] == kWait;
+  }
   /// For one module that came after apply().
   void set_bodies(const DuressModule& module) const;
 
@@ -59,9 +65,10 @@ class SitePoints {
     u8* points;      // kNoPoint, ...
     DuressModule module;
   };
-  enum : u8 { kNoPoint = 0, kPoint = 1, kSoon = 2 };
+  enum : u8 { kNoPoint = 0, kPoint = 1, kSoon = 2, kWait = 3 };
   static constexpr u32 kMost = 1024;
 
+  static bool has_to_be_seen(u8 point) { return point == kPoint || point == kWait; }
   const Unit* find(const DuressSite* site) const;
   void make_keys(Unit& unit);
   void mark_requested(Unit& unit);

@@ -16,7 +16,7 @@
 namespace duress::trail {
 
 inline constexpr u32 kMagic = 0x53525544;  // "DURS"
-inline constexpr u32 kVersion = 3;
+inline constexpr u32 kVersion = 4;
 
 enum class ChoiceKind : u32 { kThread = 0, kValue = 1 };
 
@@ -109,11 +109,13 @@ struct Request {
   u32 tear = 8;         // wider values are read in pieces
   u32 profile = 0;      // 1: the record shall list which loads could return values of the future
   u32 predictions = 0;  // last of all lists: Prediction, values of the future that loads shall return
-  u32 sites = 0;        // how many keys of sites that are schedule points follow
+  u32 sites = 0;        // how many keys of sites that are schedule points follow, those of `waits` among them
   u32 pairs = 0;        // then SitePair: what racefuzzer is after
   u64 deviations = 0;   // then Deviation: what replay follows
   u32 steps = 0;        // 1: only steps that others can tell are choices, and they are written down
   u32 picks = 0;        // after all other lists: Pick, the first choices of the exhaustive strategy
+  u32 waits = 0;        // the last so many sites are no points: see SitePoints::waits
+  u32 unused = 0;
   // u32 site_keys[sites (+1 if odd)], SitePair pairs[pairs], Deviation deviations[deviations],
   // Prediction predictions[predictions], Pick picks[picks]
 
@@ -134,7 +136,7 @@ struct Request {
   const Pick* picked() const { return reinterpret_cast<const Pick*>(predicted() + predictions); }
   Pick* picked() { return reinterpret_cast<Pick*>(predicted() + predictions); }
 };
-static_assert(sizeof(Request) == 104);
+static_assert(sizeof(Request) == 112);
 
 /// In file RECORD; cleared by the host before each execution, written by the target while it runs.
 struct Record {
@@ -162,7 +164,8 @@ struct Record {
   Replaced first_replaced[kMostReplaced] = {};  // the first of them
   u64 profiled = 0;                             // how many Prediction are at kProfileOffset
   u64 early_stores = 0;                         // atomic stores that are not last in modification order
-  u64 unused[2] = {};
+  u64 long_runs = 0;  // times a thread was made to wait because it went on for long past plain accesses
+  u64 unused = 0;
   u64 deviations = 0;
   // Deviation trail[]
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Payload, before base64url: version, flags (bit 0: points all, bit 1: a step limit follows, bit 2: stale
-// values, bit 3: tearing words of 4 bytes, bit 4: unfair, bit 5: the memory model's number follows, bit 6:
-// predictions follow at the end), [model,] seed, [step limit], number of sites, the sites' keys (4 bytes
-// each, little endian), number of deviations, per deviation the gap to the one before and pick * 2 + kind,
-// [number of predictions, of each strand, site (4 bytes), count, size, as many bytes of the value,] CRC-32 of
-// all that (4 bytes). Numbers are LEB128. The program's name is hashed into the checksum as well: a payload
-// pasted behind another name is found out.
+// Payload, before base64url: version, flags (bit 0: points all, bit 1: a step limit follows, bit 2: waits
+// follow the sites, bit 3: tearing words of 4 bytes, bit 4: unfair, bit 5: the memory model's number follows,
+// bit 6: predictions follow at the end), [model,] seed, [step limit], number of sites, the sites' keys (4
+// bytes each, little endian), [how many of the last are only waited at,] number of deviations, per deviation
+// the gap to the one before and pick * 2 + kind, [number of predictions, of each strand, site (4 bytes),
+// count, size, as many bytes of the value,] CRC-32 of all that (4 bytes). Numbers are LEB128. The program's
+// name is hashed into the checksum as well: a payload pasted behind another name is found out.
 #include "trail/token.h"
 
 namespace duress::trail {
@@ -14,7 +14,6 @@ namespace {
 
 constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 constexpr u64 kLongestVarint = 10;
-constexpr u32 kStaleModel = 1;  // memory::ModelId::kStale
 
 constexpr int digit_value(char c) {
   if (c >= 'A' && c <= 'Z') return c - 'A';
@@ -118,7 +117,7 @@ u64 token_program(const char* path, char* out) {
 }
 
 u64 token_room(const TokenView& view, const char*) {
-  u64 bytes = 2 + 4 * kLongestVarint + 4 * u64{view.site_count} + 2 * 5 * view.trail_count + kLongestVarint +
+  u64 bytes = 3 + 5 * kLongestVarint + 4 * u64{view.site_count} + 2 * 5 * view.trail_count + kLongestVarint +
               40 * u64{view.prediction_count} + 5;
   return 16 + kMostProgram + (bytes + 2) / 3 * 4 + 1;
 }
@@ -136,14 +135,15 @@ u64 write_token(const TokenView& view, const char* program, char* out) {
   encoder.hash(name, length);
   encoder.byte(kTokenVersion);
   encoder.byte(static_cast<u8>((view.points == Points::kAll ? 1 : 0) | (view.most_steps ? 2 : 0) |
-                               (view.model == kStaleModel ? 4 : 0) | (view.tear == 4 ? 8 : 0) |
-                               (view.fair ? 0 : 16) | (view.model > kStaleModel ? 32 : 0) |
-                               (view.prediction_count ? 64 : 0) | (view.steps ? 128 : 0)));
-  if (view.model > kStaleModel) encoder.byte(static_cast<u8>(view.model));
+                               (view.wait_count ? 4 : 0) | (view.tear == 4 ? 8 : 0) | (view.fair ? 0 : 16) |
+                               (view.model ? 32 : 0) | (view.prediction_count ? 64 : 0) |
+                               (view.steps ? 128 : 0)));
+  if (view.model) encoder.byte(static_cast<u8>(view.model));
   encoder.varint(view.seed);
   if (view.most_steps) encoder.varint(view.most_steps);
   encoder.varint(view.site_count);
   for (u32 i = 0; i < view.site_count; ++i) encoder.word(view.sites[i]);
+  if (view.wait_count) encoder.varint(view.wait_count);
   encoder.varint(view.trail_count);
   u32 before = 0;
   for (u64 i = 0; i < view.trail_count; ++i) {
@@ -214,7 +214,7 @@ TokenError read_token(const char* text, u64 length, void* memory, TokenHead& hea
   u8 flags_version = in.byte(), flags = in.byte();
   if (flags_version != kTokenVersion) return TokenError::kDamaged;
   view.points = flags & 1 ? Points::kAll : Points::kSync;
-  view.model = flags & 32 ? in.byte() : flags & 4 ? kStaleModel : 0;
+  view.model = flags & 32 ? in.byte() : 0;
   view.tear = flags & 8 ? 4 : 8;
   view.fair = !(flags & 16);
   view.steps = flags & 128;
@@ -225,6 +225,8 @@ TokenError read_token(const char* text, u64 length, void* memory, TokenHead& hea
   char* room = static_cast<char*>(memory) + (count + 7) / 8 * 8;
   u32* keys = reinterpret_cast<u32*>(room);
   for (u64 i = 0; i < sites; ++i) keys[i] = in.word();
+  u64 waits = flags & 4 ? in.varint() : 0;
+  if (waits > sites) return TokenError::kDamaged;
   u64 deviations = in.varint();
   if (!in.good || deviations > static_cast<u64>(in.end - in.at) / 2) return TokenError::kDamaged;
   auto* trail = reinterpret_cast<Deviation*>(room + (sites + 1) / 2 * 8);
@@ -256,6 +258,7 @@ TokenError read_token(const char* text, u64 length, void* memory, TokenHead& hea
   view.prediction_count = static_cast<u32>(predicted);
   view.sites = keys;
   view.site_count = static_cast<u32>(sites);
+  view.wait_count = static_cast<u32>(waits);
   view.trail = trail;
   view.trail_count = deviations;
   return TokenError::kNone;

@@ -31,6 +31,7 @@ struct TokenView {
   u64 trail_count = 0;
   const Prediction* predictions = nullptr;  // values of the future that loads return
   u32 prediction_count = 0;
+  u32 wait_count = 0;  // the last so many sites are Request::waits
   bool steps = false;  // only steps that others can tell are choices (exhaustive)
 };
 

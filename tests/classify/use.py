@@ -113,9 +113,9 @@ class UseTest(unittest.TestCase):
                                    r"fake\.cc:34; \d+ of 12 runs, replayed 20 of 20$")
         self.assertEqual(lines[4], "           with sequentially consistent memory the same 12 schedules pass")
         self.assertRegex(lines[5], r"^     T1 'worker' +│ T2 'worker'$")
-        self.assertRegex(lines[6], r"^     0x0 = 1 +│$")
-        self.assertRegex(lines[7], r"^ +│ 0x0 → 1$")
-        self.assertRegex(lines[8], r"^ +│ 0x0 → 0  \(stale\)$")
+        self.assertRegex(lines[6], r"^     0x10 = 1 +│$")
+        self.assertRegex(lines[7], r"^ +│ 0x10 → 1$")
+        self.assertRegex(lines[8], r"^ +│ 0x10 → 0  \(stale\)$")
         self.assertRegex(lines[9], r"^  replay: duress replay R-[0-9a-f]{4}$")
         self.assertEqual(len(lines), 10)
         self.assertRegex(err, r"^duress: 1 race on 1 variable, 1 destructive, in \d+ runs, seed 1\n$")
@@ -175,7 +175,7 @@ class UseTest(unittest.TestCase):
         code, out, err = self.fake("always")
         self.assertEqual(code, 0)
         self.assertIn("not judged", out)
-        self.assertIn("already fails with sequentially consistent memory, in all 32 runs: exit code 3", err)
+        self.assertIn("already fails with sequentially consistent memory, in all 40 runs: exit code 3", err)
         self.assertIn("duress explore -- ", err)
 
     def test_a_failure_that_is_not_the_races(self):

@@ -13,14 +13,18 @@ import struct
 import subprocess
 import tempfile
 
-from harness import Failure
+from harness import ROOT, Failure
 
 STRATEGIES = {"replay": 0, "random": 1, "pct": 2, "pos": 3, "racefuzzer": 4, "round-robin": 5}
 OUTCOMES = ["running", "ended", "deadlock", "livelock", "step-limit", "stuck", "failed"]
 ACCESS = ["read", "write", "atomic-read", "atomic-write", "atomic-rmw", "fence", "frame"]
-MAGIC, VERSION = 0x53525544, 2
-REQUEST, RECORD = struct.Struct("<IIQIIQQIIII24xIIQ"), struct.Struct("<IIIIQQQQIIQ16I")  # the beginning of it
+EXCHANGE = (ROOT / "src/trail/execution.h").read_text()
+MAGIC, VERSION = 0x53525544, int(re.search(r"kVersion = (\d+);", EXCHANGE)[1])
+REQUEST, RECORD = struct.Struct("<IIQIIQQIIII24xIIQ16x"), struct.Struct("<IIIIQQQQIIQ16I")  # the beginning of it
 FILE_BYTES = 64 << 20  # sparse
+
+if f"sizeof(Request) == {REQUEST.size})" not in EXCHANGE:
+    raise SystemExit("controlled.py speaks another exchange than src/trail/execution.h")
 
 Site = collections.namedtuple("Site", "key line function variable access")
 

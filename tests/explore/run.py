@@ -23,6 +23,7 @@ import concurrent.futures
 import json
 import re
 import sys
+import time
 
 import jsonschema
 
@@ -93,6 +94,7 @@ class Case:
         return code, document
 
     def check(self):
+        begun = time.monotonic()
         try:
             self.binary = self.tool.compile(self.program.path, self.program.flags)
             code, document = self.search()
@@ -107,6 +109,7 @@ class Case:
                     self.check_rebuilds(failure)
         except Failure as problem:
             self.problems.append(str(problem))
+        self.seconds = time.monotonic() - begun
         return self
 
     def check_found(self, code, document):
@@ -225,7 +228,7 @@ def main():
                 text = "\n".join(case.problems).rstrip().replace("\n", "\n    ")
                 print(f"FAIL {case.name()} ({case.note})\n    {text}", flush=True)
             elif options.v:
-                print(f"ok   {case.name()}: {case.note}", flush=True)
+                print(f"ok   {case.name()}: {case.note}, {case.seconds:.1f} s", flush=True)
     print(f"{len(cases)} searches: {failed} failed")
     return 1 if failed else 0
 

@@ -18,6 +18,10 @@ union Mixed {
   unsigned short quarter[4];
 };
 
+struct Record {  // copied as a whole
+  long words[3];
+};
+
 struct Memory {
   int integer[3];
   double real[2];
@@ -25,6 +29,7 @@ struct Memory {
   void* pointer[2];
   alignas(16) __int128 wide;
   Mixed mixed[2];
+  Record record[2];
 } memory;
 
 std::mutex locks[2];
@@ -67,10 +72,23 @@ __attribute__((noinline)) void access(unsigned thread, T& cell, bool store, unsi
   }
 }
 
+__attribute__((noinline)) void access(unsigned thread, Record& cell, bool store, unsigned long n) {
+  Record value = {{static_cast<long>(n), static_cast<long>(n + 1), static_cast<long>(n + 2)}};
+  if (store) {
+    cell = value;
+  } else {
+    value = cell;
+  }
+  for (const long& word : value.words) {
+    auto at = static_cast<unsigned>(&word - value.words);
+    journal(store ? kJournalStore : kJournalLoad, thread, offset_of(&cell.words[at]), sizeof word, &word);
+  }
+}
+
 void any_access(unsigned thread, Random& random) {
   bool store = random.below(5) < 2;
   unsigned long n = random.below(200) + 1;
-  switch (random.below(8)) {
+  switch (random.below(9)) {
     case 0:
     case 1:
       return access(thread, memory.integer[random.below(3)], store, n);
@@ -84,6 +102,8 @@ void any_access(unsigned thread, Random& random) {
       return access(thread, memory.wide, store, n);
     case 6:
       return access(thread, memory.mixed[random.below(2)].whole, store, n << 32 | (n + 1));
+    case 7:
+      return access(thread, memory.record[random.below(2)], store, n);
     default:
       return random.below(2)
                  ? access(thread, memory.mixed[random.below(2)].half[random.below(2)], store, n)

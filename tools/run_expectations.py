@@ -37,6 +37,8 @@ import subprocess
 import sys
 import tempfile
 
+import precompiled
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SUPPORT = ROOT / "examples" / "support"
 TIMEOUT = 120  # seconds: only a hang gets there
@@ -147,6 +149,8 @@ class Tool:
             for old in self.out.glob(f"{output_stem}.*"):
                 old.unlink(missing_ok=True)
             partial = f"{output}.tmp"
+            if not is_c:
+                command += precompiled.flags_for([word for word in command if word != str(source)], self.out, self.stamp)
             done = subprocess.run(command + ["-o", partial], capture_output=True, text=True)
             if done.returncode != 0:
                 raise Failure(f"does not compile: {shlex.join(command)}\n{done.stderr}")

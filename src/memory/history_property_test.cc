@@ -7,6 +7,7 @@
 
 #include <set>
 
+#include "base/testing/rounds.h"
 #include "memory/testing/world.h"
 
 namespace duress::memory {
@@ -128,11 +129,11 @@ void run_trace(u64 seed, Totals& totals) {
 
 TEST(HistoryProperty, CompressionLosesNothing) {
   Totals totals;
-  for (u64 seed = 1; seed <= 20000 && !HasFatalFailure(); ++seed) run_trace(seed, totals);
+  for (u64 seed = 1; seed <= rounds(20000) && !HasFatalFailure(); ++seed) run_trace(seed, totals);
   // The traces are worth something only if the rules are at work in them.
-  EXPECT_GT(totals.several, 100000u);
-  EXPECT_GT(totals.gc1, 20000u);
-  EXPECT_GT(totals.gc2, 20000u);
+  EXPECT_GT(totals.several, rounds(100000));
+  EXPECT_GT(totals.gc1, rounds(20000));
+  EXPECT_GT(totals.gc2, rounds(20000));
   RecordProperty("comparisons", static_cast<int>(totals.comparisons));
 }
 

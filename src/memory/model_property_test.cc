@@ -4,6 +4,7 @@
 // locks, accesses of all sizes, range writes, freed memory and writes that nobody saw. See Reference.
 #include <gtest/gtest.h>
 
+#include "base/testing/rounds.h"
 #include "memory/testing/reference.h"
 #include "memory/testing/world.h"
 
@@ -217,19 +218,19 @@ class RandomTrace {
 
 TEST(ModelProperty, WhatALoadReturnsIsLegal) {
   Totals totals;
-  for (u64 seed = 1; seed <= 24000; ++seed) {
+  for (u64 seed = 1; seed <= rounds(24000); ++seed) {
     RandomTrace(seed, totals).run();
     ASSERT_FALSE(HasFailure()) << "seed " << seed;
   }
   // The traces are worth something only if the interesting things happen in them.
-  EXPECT_GT(totals.loads, 300000u);
-  EXPECT_GT(totals.open, 100000u);
-  EXPECT_GT(totals.race_free, 20000u);
-  EXPECT_GT(totals.torn, 2000u);
-  EXPECT_GT(totals.exact, 50000u);
-  EXPECT_GT(totals.removed, 1000u);
-  EXPECT_GT(totals.splits, 10000u);
-  EXPECT_GT(totals.unseen, 10000u);
+  EXPECT_GT(totals.loads, rounds(300000));
+  EXPECT_GT(totals.open, rounds(100000));
+  EXPECT_GT(totals.race_free, rounds(20000));
+  EXPECT_GT(totals.torn, rounds(2000));
+  EXPECT_GT(totals.exact, rounds(50000));
+  EXPECT_GT(totals.removed, rounds(1000));
+  EXPECT_GT(totals.splits, rounds(10000));
+  EXPECT_GT(totals.unseen, rounds(10000));
   RecordProperty("loads", static_cast<int>(totals.loads));
   RecordProperty("open", static_cast<int>(totals.open));
   RecordProperty("torn", static_cast<int>(totals.torn));

@@ -25,6 +25,9 @@ import tempfile
 import jsonschema
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "explore"))
+import harness  # noqa: E402
+
 FAST = {"double_checked_locking", "figure3"}
 VERDICTS = {"destructive", "no-harm-found", "slower", "same-value"}
 
@@ -77,19 +80,17 @@ def check_verdicts(races, expected):
     return ""
 
 
-def check(program, options, out):
+def check(program, options, tool):
     source = program.read_text()
     expected = expectations(source)
     wrong = {verdict for verdicts, _ in expected.values() for verdict in verdicts} - VERDICTS
     if wrong:
         return f"no such verdict: {wrong}"
-    binary = out / program.parent.name / program.stem
-    binary.parent.mkdir(exist_ok=True)
+    try:
+        binary = tool.compile(program)
+    except harness.Failure as failure:
+        return str(failure)
     duress = options.build / "bin" / "duress"
-    built = run([options.build / "bin" / "duress-c++", "-std=c++20", "-g", "-O2", "-pthread",
-                 f"-I{ROOT}/examples/support", program, "-o", binary])
-    if built.returncode != 0:
-        return built.stderr
     target = [binary, *words_of(source, "CLASSIFY-ARGS")]
     with tempfile.TemporaryDirectory() as folder:
         runs = "10" if options.suite == "fast" else "30"
@@ -124,8 +125,7 @@ def main():
     parser.add_argument("-j", type=int, default=2, help="programs side by side")
     options = parser.parse_args()
     options.build = options.build.resolve()
-    out = options.build / "tests" / "classify"
-    out.mkdir(parents=True, exist_ok=True)
+    tool = harness.Tool(options.build)
     programs = [p for p in sorted((ROOT / "examples").rglob("*.cc")) if "EXPECT-VERDICT" in p.read_text()]
     if options.suite == "fast":
         programs = [p for p in programs if p.stem in FAST]
@@ -135,7 +135,7 @@ def main():
         sys.exit("no program says what is expected of it")
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(options.j) as pool:
-        for program, problem in zip(programs, pool.map(lambda p: check(p, options, out), programs)):
+        for program, problem in zip(programs, pool.map(lambda p: check(p, options, tool), programs)):
             failed += bool(problem)
             print(f"{'FAIL' if problem else 'ok'} {program.relative_to(ROOT)} {problem}", flush=True)
     sys.exit(1 if failed else 0)

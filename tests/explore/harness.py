@@ -11,14 +11,19 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
+import threading
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+import precompiled  # noqa: E402
+
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 SUPPORT = ROOT / "examples" / "support"
 TIMEOUT = 300  # seconds: only a hang gets there
 SEED = 1
-KEPT_BUILDS = 4  # of each program, for different flags
+KEPT_BUILDS = 8  # of each program, for different flags
 
 
 class Failure(Exception):
@@ -83,23 +88,24 @@ class Tool:
         with open(ROOT / "docs/duress-1.schema.json", encoding="utf-8") as file:
             self.schema = json.load(file)
 
-    def compile(self, source, flags=(), level="-O2", shift=0, compiler=None, variant=""):
+    def compile(self, source, flags=(), level="-O2", shift=0, compiler=None):
         """The program of that source, named as the source is. Built once for equal source, flags and compiler.
 
-        shift: so many lines of comment are put at the top. variant: makes another build of the same."""
+        shift: so many lines of comment are put at the top."""
         is_c = source.suffix == ".c"
         driver = compiler or [str(self.build / "bin" / ("duress-cc" if is_c else "duress-c++"))]
-        command = [*driver, "-std=c11" if is_c else "-std=c++20", level, "-g", f"-I{SUPPORT}", "-pthread", *flags]
+        command = [*driver, "-std=c11" if is_c else "-std=c++20", level, "-g", f"-I{SUPPORT}", f"-I{source.parent}", "-pthread", *flags]
         text = "// a line more\n" * shift + source.read_text()
-        key = hashlib.sha256(repr((command, text, variant)).encode() + self.stamp).hexdigest()[:16]
-        folder = self.out / source.stem
+        key = hashlib.sha256(repr((command, text)).encode() + self.stamp).hexdigest()[:16]
+        folder = self.out / f"{source.parent.name}-{source.stem}"
         binary = folder / key / source.stem
         if not binary.exists():
             binary.parent.mkdir(parents=True, exist_ok=True)
             copy = binary.parent / source.name
             copy.write_text(text)
-            partial = f"{binary}.{os.getpid()}"
-            done = subprocess.run([*command, source.name, "-o", partial], cwd=binary.parent, capture_output=True,
+            partial = f"{binary}.{os.getpid()}.{threading.get_ident()}"
+            headers = [] if is_c else precompiled.flags_for(command, self.out, self.stamp)
+            done = subprocess.run([*command, *headers, source.name, "-o", partial], cwd=binary.parent, capture_output=True,
                                   text=True, env=self.env)
             if done.returncode != 0:
                 raise Failure(f"does not compile: {shlex.join(command)} {copy}\n{done.stderr}")

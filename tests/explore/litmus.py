@@ -55,7 +55,7 @@ FORBIDDEN = [
 # What no interleaving has.
 NOT_SC = {"SB": {"00"}, "MP": {"10"}, "LB": {"11"}, "2+2W": {"00"}, "CoRR": {"10"}, "IRIW": {"1010"}, "WRC": {"110"},
           "RS": {"10"}, "S": {"11"}, "U": {"10"}}
-FAST = {"MP", "2+2W"}
+FAST = {"MP"}
 
 
 class Case:

@@ -3,9 +3,12 @@
 import json
 import pathlib
 import subprocess
+import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "explore"))
+import harness  # noqa: E402
 
 
 class Rate:
@@ -47,16 +50,11 @@ class Classifier:
 
     def __init__(self, build, runs, seed=1, options=()):
         self.build, self.runs, self.seed, self.options = build.resolve(), runs, seed, list(options)
-        self.out = self.build / "tests" / "papers"
+        self.tool = harness.Tool(self.build)
         self.known = {}
 
     def compile(self, example):
-        source = ROOT / "examples" / f"{example}.cc"
-        binary = self.out / example
-        binary.parent.mkdir(parents=True, exist_ok=True)
-        subprocess.run([self.build / "bin" / "duress-c++", "-std=c++20", "-g", "-O2", "-pthread",
-                        f"-I{ROOT}/examples/support", source, "-o", binary], check=True)
-        return binary
+        return self.tool.compile(ROOT / "examples" / f"{example}.cc")
 
     def variables(self, example):
         """name -> Variable, of all that race."""

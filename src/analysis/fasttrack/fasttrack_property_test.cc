@@ -8,6 +8,7 @@
 
 #include "analysis/fasttrack/fasttrack.h"
 #include "analysis/testing/reference.h"
+#include "base/testing/rounds.h"
 
 namespace duress {
 namespace {
@@ -146,12 +147,12 @@ class Runner final : public RaceSink {
 };
 
 /// Compares `count` traces of one shape. Returns how many findings were compared.
-size_t compare(u64 seed, int count, const TraceShape& shape, u32 budget = 4096) {
+size_t compare(u64 seed, u64 count, const TraceShape& shape, u32 budget = 4096) {
   ShadowMap shadow;
   EXPECT_TRUE(shadow.open(0));
   size_t findings = 0;
-  for (int i = 0; i < count && !::testing::Test::HasFailure(); ++i) {
-    Trace trace = testing::random_trace(seed + static_cast<u64>(i), shape);
+  for (u64 i = 0; i < count && !::testing::Test::HasFailure(); ++i) {
+    Trace trace = testing::random_trace(seed + i, shape);
     Reference reference(trace);
     auto runner = std::make_unique<Runner>(trace, shadow, budget);
     runner->run();
@@ -168,30 +169,32 @@ size_t compare(u64 seed, int count, const TraceShape& shape, u32 budget = 4096) 
 }
 
 TEST(FastTrackProperty, PlainAccessesOfOneSize) {
-  EXPECT_GT(compare(1, 20000, {.threads = 3, .events = 30, .atomics = false, .mixed_sizes = false}), 1000u);
+  EXPECT_GT(compare(1, rounds(20000), {.threads = 3, .events = 30, .atomics = false, .mixed_sizes = false}),
+            rounds(1000));
 }
 TEST(FastTrackProperty, MixedSizesNeighboursAndOverlaps) {
-  EXPECT_GT(compare(1000000, 30000, {.threads = 4, .events = 40, .atomics = false}), 1000u);
+  EXPECT_GT(compare(1000000, rounds(30000), {.threads = 4, .events = 40, .atomics = false}), rounds(1000));
 }
 TEST(FastTrackProperty, AtomicsAndFences) {
-  EXPECT_GT(compare(2000000, 30000, {.threads = 4, .events = 45}), 1000u);
+  EXPECT_GT(compare(2000000, rounds(30000), {.threads = 4, .events = 45}), rounds(1000));
 }
 TEST(FastTrackProperty, ManyThreadsOnFewBytes) {
-  EXPECT_GT(compare(3000000, 15000, {.threads = 9, .events = 60, .plain_bytes = 8}), 1000u);
+  EXPECT_GT(compare(3000000, rounds(15000), {.threads = 9, .events = 60, .plain_bytes = 8}), rounds(1000));
 }
 TEST(FastTrackProperty, LongTracesOfFewRaces) {
-  EXPECT_GT(compare(4000000, 4000, {.threads = 3, .events = 120, .plain_bytes = 16}), 1000u);
+  EXPECT_GT(compare(4000000, rounds(4000), {.threads = 3, .events = 120, .plain_bytes = 16}), rounds(1000));
 }
 TEST(FastTrackProperty, RangesAndStrides) {
-  EXPECT_GT(compare(6000000, 10000,
+  EXPECT_GT(compare(6000000, rounds(10000),
                     {.threads = 4, .events = 50, .plain_bytes = 128, .atomics = false, .ranges = true}),
-            1000u);
+            rounds(1000));
 }
 TEST(FastTrackProperty, RangesOverAtomics) {
-  EXPECT_GT(compare(7000000, 5000, {.threads = 4, .events = 60, .plain_bytes = 64, .ranges = true}), 1000u);
+  EXPECT_GT(compare(7000000, rounds(5000), {.threads = 4, .events = 60, .plain_bytes = 64, .ranges = true}),
+            rounds(1000));
 }
 TEST(FastTrackProperty, CollectingRecordsChangesNothing) {
-  EXPECT_GT(compare(5000000, 1500, {.threads = 4, .events = 60}, 1), 1000u);
+  EXPECT_GT(compare(5000000, rounds(1500), {.threads = 4, .events = 60}, 1), rounds(1000));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "analysis/testing/play.h"
 #include "analysis/testing/reference.h"
+#include "base/testing/rounds.h"
 
 namespace duress {
 namespace {
@@ -23,7 +24,7 @@ struct HybridTest : ::testing::Test {
 
 TEST_F(HybridTest, AllPairsOfHappensBeforeAndMore) {
   size_t racy = 0, more = 0;
-  for (u64 seed = 1; seed <= 10000 && !HasFailure(); ++seed) {
+  for (u64 seed = 1; seed <= rounds(10000) && !HasFailure(); ++seed) {
     Trace trace = testing::random_trace(seed, {.threads = 4, .events = 40, .plain_bytes = 16});
     Reference reference(trace);
     testing::Played played = testing::play(trace, "Hybrid", shadow);
@@ -37,8 +38,8 @@ TEST_F(HybridTest, AllPairsOfHappensBeforeAndMore) {
     }
     for (auto [a, b] : played.pairs) more += !reference.races(a, b);
   }
-  EXPECT_GT(racy, 10000u);
-  EXPECT_GT(more, 1000u);
+  EXPECT_GT(racy, rounds(10000));
+  EXPECT_GT(more, rounds(1000));
 }
 
 TEST_F(HybridTest, ALockThatWasPassedOnOrdersNothing) {

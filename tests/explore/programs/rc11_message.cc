@@ -8,7 +8,6 @@
 // PASSES: --model sc
 // PASSES: --model rc11 -- release
 // WITHIN: 300
-// SUITE: fast
 #include <atomic>
 #include <cassert>
 #include <thread>

@@ -20,14 +20,14 @@ import execution  # noqa: E402
 STALE, FUTURE = 1, 2  # memory::ModelId
 CLOCKS = 2            # trail::kDetectClocks
 PREDICTION = struct.Struct("<IIIIQQ")
-PROFILE_AT = execution.BYTES - (1 << 18) * PREDICTION.size  # trail::kProfileOffset
+PROFILE_AT = execution.BYTES - (1 << 14) * PREDICTION.size  # trail::kProfileOffset
 STATISTICS_AT, STATISTICS = 168, ("instances", "writes", "largest", "largest_uncompressed", "reads")
 NEVER = 0x7fffffff  # a load that does not come
 
 
 def request(keys, model, profile=False, predictions=()):
-    head = execution.REQUEST.pack(execution.MAGIC, execution.VERSION, 1, execution.RANDOM, 3, 0, 1 << 40, 0, 0,
-                       CLOCKS, 0, model, 0, 16, 8, int(profile), len(predictions), len(keys), 0, 0)
+    head = execution.REQUEST.pack(execution.MAGIC, execution.VERSION, 1, execution.RANDOM, 3, 0, 1 << 40, 0, 0, CLOCKS, 0, model,
+                                  0, 16, 8, int(profile), len(predictions), len(keys), 0, 0, 1)
     keys = keys + [0] * (len(keys) % 2)
     return head + struct.pack(f"<{len(keys)}I", *keys) + b"".join(PREDICTION.pack(*p) for p in predictions)
 

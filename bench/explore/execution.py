@@ -10,7 +10,7 @@ import tempfile
 
 EXCHANGE = (pathlib.Path(__file__).resolve().parents[2] / "src/trail/execution.h").read_text()
 MAGIC, VERSION, BYTES = 0x53525544, int(re.search(r"kVersion = (\d+);", EXCHANGE)[1]), 64 << 20
-REQUEST = struct.Struct("<IIQIIQQIIII6IIIQ16x")
+REQUEST = struct.Struct("<IIQIIQQIIII6IIIQ12xI")
 if f"sizeof(Request) == {REQUEST.size})" not in EXCHANGE:
     raise SystemExit("execution.py speaks another exchange than src/trail/execution.h")
 REPLAY, RANDOM, PCT, POS, RACEFUZZER, ROUND_ROBIN = range(6)
@@ -18,7 +18,7 @@ FIBER, THREAD = 0, 1
 
 
 def request(seed=1, strategy=RANDOM, backend=FIBER, points=0, depth=3, length=0):
-    return REQUEST.pack(MAGIC, VERSION, seed, strategy, depth, length, 0, points, backend, 0, 0, *([0] * 8), 0)
+    return REQUEST.pack(MAGIC, VERSION, seed, strategy, depth, length, 0, points, backend, 0, 0, *([0] * 10))
 
 
 class Files:

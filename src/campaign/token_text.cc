@@ -34,6 +34,7 @@ std::string make_token(const Plan& plan, const Trail& trail, const std::string& 
   view.model = plan.head.model;
   view.tear = plan.head.tear;
   view.fair = plan.head.fair_after != 0;
+  view.sample = plan.head.sample != 0;
   view.steps = plan.head.steps != 0;
   view.seed = plan.head.seed;
   view.most_steps = plan.head.most_steps;
@@ -91,6 +92,7 @@ TokenText read_token_text(const std::string& given) {
       view.model && view.model != kRc11Model ? trail::kDetectClocks : trail::kDetectNothing;
   result.plan.predictions.assign(view.predictions, view.predictions + view.prediction_count);
   result.plan.head.tear = view.tear;
+  result.plan.head.sample = view.sample;
   result.plan.head.steps = view.steps;
   if (!view.fair) result.plan.head.fair_after = 0;
   result.plan.head.most_steps = view.most_steps;

@@ -18,8 +18,9 @@ constexpr StrategyId kWider[] = {StrategyId::kRandom, StrategyId::kPct, Strategy
 std::string plan_text(const Plan& plan) {
   const trail::Request& head = plan.head;
   std::string text;
-  for (u64 number : {u64{head.strategy}, u64{head.depth}, head.most_steps, u64{head.model},
-                     u64{head.heuristic}, u64{head.fair_after}, u64{head.tear}, u64{raw(head.points)}})
+  for (u64 number :
+       {u64{head.strategy}, u64{head.depth}, head.most_steps, u64{head.model}, u64{head.heuristic},
+        u64{head.fair_after}, u64{head.tear}, u64{raw(head.points)}, u64{head.sample}})
     text += std::to_string(number) + " ";
   for (u32 site : plan.sites) text += std::to_string(site) + " ";
   for (u32 site : plan.waits) text += "w" + std::to_string(site) + " ";
@@ -35,12 +36,14 @@ Plan TrialRunner::plan(const Variable& variable, const Attack& attack, u64 numbe
   attack.apply(plan);
   plan.head.seed = mix(options_.seed * 0x632be59bd9b4e019u + number);
   plan.head.tear = options_.tear;
+  plan.head.sample = 1;
   if (attack.model != Model::kSc) plan.head.most_steps = variable.most_steps;
   if (attack.switched) plan.sites.assign(variable.sites.begin(), variable.sites.end());
   for (u32 site : waits_) {
     if (std::find(plan.sites.begin(), plan.sites.end(), site) == plan.sites.end()) plan.waits.push_back(site);
   }
   if (attack.strategy == StrategyId::kRacefuzzer) {
+    plan.head.sample = 0;  // it is after one pair, wherever that is
     for (const auto& [first, second] : variable.pairs) plan.pairs.push_back({first, second});
   }
   return plan;

@@ -224,6 +224,10 @@ void control_begin() {
   rt.points.apply(*g_request);
   g_plain_matters = g_request->detect == trail::kDetectRaces || g_request->sites ||
                     g_request->points == trail::Points::kAll;
+  bool by_volatile = rt.volatile_mode != VolatileMode::kPlain;
+  if (g_request->detect != trail::kDetectRaces && g_request->points == trail::Points::kSync &&
+      !g_request->steps && !by_volatile)
+    rt.points.begin_quiet();
   if (g_request->trace) g_trace_value = trace_value;
   bool rc11 = g_request->model == raw(memory::ModelId::kRc11);
   bool clocks = g_request->detect || rc11;
@@ -383,7 +387,7 @@ bool control_access(const void* p, u64 size, bool write, const DuressSite* site)
     uptr at = address_of(p);
     if (at < here || at >= (top ? top : here + (u64{1} << 20))) scheduler().wrote_plain();
   }
-  u32 key = g_runtime->points.point(site);
+  u32 key = g_runtime->points.point(site, p);
   if (!key && g_request->points != trail::Points::kAll) {
     if (DURESS_UNLIKELY(g_request->points == trail::Points::kLongRuns ||
                         (g_request->waits && g_runtime->points.waits(site))))

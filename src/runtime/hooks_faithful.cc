@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Hooks of faithful bodies: every source-level access, performed here, so that a memory model can say
-// what a load returns. Today that is always what memory holds; the events go to the analysis chain.
+// what a load returns; the events go to the analysis chain.
 #include <string.h>
 
 #include "runtime/adversary.h"
@@ -89,7 +89,7 @@ bool store_in_parallel(void* p, u64 size, const DuressSite* site, memory::Source
 
 template <typename T>
 T load(const void* p, const DuressSite* site) {
-  if (!g_plain_matters) {
+  if (!g_plain_matters || g_quiet.ignores(p, sizeof(T), site)) {
     T value;
     memcpy(&value, p, sizeof value);
     return value;
@@ -102,14 +102,14 @@ T load(const void* p, const DuressSite* site) {
   if (DURESS_UNLIKELY(g_parallel_adversary != nullptr) && load_in_parallel(p, sizeof value, site, &value))
     return value;
   memcpy(&value, p, sizeof value);
-  if (DURESS_UNLIKELY(g_adversary != nullptr)) replace(p, sizeof value, site, &value);
+  if (DURESS_UNLIKELY(g_adversary != nullptr) && point) replace(p, sizeof value, site, &value);
   if (DURESS_UNLIKELY(point)) control_trace_value(static_cast<u64>(value), sizeof value);
   return value;
 }
 
 template <typename T>
 void store(void* p, T value, const DuressSite* site) {
-  if (!g_plain_matters) {
+  if (!g_plain_matters || g_quiet.ignores(p, sizeof(T), site)) {
     memcpy(p, &value, sizeof value);
     return;
   }

@@ -108,6 +108,7 @@ void start_parallel_adversary(Runtime& rt) {
   rt.checking = false;
   rt.points.track(rt.options.track_);
   rt.points.apply(ParallelAdversary::request());
+  if (rt.volatile_mode == VolatileMode::kPlain) rt.points.begin_quiet();
   g_parallel_adversary = new (map_memory(sizeof(ParallelAdversary))) ParallelAdversary(rt);
 }
 

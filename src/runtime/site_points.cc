@@ -11,6 +11,8 @@
 
 namespace duress {
 
+Quiet g_quiet;
+
 namespace {
 
 /// Calls body(header, sites, strings, flags) for each translation unit's part of a module's sites.
@@ -98,12 +100,15 @@ void SitePoints::add(const DuressModule& module) {
   unit.keys = static_cast<u32*>(map_memory(unit.count * sizeof(u32) + 1));
   unit.functions = static_cast<u32*>(map_memory(unit.count * sizeof(u32) + 1));
   unit.points = static_cast<u8*>(map_memory(unit.count + 1));
-  if (!unit.keys || !unit.functions || !unit.points) fatal("out of memory for the keys of sites");
+  unit.quiet = static_cast<std::atomic<uptr>*>(map_memory((unit.count + 1) * sizeof(uptr)));
+  if (!unit.keys || !unit.functions || !unit.points || !unit.quiet)
+    fatal("out of memory for the keys of sites");
   make_keys(unit);
   if (request_) {
     mark_requested(unit);
     if (tracks_plain(*request_)) mark_variables(unit);
     set_bodies(module);
+    if (quiet_) begin_quiet();
   }
 }
 
@@ -184,6 +189,25 @@ void SitePoints::apply(const trail::Request& request) {
   }
   // Which loops only wait is told from what they write: nothing may be missed.
   if (request.steps && request.detect) set_all(DURESS_BODY_FAITHFUL);
+}
+
+/// One module is enough: others' accesses just take longer.
+void SitePoints::begin_quiet() {
+  quiet_ = true;
+  const Unit* best = nullptr;
+  u32 most = 0;
+  for (u32 i = 0; i < count_; ++i) {
+    u32 points = 0;
+    for (u32 s = 0; s < units_[i].count; ++s) points += units_[i].points[s] != kNoPoint;
+    if (points <= most) continue;
+    best = &units_[i];
+    most = points;
+  }
+  if (!best) return;
+  for (u32 s = 0; s < best->count; ++s)
+    best->quiet[s].store(best->points[s] == kNoPoint ? Quiet::kNothing : Quiet::kMatters,
+                         std::memory_order_relaxed);
+  g_quiet.begin(best->first, best->count, best->quiet);
 }
 
 void SitePoints::begin_learning(const trail::Request& request) {

@@ -7,6 +7,8 @@
 
 #include "base/arena.h"
 #include "duress/hooks.h"
+#include "runtime/element_sample.h"
+#include "runtime/quiet.h"
 #include "trail/execution.h"
 
 namespace duress {
@@ -23,6 +25,9 @@ class SitePoints {
     const Unit* u = find(site);
     return u && u->points[site - u->first] == kWait;
   }
+  /// Accesses at sites that the request does not name need not be heard of, except where a memory model
+  /// minds.
+  void begin_quiet();
   /// For one module that came after apply().
   void set_bodies(const DuressModule& module) const;
 
@@ -50,7 +55,21 @@ class SitePoints {
 
   /// The key of a site; 0 if it is in no known module.
   u32 key(const DuressSite* site) const;
-  /// The same, but 0 too if no request named it.
+  /// The same, but 0 too if no request named it, or if it is of an array and this element is not in the
+  /// sample.
+  u32 point(const DuressSite* site, const void* p) {
+    const Unit* u = find(site);
+    if (!u || u->points[site - u->first] != kPoint) return 0;
+    u32 key = u->keys[site - u->first];
+    if (!request_ || !request_->sample ||
+        (site->variable_kind != kDuressArray && site->variable_kind != kDuressPointee))
+      return key;
+    ElementSample::Answer answer = sample_.ask(site->variable, reinterpret_cast<uptr>(p));
+    if (answer.taken) return key;
+    if (answer.base) u->quiet[site - u->first].store(answer.base, std::memory_order_relaxed);
+    return 0;
+  }
+  /// 0 if no request named the site.
   u32 point(const DuressSite* site) const {
     const Unit* u = find(site);
     return u && u->points[site - u->first] == kPoint ? u->keys[site - u->first] : 0;
@@ -61,8 +80,9 @@ class SitePoints {
     const DuressSite* first;
     u32 count;
     u32* keys;
-    u32* functions;  // a hash of each site's function and file; never 0
-    u8* points;      // kNoPoint, ...
+    u32* functions;            // a hash of each site's function and file; never 0
+    u8* points;                // kNoPoint, ...
+    std::atomic<uptr>* quiet;  // Quiet::kNothing, ...
     DuressModule module;
   };
   enum : u8 { kNoPoint = 0, kPoint = 1, kSoon = 2, kWait = 3 };
@@ -76,9 +96,10 @@ class SitePoints {
 
   Unit units_[kMost] = {};
   u32 count_ = 0;
-  bool any_soon_ = false;
+  bool any_soon_ = false, quiet_ = false;
   const trail::Request* request_ = nullptr;
   const char* tracked_ = "";
+  ElementSample sample_;
 };
 
 }  // namespace duress

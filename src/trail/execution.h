@@ -115,7 +115,7 @@ struct Request {
   u32 steps = 0;        // 1: only steps that others can tell are choices, and they are written down
   u32 picks = 0;        // after all other lists: Pick, the first choices of the exhaustive strategy
   u32 waits = 0;        // the last so many sites are no points: see SitePoints::waits
-  u32 unused = 0;
+  u32 sample = 0;       // 1: of arrays, only some elements are points and attacked
   // u32 site_keys[sites (+1 if odd)], SitePair pairs[pairs], Deviation deviations[deviations],
   // Prediction predictions[predictions], Pick picks[picks]
 
@@ -179,7 +179,7 @@ static_assert(sizeof(Record) % 8 == 0);
 /// Sizes of the two files. Sparse: only what is written takes room.
 inline constexpr u64 kRequestBytes = u64{64} << 20;
 inline constexpr u64 kRecordBytes = u64{64} << 20;
-inline constexpr u64 kMostProfiled = u64{1} << 18;
+inline constexpr u64 kMostProfiled = u64{1} << 14;
 inline constexpr u64 kProfileOffset = kRecordBytes - kMostProfiled * sizeof(Prediction);
 /// Where the steps of an explored execution are, an exhaustive::StepLog.
 inline constexpr u64 kStepsBytes = u64{8} << 20;

@@ -2,6 +2,7 @@
 //
 // Payload, before base64url: version, flags (bit 0: points all, bit 1: a step limit follows, bit 2: waits
 // follow the sites, bit 3: tearing words of 4 bytes, bit 4: unfair, bit 5: the memory model's number follows,
+// with bit 7 if arrays are sampled,
 // bit 6: predictions follow at the end), [model,] seed, [step limit], number of sites, the sites' keys (4
 // bytes each, little endian), [how many of the last are only waited at,] number of deviations, per deviation
 // the gap to the one before and pick * 2 + kind, [number of predictions, of each strand, site (4 bytes),
@@ -14,6 +15,7 @@ namespace {
 
 constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 constexpr u64 kLongestVarint = 10;
+constexpr u8 kSample = 0x80;  // beside the model's number
 
 constexpr int digit_value(char c) {
   if (c >= 'A' && c <= 'Z') return c - 'A';
@@ -136,9 +138,9 @@ u64 write_token(const TokenView& view, const char* program, char* out) {
   encoder.byte(kTokenVersion);
   encoder.byte(static_cast<u8>((view.points == Points::kAll ? 1 : 0) | (view.most_steps ? 2 : 0) |
                                (view.wait_count ? 4 : 0) | (view.tear == 4 ? 8 : 0) | (view.fair ? 0 : 16) |
-                               (view.model ? 32 : 0) | (view.prediction_count ? 64 : 0) |
+                               (view.model || view.sample ? 32 : 0) | (view.prediction_count ? 64 : 0) |
                                (view.steps ? 128 : 0)));
-  if (view.model) encoder.byte(static_cast<u8>(view.model));
+  if (view.model || view.sample) encoder.byte(static_cast<u8>(view.model | (view.sample ? kSample : 0)));
   encoder.varint(view.seed);
   if (view.most_steps) encoder.varint(view.most_steps);
   encoder.varint(view.site_count);
@@ -214,7 +216,9 @@ TokenError read_token(const char* text, u64 length, void* memory, TokenHead& hea
   u8 flags_version = in.byte(), flags = in.byte();
   if (flags_version != kTokenVersion) return TokenError::kDamaged;
   view.points = flags & 1 ? Points::kAll : Points::kSync;
-  view.model = flags & 32 ? in.byte() : 0;
+  u8 model = flags & 32 ? in.byte() : 0;
+  view.model = model & ~kSample;
+  view.sample = model & kSample;
   view.tear = flags & 8 ? 4 : 8;
   view.fair = !(flags & 16);
   view.steps = flags & 128;

@@ -67,6 +67,7 @@ TEST(Token, ComesBackAsItWas) {
                    predictions.data(),
                    static_cast<u32>(predictions.size()),
                    static_cast<u32>(random.below(sites.size() + 1)),
+                   random.chance(1, 4),
                    random.chance(1, 4)};
     std::string text = write(view, "/some/where/my prog.v2");
     Read back = read(text);
@@ -79,6 +80,7 @@ TEST(Token, ComesBackAsItWas) {
     EXPECT_EQ(back.view.seed, view.seed);
     EXPECT_EQ(back.view.most_steps, view.most_steps);
     EXPECT_EQ(back.view.steps, view.steps);
+    EXPECT_EQ(back.view.sample, view.sample);
     EXPECT_EQ(back.view.wait_count, view.wait_count);
     EXPECT_EQ(std::vector<u32>(back.view.sites, back.view.sites + back.view.site_count), sites);
     EXPECT_EQ(std::vector<Deviation>(back.view.trail, back.view.trail + back.view.trail_count), trail);

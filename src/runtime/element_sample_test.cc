@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/element_sample.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "base/prng.h"
+#include "runtime/quiet.h"
+
+namespace duress {
+namespace {
+
+constexpr u32 kVariable = 7;
+
+/// Addresses of elements in the order in which they are touched: some rows of a matrix, not from its
+/// beginning.
+std::vector<uptr> touches(uptr array, u64 seed) {
+  Prng prng(seed);
+  std::vector<uptr> result;
+  for (u64 row = 0; row < 60; ++row) {
+    u64 begin = prng.below(3000) * 1000;
+    for (u64 i = 0; i < 500; ++i) result.push_back(array + (begin + i) * 8);
+  }
+  return result;
+}
+
+TEST(ElementSample, TakesTheFirstAndAFewOfTheRest) {
+  auto sample = std::make_unique<ElementSample>();
+  std::set<uptr> all, taken;
+  for (uptr address : touches(0x7f0000001000, 1)) {
+    all.insert(address);
+    if (sample->ask(kVariable, address).taken) taken.insert(address);
+    if (all.size() <= ElementSample::kFirst) EXPECT_EQ(taken.size(), all.size());
+  }
+  double others = static_cast<double>(taken.size() - ElementSample::kFirst);
+  EXPECT_NEAR(others / static_cast<double>(all.size()), 1.0 / ElementSample::kOneIn,
+              0.5 / ElementSample::kOneIn);
+}
+
+TEST(ElementSample, OnceTakenAlwaysTaken) {
+  for (u64 seed = 1; seed <= 20; ++seed) {
+    auto sample = std::make_unique<ElementSample>();
+    std::set<uptr> taken, left;
+    for (int round = 0; round < 2; ++round) {
+      for (uptr address : touches(0x7f0000001000, seed)) {
+        bool takes = sample->ask(kVariable, address).taken;
+        (takes ? taken : left).insert(address);
+        EXPECT_FALSE(takes ? left.count(address) : taken.count(address));
+      }
+    }
+  }
+}
+
+TEST(ElementSample, IsTheSameWhereverTheArrayIs) {
+  for (u64 seed = 1; seed <= 20; ++seed) {
+    auto here = std::make_unique<ElementSample>(), there = std::make_unique<ElementSample>();
+    std::vector<uptr> a = touches(0x7f0000001000, seed), b = touches(0x5555e0003ab8, seed);
+    for (size_t i = 0; i < a.size(); ++i)
+      ASSERT_EQ(here->ask(kVariable, a[i]).taken, there->ask(kVariable, b[i]).taken) << seed << " " << i;
+  }
+}
+
+TEST(ElementSample, VariablesDoNotTakeEachOthersPlaces) {
+  auto sample = std::make_unique<ElementSample>();
+  for (uptr address : touches(0x7f0000001000, 1)) sample->ask(kVariable, address);
+  for (u64 i = 0; i < ElementSample::kFirst; ++i) EXPECT_TRUE(sample->ask(8, 0x10000 + i * 8).taken);
+}
+
+TEST(Quiet, IgnoresNothingThatIsTakenOrMinded) {
+  auto sample = std::make_unique<ElementSample>();
+  auto quiet = std::make_unique<Quiet>();
+  static DuressSite sites[3] = {};
+  std::atomic<uptr> kinds[3] = {Quiet::kNothing, Quiet::kMatters, Quiet::kMatters};
+  quiet->begin(sites, 2, kinds);
+  u64 ignored = 0, all = 0;
+  for (uptr address : touches(0x7f0000001000, 3)) {
+    ElementSample::Answer answer = sample->ask(kVariable, address);
+    if (answer.base) kinds[1] = answer.base;
+    if (answer.taken) quiet->mind(address, address + 8);
+    const void* p = reinterpret_cast<const void*>(address);
+    bool ignores = quiet->ignores(p, 8, &sites[1]);
+    EXPECT_FALSE(ignores && answer.taken) << address;
+    EXPECT_FALSE(answer.taken && quiet->ignores(p, 4, &sites[0])) << address;
+    EXPECT_FALSE(quiet->ignores(p, 8, &sites[2]));                                     // outside
+    EXPECT_FALSE(quiet->ignores(reinterpret_cast<const char*>(p) + 5, 8, &sites[0]));  // two words
+    ignored += ignores;
+    ++all;
+  }
+  EXPECT_GT(ignored, all * 9 / 10);
+}
+
+}  // namespace
+}  // namespace duress

@@ -378,6 +378,17 @@ static void end_long_run(bool write, const DuressSite* site) {
   scheduler().yield(reinterpret_cast<uptr>(site));
 }
 
+/// A hash of the running strand's stack above this function, registers that were saved there among it.
+__attribute__((noinline)) static u64 stack_state() {
+  constexpr u64 kMost = 64 << 10;
+  uptr here = reinterpret_cast<uptr>(__builtin_frame_address(0)),
+       top = reinterpret_cast<uptr>(t_strand->job_frame);
+  if (top < here || top - here > kMost) top = here + 2048;  // the main thread's, or a deep one: what is near
+  u64 hash = 0;
+  for (uptr at = here; at + 8 <= top; at += 8) hash = mix(hash ^ *reinterpret_cast<const u64*>(at)) + 1;
+  return hash;
+}
+
 bool control_access(const void* p, u64 size, bool write, const DuressSite* site) {
   if (g_learn_access) g_learn_access(p, size, write, site);
   if (write && scheduler().by_steps()) {
@@ -394,6 +405,9 @@ bool control_access(const void* p, u64 size, bool write, const DuressSite* site)
       end_long_run(write, site);
     return false;
   }
+  if (!write && g_request->points != trail::Points::kAll && scheduler().tires(reinterpret_cast<uptr>(site)))
+    return false;
+  if (DURESS_UNLIKELY(scheduler().suspects_livelock())) scheduler().tell_state(stack_state());
   scheduler().point({write ? OpKind::kWrite : OpKind::kRead, static_cast<u32>(size), address_of(p), key,
                      reinterpret_cast<uptr>(site), site->line << 10 ^ site->column});
   return true;

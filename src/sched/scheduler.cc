@@ -27,6 +27,7 @@ constexpr u64 kSpinningTurn = 100;
 /// All strands spin and nothing changes: after so many points for each, nothing ever will. Large, because a
 /// loop that asks a flag while it computes looks the same from here.
 constexpr u64 kLivelock = 1'000'000;
+constexpr u64 kLastLooks = 10'000;  // of each strand, to see whether it is in a few states only
 
 }  // namespace
 
@@ -545,6 +546,19 @@ Strand* Scheduler::choose_thread() {
   return next;
 }
 
+void Scheduler::tell_state(u64 state) {
+  Strand* s = running_;
+  for (u32 i = 0; i < s->state_count; ++i) {
+    if (s->states[i] == state) return;
+  }
+  if (s->state_count < Strand::kStates) {
+    s->states[s->state_count++] = state;
+  } else {
+    suspects_ = false;
+    idle_ = 0;
+  }
+}
+
 Strand* Scheduler::pick() {
   if (DURESS_UNLIKELY(by_steps_)) return pick_by_steps();
   for (;;) {
@@ -552,6 +566,7 @@ Strand* Scheduler::pick() {
     if (descriptor_waiters_) poll_descriptors(0);
     if (ready_count_) {
       idle_ = 0;
+      suspects_ = false;
       return choose_thread();
     }
     if (timed_ && fire_earliest()) continue;
@@ -559,8 +574,11 @@ Strand* Scheduler::pick() {
       if (descriptor_waiters_) {
         poll_descriptors(1);
         if (ready_count_) continue;
-      } else if (++idle_ > kLivelock * spinning_count_) {
-        stop(trail::Outcome::kLivelock);
+      } else if (++idle_ > (suspects_ ? kLastLooks : kLivelock) * spinning_count_) {
+        if (suspects_) stop(trail::Outcome::kLivelock);
+        suspects_ = true;
+        idle_ = 0;
+        for (Strand* s = all_; s; s = s->next_strand) s->state_count = 0;
       }
       Strand* s = spinning_[0];
       if (idle_ % kSpinningTurn == 0) {

@@ -4,6 +4,7 @@
 // pointer itself is atomic, so the only race is on x.
 //
 // EXPECT-RACE: Data::x write-read @set @check
+// VERIFY-SUITE: fast
 // EXPECT-VERIFY: * race Data::x
 // SUITE: fast
 #include <atomic>

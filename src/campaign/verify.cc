@@ -358,7 +358,7 @@ void Verifier::renumber(Execution& execution) {
   };
   for (exhaustive::Step& step : execution.steps) {
     step.strand = ids[step.strand];
-    step.other = ids[step.other];
+    if (step.is(exhaustive::Step::kAfter)) step.other = ids[step.other];  // else it is a number of looks
     if (step.value != 0) step.value = static_cast<u8>(1 + ids[step.value - 1u]);
     step.choices = mask(step.choices);
     bool waits = step.kind == OpKind::kWait || step.kind == OpKind::kSignal ||

@@ -6,6 +6,7 @@
         none; race NAME (once for each variable); failure KIND
   // VERIFY-FLAGS: ...   VERIFY-BOUND    options; the answer is `bounded`, not `complete`
   // VERIFY-FAULT: -DNAME VERDICT        built so, it has a fault: this must be found
+  // VERIFY-SUITE: fast                  one of the few of the fast suite
 
 Each is verified with one worker and with two: the documents must be the same but for the time.
 """
@@ -91,6 +92,7 @@ def problems_of(path, flag, expected, build, work):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--suite", choices=["fast", "all"], default="all")
     parser.add_argument("paths", nargs="+", type=pathlib.Path)
     arguments = parser.parse_args()
     build = arguments.build.resolve()
@@ -99,7 +101,8 @@ def main():
     failed = count = 0
     for folder in arguments.paths:
         for path in sorted(folder.resolve().rglob("*.cc")) if folder.is_dir() else [folder.resolve()]:
-            if "EXPECT-VERIFY" not in statements(path):
+            stated = statements(path)
+            if "EXPECT-VERIFY" not in stated or (arguments.suite == "fast" and stated.get("VERIFY-SUITE") != ["fast"]):
                 continue
             for flag, expected in variants(path):
                 count += 1

@@ -2,6 +2,7 @@
 //
 // Two locks in two orders: one after the other, either way, or both wait.
 //
+// VERIFY-SUITE: fast
 // EXPECT-VERIFY: 3 failure deadlock
 #include <mutex>
 #include <thread>

@@ -26,15 +26,15 @@ compile() {
 }
 
 case $1 in
-  closures)
-    compile "$here/families_test.cc" "$work/families_test"
-    "$work/families_test" Families Locks Loops Found
+  first)
+    compile "$here/first_test.cc" "$work/first_test"
+    "$work/first_test"
     ;;
-  closures_all)
-    compile "$here/families_test.cc" "$work/families_test"
-    "$work/families_test" LargeFamilies
-    compile "$here/closures_test.cc" "$work/closures_test"
-    "$work/closures_test"
+  closures)
+    for name in families closures; do
+      compile "$here/${name}_test.cc" "$work/${name}_test"
+      "$work/${name}_test"
+    done
     ;;
   programs)
     "$here/run.py" --build "$build" --suite fast "$here/programs" "$root/examples/jrf"

@@ -2,7 +2,6 @@
 //
 // Two locks in two orders: one after the other, either way, or both wait.
 //
-// VERIFY-SUITE: fast
 // EXPECT-VERIFY: 3 failure deadlock
 #include <mutex>
 #include <thread>

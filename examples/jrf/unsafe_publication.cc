@@ -5,6 +5,7 @@
 //
 // EXPECT-RACE: Data::x write-read @set @check
 // VERIFY-SUITE: fast
+// VERIFY-FIX: publish after Data::x is set
 // EXPECT-VERIFY: * race Data::x
 // SUITE: fast
 #include <atomic>

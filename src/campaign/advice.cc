@@ -32,8 +32,9 @@ struct Proposal {
   enum class Kind { kPublish, kLock, kAtomic } kind = Kind::kAtomic;
   std::set<std::string> variables;
   u32 order = 5;
-  Address lock = 0;
+  Address lock = 0;  // of kPublish: where the call of the store returns to
   std::string lock_name;
+  finding::Frame store;                 // of kPublish
   std::map<u32, finding::Frame> sites;  // by key
 };
 
@@ -95,6 +96,7 @@ VerifySetup as_if(const VerifySetup& setup, const VerifyResult& base, const Prop
         break;
       case Proposal::Kind::kPublish:
         entry.strand = raw(trail::AsIf::kPublishedAfter);
+        entry.value[0] = proposal.lock;
         break;
     }
     tried.as_if.push_back(entry);
@@ -111,9 +113,15 @@ std::optional<VerifyResult> try_out(const VerifySetup& setup, const VerifyResult
     VerifyResult result = Verifier(as_if(setup, base, proposal), names, nullptr).run(stop);
     if (result.problem.kind != WorkerProblem::Kind::kNone) return std::nullopt;
     if (result.racy.empty()) {
-      bool useful = proposal.kind != Proposal::Kind::kPublish || result.held_back_line != 0;
-      return result.found.empty() && result.complete && useful ? std::optional(std::move(result))
-                                                               : std::nullopt;
+      return result.found.empty() && result.complete ? std::optional(std::move(result)) : std::nullopt;
+    }
+    if (proposal.kind == Proposal::Kind::kPublish) {
+      // The first time it is only asked which store comes too early.
+      if (proposal.lock != 0 || result.published_at == 0) return std::nullopt;
+      proposal.lock = result.published_at;
+      std::vector<finding::Frame> stack = names.stack(result.racy[0].log, {proposal.lock - 1});
+      if (!stack.empty()) proposal.store = stack[0];
+      continue;
     }
     bool more = false;
     if (!cover(proposal, all_racing(result, names), more) || !more) return std::nullopt;
@@ -173,12 +181,12 @@ std::string place_text(const finding::Frame& frame) {
   return std::filesystem::path(frame.file).filename().string() + ":" + std::to_string(frame.line);
 }
 
-std::string text_of(const Proposal& proposal, u64 held_back_line) {
+std::string text_of(const Proposal& proposal) {
   switch (proposal.kind) {
     case Proposal::Kind::kPublish: {
       const finding::Frame& place = proposal.sites.begin()->second;
-      return "publish after " + listed(proposal.variables) + " is set: move line " +
-             std::to_string(held_back_line) + " below " + place_text(place);
+      return "publish after " + listed(proposal.variables) + " is set: move " + place_text(proposal.store) +
+             " below " + place_text(place);
     }
     case Proposal::Kind::kLock: {
       std::set<std::string> places;
@@ -188,7 +196,9 @@ std::string text_of(const Proposal& proposal, u64 held_back_line) {
     case Proposal::Kind::kAtomic:
       break;
   }
-  return "make " + listed(proposal.variables) + " atomic" +
+  bool elements = listed(proposal.variables).find("heap block") != std::string::npos ||
+                  listed(proposal.variables).find("[]") != std::string::npos;
+  return (elements ? "make the elements of " : "make ") + listed(proposal.variables) + " atomic" +
          (proposal.order == 0   ? " (relaxed is enough to be free of races)"
           : proposal.order == 4 ? " (acquire and release are enough)"
                                 : " (seq_cst)");
@@ -204,12 +214,12 @@ FileEdit* edit_of(Advice& advice, const std::string& path) {
   return &advice.edits.back();
 }
 
-bool make_edits(Advice& advice, const Proposal& proposal, u64 held_back_line,
-                const std::vector<Racing>& all) {
+bool make_edits(Advice& advice, const Proposal& proposal, const std::vector<Racing>& all) {
   if (proposal.kind == Proposal::Kind::kPublish) {
     const finding::Frame& place = proposal.sites.begin()->second;
     FileEdit* edit = edit_of(advice, place.file);
-    return edit != nullptr && move_below(*edit, held_back_line, place.line);
+    return edit != nullptr && proposal.store.file == place.file &&
+           move_below(*edit, proposal.store.line, place.line);
   }
   if (proposal.kind == Proposal::Kind::kLock) {
     std::set<std::pair<std::string, u32>> places;
@@ -251,15 +261,15 @@ std::string joined(const Lines& lines, bool ends_in_newline) {
 }  // namespace
 
 std::string Advice::diff() const {
-  std::string text;
+  std::string all;
   std::error_code ignored;
   std::filesystem::path here = std::filesystem::current_path(ignored);
   for (FileEdit edit : edits) {
     std::string near = std::filesystem::path(edit.path).lexically_proximate(here).string();
     if (near.rfind("..", 0) != 0) edit.path = near;
-    text += unified_diff(edit);
+    all += unified_diff(edit);
   }
-  return text;
+  return all;
 }
 
 std::optional<Advice> advise(const VerifySetup& setup, const VerifyResult& result, Names& names,
@@ -271,9 +281,9 @@ std::optional<Advice> advise(const VerifySetup& setup, const VerifyResult& resul
     std::optional<VerifyResult> tried = try_out(setup, result, proposal, names, stop);
     if (!tried) continue;
     Advice advice;
-    advice.text = text_of(proposal, tried->held_back_line);
+    advice.text = text_of(proposal);
     advice.interleavings = tried->interleavings;
-    if (!make_edits(advice, proposal, tried->held_back_line, all)) advice.edits.clear();
+    if (!make_edits(advice, proposal, all)) advice.edits.clear();
     std::erase_if(advice.edits, [](const FileEdit& edit) { return edit.before == edit.after; });
     return advice;
   }

@@ -200,7 +200,7 @@ void Verifier::take(Outcome& outcome) {
   result_.most_strands = std::max(result_.most_strands, execution.record.strands);
   result_.most_steps = std::max<u64>(result_.most_steps, execution.steps.size());
   limits_ |= execution.limits;
-  result_.held_back_line = std::max(result_.held_back_line, trail::held_back_line(execution.record));
+  result_.published_at = std::max(result_.published_at, trail::published_at(execution.record));
   for (const finding::ProcessLog& process : outcome.logs.run.processes)
     result_.incomplete.insert(process.incomplete.begin(), process.incomplete.end());
   if (const finding::ProcessLog* process = outcome.logs.process()) {

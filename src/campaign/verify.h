@@ -61,7 +61,7 @@ struct VerifyResult {
   std::vector<RacyExecution> racy;  // in the order in which they were found
   finding::RunLog races;            // the same for a report
   u64 redundant = 0, skipped = 0;
-  u64 held_back_line = 0;  // of a store, if one was: trail/as_if.h
+  u64 published_at = 0;  // trail/as_if.h
   u32 most_strands = 0;
   u64 most_steps = 0;
   double seconds = 0, explore_seconds = 0;

@@ -25,7 +25,6 @@ struct AsIfSite {
   bool atomic;
   bool updates;    // a load whose store follows at the same place
   bool publishes;  // a store after which what was held back comes
-  bool held_back;  // an atomic store that waits for such a one
 };
 
 void as_if_begin(const trail::Request& request, trail::Record& record);
@@ -42,7 +41,10 @@ struct HeldBack {
   const DuressSite* site;
 };
 HeldBack& held_back();
-void note_held_back(const DuressSite* site);
+/// The running strand is about to do an atomic store, called from `caller`. True: it has to wait.
+bool as_if_waits(uptr caller);
+/// The running strand has set what should have been set before: tells which store came too early.
+void as_if_set();
 /// Does what the running strand holds back, if anything.
 void publish_held_back();
 

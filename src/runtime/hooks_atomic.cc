@@ -329,10 +329,9 @@ T atomic_cas(void* p, T expected, T desired, MemoryOrder success, MemoryOrder fa
 /// As if it came later: see as_if.h.
 template <typename T>
 bool hold_back(void* p, T value, MemoryOrder order, const DuressSite* site) {
-  if (sizeof(T) > 8 || !controlled() || !as_if(site).held_back) return false;
+  if (sizeof(T) > 8 || !controlled() || !as_if_waits(t_hook_caller)) return false;
   publish_held_back();
   held_back() = {p, static_cast<u64>(value), sizeof(T), order, site};
-  note_held_back(site);
   return true;
 }
 

@@ -149,6 +149,7 @@ bool store_as_if(void* p, T value, const DuressSite* site) {
   if (!as.publishes) return false;
   event(p, sizeof(T), AccessKind::kWrite, site);
   memcpy(p, &value, sizeof value);
+  as_if_set();
   publish_held_back();
   return true;
 }

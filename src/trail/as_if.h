@@ -11,12 +11,14 @@
 namespace duress::trail {
 
 enum class AsIf : u32 {
-  kLocked = 1,          // the mutex at address value[0] is held
-  kPublishedAfter = 2,  // atomic stores of the same function that come before it come right after it
+  kLocked = 1,  // the mutex at address value[0] is held
+  // The atomic store whose call returns to value[0] comes right after it. If that is 0, the record shall say
+  // which one was the last before it in the same call of the same function.
+  kPublishedAfter = 2,
 };
 
-/// Where the record says at which line a store was held back: 0 if none was.
-inline u64& held_back_line(Record& record) {
+/// Where the record says which store was held back, or could be; 0: none.
+inline u64& published_at(Record& record) {
   return record.unused[0];
 }
 

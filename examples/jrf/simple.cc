@@ -4,6 +4,7 @@
 //
 // EXPECT-RACE: Simple::data write-read @produce @consume
 // EXPECT-RACE: Simple::done write-read @notify @spin
+// VERIFY-FIX: make Simple::done atomic (acquire and release are enough)
 // EXPECT-VERIFY: * race Simple::data
 // EXPECT-VERIFY: * race Simple::done
 #include <thread>

@@ -3,6 +3,7 @@
 // Java RaceFinder, class SimpleSync: the flag is set and read under a lock, which orders the data.
 //
 // EXPECT-NO-RACE
+// VERIFY-SUITE: fast
 // EXPECT-VERIFY: * none
 // SUITE: fast
 #include <mutex>

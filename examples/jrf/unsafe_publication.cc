@@ -4,6 +4,8 @@
 // pointer itself is atomic, so the only race is on x.
 //
 // EXPECT-RACE: Data::x write-read @set @check
+// VERIFY-SUITE: fast
+// VERIFY-FIX: publish after Data::x is set
 // EXPECT-VERIFY: * race Data::x
 // SUITE: fast
 #include <atomic>

@@ -4,6 +4,7 @@
 // elements. The same mistake in C++: an atomic pointer to plain flags.
 //
 // EXPECT-RACE: *is_done*|heap block*|*flags* write-read @finish @look
+// VERIFY-FIX: make the elements of heap block
 // EXPECT-VERIFY: * race *is_done*|heap block*|*flags*
 #include <atomic>
 #include <thread>

@@ -39,8 +39,9 @@ TEST(Preemptions, OneThreadAfterTheOtherNeedsNone) {
 
 TEST(Preemptions, BetweenTwoStepsNeedsOne) {
   EXPECT_EQ(least({update(1, 0x10), update(2, 0x10), update(1, 0x10)}), 1u);
-  EXPECT_EQ(least({update(1, 0x10), update(2, 0x10), update(1, 0x10), update(2, 0x10)}), 1u);
-  EXPECT_EQ(least({update(1, 0x10), update(2, 0x10), update(1, 0x10), update(2, 0x10), update(1, 0x10)}), 2u);
+  // Whoever is left with something to do is preempted: the first, then the second, then the first again.
+  EXPECT_EQ(least({update(1, 0x10), update(2, 0x10), update(1, 0x10), update(2, 0x10)}), 2u);
+  EXPECT_EQ(least({update(1, 0x10), update(2, 0x10), update(1, 0x10), update(2, 0x10), update(1, 0x10)}), 3u);
 }
 
 TEST(Preemptions, TheOrderOfIndependentStepsDoesNotCount) {

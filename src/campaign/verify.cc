@@ -10,6 +10,7 @@
 
 #include "campaign/preemptions.h"
 #include "campaign/token_text.h"
+#include "trail/as_if.h"
 
 namespace duress::campaign {
 namespace {
@@ -30,6 +31,13 @@ std::string race_key(const finding::RaceRecord& race) {
   };
   std::string a = side(race.prev.site), b = side(race.cur.site);
   return a < b ? a + " " + b : b + " " + a;
+}
+
+u32 key_of(const RunLogs& logs, const std::optional<finding::SiteRecord>& site) {
+  for (const SiteKey& known : logs.keys) {
+    if (site && known.site.module == site->module && known.site.index == site->index) return known.key;
+  }
+  return 0;
 }
 
 bool has_race(const RunLogs& logs, const std::string& key) {
@@ -164,6 +172,9 @@ Plan Verifier::base_plan() const {
   plan.head.steps = 1;
   plan.origins = origins_;
   plan.spins = spins_;
+  plan.sites = setup_.as_if_atomic;
+  plan.predictions = setup_.as_if;
+  if (!plan.sites.empty()) plan.head.depth = setup_.as_if_order;
   return plan;
 }
 
@@ -189,6 +200,7 @@ void Verifier::take(Outcome& outcome) {
   result_.most_strands = std::max(result_.most_strands, execution.record.strands);
   result_.most_steps = std::max<u64>(result_.most_steps, execution.steps.size());
   limits_ |= execution.limits;
+  result_.published_at = std::max(result_.published_at, trail::published_at(execution.record));
   for (const finding::ProcessLog& process : outcome.logs.run.processes)
     result_.incomplete.insert(process.incomplete.begin(), process.incomplete.end());
   if (const finding::ProcessLog* process = outcome.logs.process()) {
@@ -207,6 +219,8 @@ void Verifier::take(Outcome& outcome) {
       racy.trail = execution.trail;
       racy.switches = execution.record.switches;
       racy.executions = 1;
+      racy.site_keys[0] = key_of(outcome.logs, race->prev.site);
+      racy.site_keys[1] = key_of(outcome.logs, race->cur.site);
       result_.racy.push_back(std::move(racy));
     }
   }
@@ -358,7 +372,7 @@ void Verifier::renumber(Execution& execution) {
   };
   for (exhaustive::Step& step : execution.steps) {
     step.strand = ids[step.strand];
-    step.other = ids[step.other];
+    if (step.is(exhaustive::Step::kAfter)) step.other = ids[step.other];  // else it is a number of looks
     if (step.value != 0) step.value = static_cast<u8>(1 + ids[step.value - 1u]);
     step.choices = mask(step.choices);
     bool waits = step.kind == OpKind::kWait || step.kind == OpKind::kSignal ||
@@ -393,12 +407,14 @@ VerifyResult Verifier::run(const std::atomic<bool>& stop) {
     for (const std::string& what : result_.incomplete) result_.bounds.push_back("not controlled: " + what);
     result_.complete = result_.complete && result_.bounds.empty();
     for (RacyExecution& racy : result_.racy) {
+      result_.races.processes.push_back(racy.log);
+      if (!setup_.keeps) continue;
       minimise_race(racy);
       racy.token = make_token(base_plan().replaying({}), racy.trail, setup_.worker.target[0]);
-      result_.races.processes.push_back(racy.log);
     }
     if (result_.found.size() > kMostFound) result_.found.resize(kMostFound);
     for (Found& found : result_.found) {
+      if (!setup_.keeps) break;
       minimise_found(found);
       keep(found);
     }

@@ -33,6 +33,11 @@ struct VerifySetup {
   unsigned jobs = 1;
   int preemptions = -1;  // -1: any number
   bool minimise = true;
+  bool keeps = true;  // findings are stored
+  /// As if the program were another one: see trail/as_if.h.
+  std::vector<u32> as_if_atomic;  // keys of sites
+  u32 as_if_order = 5;            // seq_cst
+  std::vector<trail::Prediction> as_if;
 };
 
 /// A pair of accesses that raced, and an execution that shows it.
@@ -43,6 +48,7 @@ struct RacyExecution {
   u64 switches = 0;
   u64 executions = 0;  // in how many the pair raced
   std::string token;
+  u32 site_keys[2] = {0, 0};  // previous, current; 0: not known
 };
 
 struct VerifyResult {
@@ -55,6 +61,7 @@ struct VerifyResult {
   std::vector<RacyExecution> racy;  // in the order in which they were found
   finding::RunLog races;            // the same for a report
   u64 redundant = 0, skipped = 0;
+  u64 published_at = 0;  // trail/as_if.h
   u32 most_strands = 0;
   u64 most_steps = 0;
   double seconds = 0, explore_seconds = 0;
@@ -102,9 +109,6 @@ class Verifier {
   u64 diverged_ = 0;
   VerifyResult result_;
 };
-
-/// `document` with what verify adds: complete, interleavings, bound, failures.
-std::string with_verification(const std::string& document, const VerifyResult& result, Names& names);
 
 }  // namespace duress::campaign
 

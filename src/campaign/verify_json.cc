@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
+#include "campaign/advice.h"
 #include "campaign/failure_json.h"
 #include "campaign/verify.h"
 
@@ -8,7 +9,8 @@ namespace duress::campaign {
 
 using Json = nlohmann::ordered_json;
 
-std::string with_verification(const std::string& document, const VerifyResult& result, Names& names) {
+std::string with_verification(const std::string& document, const VerifyResult& result,
+                              const std::optional<Advice>& advice, Names& names) {
   SearchResult failures;
   failures.found = result.found;
   failures.kept_going = true;
@@ -18,6 +20,10 @@ std::string with_verification(const std::string& document, const VerifyResult& r
   std::string bound;
   for (const std::string& one : result.bounds) bound += (bound.empty() ? "" : "; ") + one;
   if (!bound.empty()) json["bound"] = bound;
+  if (advice) {
+    json["advice"] = {{"text", advice->text}, {"interleavings", advice->interleavings}};
+    if (!advice->edits.empty()) json["advice"]["diff"] = advice->diff();
+  }
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -41,6 +41,7 @@ int classify_command(const Arguments& arguments);
 int trace_command(const Arguments& arguments);
 int collide_command(const Arguments& arguments);
 int verify_command(const Arguments& arguments);
+int fix_command(const Arguments& arguments);
 int list_command(const Arguments& arguments);
 int doctor_command(const Arguments& arguments);
 int cmake_command(const Arguments& arguments);

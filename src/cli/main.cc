@@ -29,6 +29,7 @@ const std::vector<Command>& commands() {
        "sample an unmodified program, started or running, for races", collide_command},
       {"verify", "verify [OPTIONS] -- PROG ARGS", "look at every interleaving: a proof, or one that fails",
        verify_command},
+      {"fix", "fix ID", "the change that fixes a race of verify, as a diff, or made", fix_command},
       {"list", "list [KIND]", "the names that options take: analyses, strategies, models, heuristics",
        list_command},
       {"doctor", "doctor", "what works on this machine, and the command that fixes what does not",

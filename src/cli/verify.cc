@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "campaign/advice.h"
 #include "campaign/failure_text.h"
 #include "campaign/session.h"
 #include "campaign/token_text.h"
@@ -33,7 +34,7 @@ struct VerifyOptions {
   std::string json, dir = ".duress", color = "auto", time, run_timeout = "10s", model = "sc",
                     fail_on = "race";
   std::int64_t seed = 1;
-  bool quiet = false, verbose = false;
+  bool quiet = false, verbose = false, no_advice = false;
   std::vector<std::string> target;
 };
 
@@ -100,6 +101,15 @@ void print_failure(const campaign::Found& found, const VerifyOptions& options, c
   remarks.push_back(fmt::format("replay: duress replay {}{}", found.failure.id, dir));
   campaign::FailureView view{found.failure, found.logs, options.target[0], found.errors, remarks};
   fmt::print("{}", to_text(view, names, style));
+}
+
+void print_advice(const campaign::Advice& advice, const report::Report& report,
+                  const VerifyOptions& options) {
+  fmt::print("fix: {}: no race and no failure in all {} then\n", advice.text,
+             interleavings_text(advice.interleavings));
+  std::string dir = options.dir == ".duress" ? "" : " --dir " + options.dir;
+  if (!advice.edits.empty() && !report.races.empty())
+    fmt::print("  as a diff: duress fix {}{}; with --apply it is made\n", report.races[0].id, dir);
 }
 
 void print_summary(const VerifyResult& result, const report::Report& report, const VerifyOptions& options) {
@@ -172,13 +182,21 @@ int execute(VerifyOptions& options) {
   report::fill_report(result.races, none, report);
   for (auto& race : report.races) race.pid = 0;
   report.incomplete.assign(result.incomplete.begin(), result.incomplete.end());
+  std::optional<campaign::Advice> advice;
+  if (!options.no_advice && !result.racy.empty() && !result.interrupted && !result.out_of_time)
+    advice = campaign::advise(options.setup, result, *names, stop_asked);
+  for (const finding::Race& race : report.races) {
+    if (!advice) break;
+    if (std::string error = save_advice(options.setup.dir, race.id, *advice); !error.empty()) say(error);
+  }
   if (options.json != "-") {
     for (const finding::Race& race : report.races) print_race(race, result, options);
     for (const campaign::Found& found : result.found) print_failure(found, options, *names);
+    if (advice) print_advice(*advice, report, options);
     print_summary(result, report, options);
   }
   if (!options.json.empty()) {
-    std::string document = campaign::with_verification(report::to_json(report), result, *names);
+    std::string document = campaign::with_verification(report::to_json(report), result, advice, *names);
     if (std::string error = campaign::write_document(options.json, document); !error.empty()) {
       say(error);
       return kExitToolFailed;
@@ -216,6 +234,7 @@ int verify_command(const Arguments& arguments) {
   app.add_option("--run-timeout", options.run_timeout, "How long one run may take; default 10s");
   app.add_option("--fail-on", options.fail_on, "race (default) or never: what makes the exit code 66")
       ->check(CLI::IsMember({"race", "destructive", "never"}));
+  app.add_flag("--no-advice", options.no_advice, "Do not look for a change that fixes the races");
   app.add_option("--json", options.json, "Write one JSON document: --json to stdout, --json=FILE to a file");
   app.add_option("--dir", options.dir, "Folder for findings; default .duress");
   app.add_option("--color", options.color, "auto, always or never");

@@ -373,6 +373,8 @@ bool explore_all(DuressCheck& c) {
       limits |= step_log->limits;
       if (!failed && step_log->spins > spins) {  // a loop that waits was found: see sched/spin.cc
         again = true;
+        // Only then does it matter what is written besides: a round of the loop that writes is no mere wait.
+        g_plain_matters = true;
         break;
       }
       if (!explorer.learn(plan.ticket, step_log->steps, step_log->count)) {
@@ -384,6 +386,7 @@ bool explore_all(DuressCheck& c) {
     c.complete = !failed && !c.bound && explorer.done();
   }
   arena.release_all();
+  g_plain_matters = true;  // a replay looks at every place
   if (failed && keep_trail()) {
     minimise(check.abandoned ? 20 : 400);
     report(c, c.executions);

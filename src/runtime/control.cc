@@ -15,6 +15,7 @@
 
 #include "base/check.h"
 #include "runtime/adversary.h"
+#include "runtime/as_if.h"
 #include "runtime/interceptors/real.h"
 #include "runtime/rc11.h"
 #include "runtime/runtime.h"
@@ -222,6 +223,7 @@ void control_begin() {
   g_scheduler = new (map_memory(sizeof(sched::Scheduler))) sched::Scheduler(rt.arena, surroundings);
   if (g_request->steps) g_scheduler->set_step_log(step_log(g_record));
   rt.points.apply(*g_request);
+  as_if_begin(*g_request, *g_record);
   g_plain_matters = g_request->detect == trail::kDetectRaces || g_request->sites ||
                     g_request->points == trail::Points::kAll;
   bool by_volatile = rt.volatile_mode != VolatileMode::kPlain;

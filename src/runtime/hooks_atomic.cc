@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/hooks_atomic.h"
 
+#include "runtime/as_if.h"
+
 namespace duress {
 
 AtomicOperation::AtomicOperation(const void* p, u8 size, bool writes, const DuressSite* site)
@@ -324,7 +326,26 @@ T atomic_cas(void* p, T expected, T desired, MemoryOrder success, MemoryOrder fa
   return old;
 }
 
+/// As if it came later: see as_if.h.
+template <typename T>
+bool hold_back(void* p, T value, MemoryOrder order, const DuressSite* site) {
+  if (sizeof(T) > 8 || !controlled() || !as_if_waits(t_hook_caller)) return false;
+  publish_held_back();
+  held_back() = {p, static_cast<u64>(value), sizeof(T), order, site};
+  return true;
+}
+
 }  // namespace
+
+void publish_held_back() {
+  HeldBack store = held_back();
+  held_back().size = 0;
+  if (store.size == 1) atomic_store<u8>(store.p, static_cast<u8>(store.value), store.order, store.site);
+  if (store.size == 2) atomic_store<u16>(store.p, static_cast<u16>(store.value), store.order, store.site);
+  if (store.size == 4) atomic_store<u32>(store.p, static_cast<u32>(store.value), store.order, store.site);
+  if (store.size == 8) atomic_store<u64>(store.p, store.value, store.order, store.site);
+}
+
 }  // namespace duress
 
 using namespace duress;
@@ -333,24 +354,25 @@ using namespace duress;
 /// Only while somebody schedules: who called, for what the caller remembers.
 #define DURESS_NOTE_CALLER() \
   if (DURESS_UNLIKELY(controlled() != nullptr)) t_hook_caller = DURESS_CALLER_PC
-#define DURESS_ATOMIC_HOOKS(N, T)                                                                  \
-  DURESS_EXPORT T __duress_atomic_load##N(const void* p, u32 order, const DuressSite* s) {         \
-    DURESS_NOTE_CALLER();                                                                          \
-    return atomic_load<T>(p, static_cast<MemoryOrder>(order), s);                                  \
-  }                                                                                                \
-  DURESS_EXPORT void __duress_atomic_store##N(void* p, T v, u32 order, const DuressSite* s) {      \
-    DURESS_NOTE_CALLER();                                                                          \
-    atomic_store<T>(p, v, static_cast<MemoryOrder>(order), s);                                     \
-  }                                                                                                \
-  DURESS_EXPORT T __duress_atomic_rmw##N(void* p, T v, u32 op, u32 order, const DuressSite* s) {   \
-    DURESS_NOTE_CALLER();                                                                          \
-    return atomic_rmw<T>(p, v, op, static_cast<MemoryOrder>(order), s);                            \
-  }                                                                                                \
-  DURESS_EXPORT T __duress_atomic_cas##N(void* p, T expected, T desired, u32 success, u32 failure, \
-                                         const DuressSite* s) {                                    \
-    DURESS_NOTE_CALLER();                                                                          \
-    return atomic_cas<T>(p, expected, desired, static_cast<MemoryOrder>(success),                  \
-                         static_cast<MemoryOrder>(failure), s);                                    \
+#define DURESS_ATOMIC_HOOKS(N, T)                                                                   \
+  DURESS_EXPORT T __duress_atomic_load##N(const void* p, u32 order, const DuressSite* s) {          \
+    DURESS_NOTE_CALLER();                                                                           \
+    return atomic_load<T>(p, static_cast<MemoryOrder>(order), s);                                   \
+  }                                                                                                 \
+  DURESS_EXPORT void __duress_atomic_store##N(void* p, T v, u32 order, const DuressSite* s) {       \
+    DURESS_NOTE_CALLER();                                                                           \
+    if (DURESS_UNLIKELY(g_as_if) && hold_back<T>(p, v, static_cast<MemoryOrder>(order), s)) return; \
+    atomic_store<T>(p, v, static_cast<MemoryOrder>(order), s);                                      \
+  }                                                                                                 \
+  DURESS_EXPORT T __duress_atomic_rmw##N(void* p, T v, u32 op, u32 order, const DuressSite* s) {    \
+    DURESS_NOTE_CALLER();                                                                           \
+    return atomic_rmw<T>(p, v, op, static_cast<MemoryOrder>(order), s);                             \
+  }                                                                                                 \
+  DURESS_EXPORT T __duress_atomic_cas##N(void* p, T expected, T desired, u32 success, u32 failure,  \
+                                         const DuressSite* s) {                                     \
+    DURESS_NOTE_CALLER();                                                                           \
+    return atomic_cas<T>(p, expected, desired, static_cast<MemoryOrder>(success),                   \
+                         static_cast<MemoryOrder>(failure), s);                                     \
   }
 DURESS_ATOMIC_HOOKS(1, u8)
 DURESS_ATOMIC_HOOKS(2, u16)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/adversary.h"
+#include "runtime/as_if.h"
 #include "runtime/control.h"
 #include "runtime/hooks_atomic.h"
 #include "runtime/parallel_adversary.h"
@@ -87,6 +88,72 @@ bool store_in_parallel(void* p, u64 size, const DuressSite* site, memory::Source
   return done;
 }
 
+// ---- as if the program were another one
+
+/// The place of an update whose load is done: its store belongs to it.
+struct Update {
+  const void* p;
+  u32 line;
+  u16 column;
+  bool is(const void* at, const DuressSite* site) const {
+    return p == at && line == site->line && column == site->column;
+  }
+};
+Update update = {};
+
+template <typename T>
+bool load_as_if(const void* p, const DuressSite* site, T* value) {
+  const AsIfSite& as = as_if(site);
+  if (!as.atomic && !as.lock) return false;
+  if (as.atomic && !as.updates) {
+    *value = atomic_load<T>(p, as_if_order(MemoryOrder::kAcquire), site);
+    return true;
+  }
+  if (as.atomic) {
+    control_atomic(p, sizeof(T), OpKind::kAtomicRmw, site);
+    AtomicOperation operation(p, sizeof(T), true, site);
+    operation.modified(as_if_order(MemoryOrder::kAcqRel));
+  } else {
+    pthread_mutex_lock(as.lock);
+    event(p, sizeof(T), AccessKind::kRead, site);
+  }
+  memcpy(value, p, sizeof *value);
+  if (as.updates) {
+    update = {p, site->line, site->column};
+  } else {
+    pthread_mutex_unlock(as.lock);
+  }
+  return true;
+}
+
+template <typename T>
+bool store_as_if(void* p, T value, const DuressSite* site) {
+  const AsIfSite& as = as_if(site);
+  bool second = update.is(p, site) && (as.atomic || as.lock);
+  if (second) update = {};
+  if (as.atomic) {
+    if (second) {
+      memcpy(p, &value, sizeof value);
+    } else {
+      atomic_store<T>(p, value, as_if_order(MemoryOrder::kRelease), site);
+    }
+    return true;
+  }
+  if (as.lock) {
+    if (!second) pthread_mutex_lock(as.lock);
+    event(p, sizeof(T), AccessKind::kWrite, site);
+    memcpy(p, &value, sizeof value);
+    pthread_mutex_unlock(as.lock);
+    return true;
+  }
+  if (!as.publishes) return false;
+  event(p, sizeof(T), AccessKind::kWrite, site);
+  memcpy(p, &value, sizeof value);
+  as_if_set();
+  publish_held_back();
+  return true;
+}
+
 template <typename T>
 T load(const void* p, const DuressSite* site) {
   if (!g_plain_matters || g_quiet.ignores(p, sizeof(T), site)) {
@@ -94,6 +161,7 @@ T load(const void* p, const DuressSite* site) {
     memcpy(&value, p, sizeof value);
     return value;
   }
+  if (T value; DURESS_UNLIKELY(g_as_if) && controlled() && load_as_if<T>(p, site, &value)) return value;
   MemoryOrder order;
   if (DURESS_UNLIKELY(atomic_volatile(site, MemoryOrder::kAcquire, &order)))
     return atomic_load<T>(p, order, site);
@@ -113,6 +181,7 @@ void store(void* p, T value, const DuressSite* site) {
     memcpy(p, &value, sizeof value);
     return;
   }
+  if (DURESS_UNLIKELY(g_as_if) && controlled() && store_as_if<T>(p, value, site)) return;
   MemoryOrder order;
   if (DURESS_UNLIKELY(atomic_volatile(site, MemoryOrder::kRelease, &order)))
     return atomic_store<T>(p, value, order, site);
@@ -173,11 +242,16 @@ void range(const void* p, u64 size, AccessKind kind, const DuressSite* site) {
 using namespace duress;
 
 #define DURESS_EXPORT extern "C" __attribute__((visibility("default")))
+/// An access that is taken for an atomic one may be part of a loop that waits.
+#define DURESS_NOTE_CALLER() \
+  if (DURESS_UNLIKELY(g_as_if)) t_hook_caller = DURESS_CALLER_PC
 #define DURESS_ACCESS_HOOKS(N, T)                                           \
   DURESS_EXPORT T __duress_load##N(const void* p, const DuressSite* s) {    \
+    DURESS_NOTE_CALLER();                                                   \
     return load<T>(p, s);                                                   \
   }                                                                         \
   DURESS_EXPORT void __duress_store##N(void* p, T v, const DuressSite* s) { \
+    DURESS_NOTE_CALLER();                                                   \
     store<T>(p, v, s);                                                      \
   }
 DURESS_ACCESS_HOOKS(1, u8)

@@ -1,118 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// duress::check with `exhaustive`: exact numbers of interleavings of ordinary std::thread code, and what is
-// found.
-#include <duress/test.h>
-#include <gtest/gtest.h>
+// duress::check with `exhaustive`: locks, waiting and loops that wait.
+#include "closures.h"
+
 #include <semaphore.h>
 
 #include <atomic>
 #include <condition_variable>
-#include <memory>
 #include <mutex>
 #include <shared_mutex>
-#include <thread>
-#include <vector>
 
 namespace {
-
-template <typename Closure>
-duress::CheckResult all(Closure closure) {
-  duress::CheckOptions options;
-  options.exhaustive = options.quiet = true;
-  return duress::check(closure, options);
-}
-
-/// How many interleavings there are; 0 if not all were seen or one failed.
-template <typename Closure>
-std::uint64_t count(Closure closure) {
-  duress::CheckResult result = all(closure);
-  EXPECT_TRUE(result.passed) << result.report;
-  EXPECT_TRUE(result.complete) << result.bound;
-  return result.complete ? result.executions : 0;
-}
-
-template <typename... Bodies>
-void together(Bodies... bodies) {
-  std::vector<std::thread> threads;
-  (threads.emplace_back(bodies), ...);
-  for (std::thread& t : threads) t.join();
-}
-
-void updates(int threads, int each) {
-  std::atomic<int> x{0};
-  std::vector<std::thread> all;
-  for (int i = 0; i < threads; ++i) {
-    all.emplace_back([&] {
-      for (int k = 0; k < each; ++k) x.fetch_add(1);
-    });
-  }
-  for (std::thread& t : all) t.join();
-  EXPECT_EQ(x.load(), threads * each);
-}
-
-void readers(int n) {
-  std::atomic<int> x{0};
-  std::vector<std::thread> all;
-  all.emplace_back([&] { x.store(1); });
-  for (int i = 0; i < n; ++i) all.emplace_back([&] { (void)x.load(); });
-  for (std::thread& t : all) t.join();
-}
-
-void last_zero(int n) {
-  std::unique_ptr<std::atomic<int>[]> a(new std::atomic<int>[n + 1]());
-  std::vector<std::thread> all;
-  all.emplace_back([&] {
-    int i = n;
-    while (a[i].load() != 0) --i;
-  });
-  for (int j = 1; j <= n; ++j) all.emplace_back([&a, j] { a[j].store(a[j - 1].load() + 1); });
-  for (std::thread& t : all) t.join();
-}
-
-void indexer(int n) {
-  std::unique_ptr<std::atomic<int>[]> table(new std::atomic<int>[128]());
-  std::vector<std::thread> all;
-  for (int t = 0; t < n; ++t) {
-    all.emplace_back([&table, t] {
-      for (int m = 1; m <= 4; ++m) {
-        int w = 11 * m + t, at = 7 * w % 128;
-        for (int empty = 0; !table[at].compare_exchange_strong(empty, w); empty = 0) at = (at + 1) % 128;
-      }
-    });
-  }
-  for (std::thread& t : all) t.join();
-}
-
-TEST(Families, Updates) {
-  EXPECT_EQ(count([] { updates(2, 3); }), 20u);
-  EXPECT_EQ(count([] { updates(2, 5); }), 252u);
-  EXPECT_EQ(count([] { updates(3, 2); }), 90u);
-}
-
-TEST(Families, IndependentVariables) {
-  EXPECT_EQ(count([] {
-              std::atomic<int> x{0}, y{0};
-              together([&] { x.fetch_add(1); }, [&] { y.fetch_add(1); });
-            }),
-            1u);
-}
-
-TEST(Families, Readers) {
-  EXPECT_EQ(count([] { readers(2); }), 4u);
-  EXPECT_EQ(count([] { readers(8); }), 256u);
-  EXPECT_EQ(count([] { readers(13); }), 8192u);
-}
-
-TEST(Families, LastZero) {
-  EXPECT_EQ(count([] { last_zero(5); }), 64u);
-  EXPECT_EQ(count([] { last_zero(10); }), 3328u);
-}
-
-TEST(Families, Indexer) {
-  EXPECT_EQ(count([] { indexer(12); }), 8u);
-  EXPECT_EQ(count([] { indexer(15); }), 4096u);
-}
 
 TEST(Locks, Sections) {
   EXPECT_EQ(count([] {
@@ -138,24 +36,6 @@ TEST(Locks, TryLock) {
               together(body, body);
             }),
             4u);
-}
-
-TEST(Locks, DeadlockIsFound) {
-  duress::CheckResult result = all([] {
-    std::mutex a, b;
-    together(
-        [&] {
-          std::lock_guard first(a);
-          std::lock_guard second(b);
-        },
-        [&] {
-          std::lock_guard first(b);
-          std::lock_guard second(a);
-        });
-  });
-  EXPECT_FALSE(result.passed);
-  EXPECT_EQ(result.failure, "deadlock");
-  EXPECT_FALSE(result.token.empty());
 }
 
 TEST(Locks, ReadersAndAWriter) {
@@ -224,7 +104,7 @@ TEST(Waiting, LostWakeUpIsFound) {
              });
   });
   EXPECT_FALSE(result.passed);
-  EXPECT_EQ(result.failure, "deadlock");
+  EXPECT_TRUE(result.failure == "deadlock");
 }
 
 TEST(Waiting, WhoIsWokenIsExplored) {
@@ -299,24 +179,6 @@ TEST(Loops, EveryValueOfTheFlagIsSeen) {
             4u);
 }
 
-TEST(Loops, ALoopThatCountsIsExploredEveryTime) {
-  // It gives up after three tries: they all come before the store, or the store comes before the i-th.
-  int tries[4] = {};
-  EXPECT_EQ(count([&] {
-              std::atomic<bool> ready{false};
-              int tried = 0;
-              together([&] { ready.store(true); },
-                       [&] {
-                         for (tried = 0; tried < 3; ++tried) {
-                           if (ready.load()) break;
-                         }
-                       });
-              ++tries[tried];
-            }),
-            4u);
-  for (int n : tries) EXPECT_EQ(n, 1);
-}
-
 TEST(Loops, ASpinLock) {
   for (bool looks_first : {false, true}) {
     std::uint64_t n = count([&] {
@@ -386,22 +248,7 @@ TEST(Loops, TwoThatWaitForEachOtherAreALivelock) {
         });
   });
   EXPECT_FALSE(result.passed);
-  EXPECT_EQ(result.failure, "livelock");
-}
-
-TEST(Found, ALostUpdateWithItsInterleaving) {
-  auto closure = [] {
-    std::atomic<int> x{0};
-    auto body = [&] { x.store(x.load() + 1); };
-    together(body, body);
-    if (x.load() != 2) throw std::runtime_error("lost");
-  };
-  duress::CheckResult result = all(closure);
-  EXPECT_FALSE(result.passed);
-  EXPECT_NE(result.failure.find("lost"), std::string::npos);
-  duress::CheckOptions quiet;
-  quiet.quiet = true;
-  EXPECT_FALSE(duress::replay(closure, result.token, quiet).passed);
+  EXPECT_TRUE(result.failure == "livelock");
 }
 
 TEST(Found, ThreadsOfThreadsHaveTheSameNamesInEveryInterleaving) {
@@ -417,3 +264,7 @@ TEST(Found, ThreadsOfThreadsHaveTheSameNamesInEveryInterleaving) {
 }
 
 }  // namespace
+
+int main(int count, char** suites) {
+  return small_test::run(count, suites);
+}

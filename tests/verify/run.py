@@ -6,14 +6,19 @@
         none; race NAME (once for each variable); failure KIND
   // VERIFY-FLAGS: ...   VERIFY-BOUND    options; the answer is `bounded`, not `complete`
   // VERIFY-FAULT: -DNAME VERDICT        built so, it has a fault: this must be found
+  // VERIFY-FIX: TEXT                    what is proposed begins so; if it is a diff, made it must compile, and
+        be free of races and failures in as many interleavings as were tried as if it had been made
+  // VERIFY-FIX: none                    nothing is proposed
+  // VERIFY-SUITE: fast                  one of the few of the fast suite
 
-Each is verified with one worker and with two: the documents must be the same but for the time.
+Each but the faults is verified with one worker and with two: the documents must be the same but for the time.
 """
 import argparse
 import fnmatch
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -51,19 +56,63 @@ def variants(path):
         yield flag, {**found, "EXPECT-VERIFY": [f"* {verdict}"], "any": True}
 
 
+def compile_program(build, path, flags, program):
+    subprocess.run([build / "bin/duress-c++", "-std=c++20", "-g", "-O1", "-DDURESS_ANY_ORDER", *flags, f"-I{ROOT}/examples/support", path, "-o",
+                    program, "-pthread"], check=True)
+
+
+def problems_of_fix(path, wanted, build, work):
+    """The fix of a copy of the program, made and verified."""
+    folder = work / "fix"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for source in [path, *path.parent.glob("*.h")]:
+        shutil.copy(source, folder)
+    source, program = folder / path.name, folder / path.stem
+    compile_program(build, source, [], program)
+    _, document = verify(build, program, [], 2, folder)
+    advice = document.get("advice")
+    if advice is None or wanted == "none":
+        if (advice is None) != (wanted == "none"):
+            yield f"proposed is {advice}, not {wanted}"
+        return
+    if not advice["text"].startswith(wanted):
+        yield f"proposed is '{advice['text']}', not '{wanted}'"
+    if "diff" not in advice:
+        return
+    race = document["races"][0]["id"]
+    fix = [build / "bin/duress", "fix", race, "--dir", folder / "dir"]
+    printed = subprocess.run(fix, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True, cwd=folder).stdout
+    patched = subprocess.run(["patch", "-p1", "--dry-run"], input=printed, text=True, stdout=subprocess.PIPE, check=False, cwd=folder)
+    if patched.returncode != 0:
+        yield f"patch does not take the diff: {patched.stdout}"
+    subprocess.run([*fix, "--apply"], stderr=subprocess.DEVNULL, check=True)
+    again = subprocess.run([*fix, "--apply"], stderr=subprocess.DEVNULL, check=False)
+    if again.returncode != 125:
+        yield f"a fix that was made is made again: {again.returncode}"
+    compile_program(build, source, [], program)
+    code, fixed = verify(build, program, [], 2, folder)
+    if code != 0 or fixed["races"] or fixed["failures"] or not fixed["complete"]:
+        yield f"the fix leaves {fixed['races']} {fixed['failures']} {fixed.get('bound')}"
+    if fixed["interleavings"] != advice["interleavings"]:
+        yield f"the fix was tried in {advice['interleavings']} interleavings, but there are {fixed['interleavings']}"
+
+
 def problems_of(path, flag, expected, build, work):
     program = work / (path.stem + flag.replace("-D", "."))
     newest = max(p.stat().st_mtime for p in [path, *(build / "lib").glob("*.a"), *(build / "lib").glob("*.so")])
     if not program.exists() or program.stat().st_mtime < newest:
-        subprocess.run([build / "bin/duress-c++", "-std=c++20", "-g", "-O1", *filter(None, [flag]), f"-I{ROOT}/examples/support", path, "-o", program,
-                        "-pthread"], check=True)
+        compile_program(build, path, [*filter(None, [flag])], program)
     flags = " ".join(expected.get("VERIFY-FLAGS", [])).split()
-    code, document = verify(build, program, flags, 1, work)
-    _, again = verify(build, program, flags, 2, work)
-    for one in (document, again):
-        one.pop("seconds", None)
-    if document != again:
-        yield f"-j 2 says another thing than -j 1: {json.dumps(again)[:600]}"
+    if "any" in expected:
+        flags.append("--no-advice")
+    code, document = verify(build, program, flags, 2, work)
+    if "any" not in expected:
+        _, again = verify(build, program, flags, 1, work)
+        for one in (document, again):
+            one.pop("seconds", None)
+        if document != again:
+            yield f"-j 1 says another thing than -j 2: {json.dumps(again)[:600]}"
     count, *verdict = expected["EXPECT-VERIFY"][0].split(maxsplit=1)
     if count != "*" and document["interleavings"] != int(count):
         yield f"{document['interleavings']} interleavings, not {count}"
@@ -91,6 +140,7 @@ def problems_of(path, flag, expected, build, work):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--suite", choices=["fast", "all"], default="all")
     parser.add_argument("paths", nargs="+", type=pathlib.Path)
     arguments = parser.parse_args()
     build = arguments.build.resolve()
@@ -99,11 +149,15 @@ def main():
     failed = count = 0
     for folder in arguments.paths:
         for path in sorted(folder.resolve().rglob("*.cc")) if folder.is_dir() else [folder.resolve()]:
-            if "EXPECT-VERIFY" not in statements(path):
+            stated = statements(path)
+            if "EXPECT-VERIFY" not in stated or (arguments.suite == "fast" and stated.get("VERIFY-SUITE") != ["fast"]):
                 continue
             for flag, expected in variants(path):
                 count += 1
-                for problem in problems_of(path, flag, expected, build, work):
+                problems = list(problems_of(path, flag, expected, build, work))
+                if "VERIFY-FIX" in expected and not flag and arguments.suite == "all":
+                    problems += problems_of_fix(path, expected["VERIFY-FIX"][0], build, work)
+                for problem in problems:
                     failed += 1
                     print(f"{path.relative_to(ROOT)}: {flag} {problem}", flush=True)
     print(f"{count} programs, {failed} problems")

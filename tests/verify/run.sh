@@ -5,7 +5,7 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
 build=$2
-work=$build/tests/verify/$1
+work=$build/tests/verify/closures
 mkdir -p "$work"
 
 fail() {
@@ -17,7 +17,7 @@ fail() {
 compile() {
   local source=$1 program=$2
   shift 2
-  for input in "$source" "$root"/include/duress/*.h "$build"/lib/*.so "$build"/lib/*.a; do
+  for input in "$source" "$here"/*.h "$root"/include/duress/*.h "$build"/lib/*.so "$build"/lib/*.a; do
     if [ "$input" -nt "$program" ]; then
       "$build/bin/duress-c++" -std=c++20 -g -O1 "$source" -o "$program" -pthread "$@"
       return
@@ -26,15 +26,21 @@ compile() {
 }
 
 case $1 in
+  first)
+    compile "$here/first_test.cc" "$work/first_test"
+    "$work/first_test"
+    ;;
   closures)
-    compile "$here/closures_test.cc" "$work/closures_test" -lgtest -lgtest_main
-    "$work/closures_test"
+    for name in families closures litmus; do
+      compile "$here/${name}_test.cc" "$work/${name}_test"
+      "$work/${name}_test"
+    done
     ;;
   programs)
-    "$here/run.py" --build "$build" "$here/programs" "$root/examples/jrf"
+    "$here/run.py" --build "$build" --suite fast "$here/programs" "$root/examples/jrf"
     ;;
-  algorithms)
-    "$here/run.py" --build "$build" "$root/examples/herlihy_shavit"
+  all)
+    "$here/run.py" --build "$build" --suite all "$here/programs" "$root/examples/jrf" "$root/examples/herlihy_shavit"
     ;;
   *)
     fail "unknown part $1"

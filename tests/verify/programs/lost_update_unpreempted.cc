@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An atomic that is read and written in two steps, without preemptions: nothing is lost, and the answer says what was
-// left out.
+// An atomic that is read and written in two steps, without preemptions: nothing is lost, and the answer says
+// what was left out.
 //
 // EXPECT-VERIFY: 2 none
 // VERIFY-FLAGS: --preemptions 0

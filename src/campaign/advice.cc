@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/advice.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "trail/as_if.h"
+
+namespace duress::campaign {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kMostRounds = 8;
+constexpr u32 kOrders[] = {0, 4, 5};  // relaxed, acq_rel, seq_cst, as the compiler numbers them
+
+struct Side {
+  u32 key = 0;
+  finding::Frame place;
+  bool writes = false;
+  std::map<Address, std::string> locks;
+};
+
+/// A race as it is looked at here.
+struct Racing {
+  std::string variable;
+  Side sides[2];
+};
+
+struct Proposal {
+  enum class Kind { kPublish, kLock, kAtomic } kind = Kind::kAtomic;
+  std::set<std::string> variables;
+  u32 order = 5;
+  Address lock = 0;  // of kPublish: where the call of the store returns to
+  std::string lock_name;
+  finding::Frame store;                 // of kPublish
+  std::map<u32, finding::Frame> sites;  // by key
+};
+
+Racing racing_of(const RacyExecution& racy, Names& names) {
+  Racing racing;
+  const finding::RaceRecord& record = racy.log.races[0];
+  finding::Race race = names.race(racy.log, record);
+  racing.variable = race.variable;
+  const finding::AccessRecord* records[] = {&record.prev, &record.cur};
+  for (std::size_t i = 0; i < 2; ++i) {
+    Side& side = racing.sides[i];
+    side.key = racy.site_keys[i];
+    side.place = race.sites[i].site();
+    side.writes = race.sites[i].access == finding::Access::kWrite;
+    for (std::size_t k = 0; k < records[i]->locks.size() && k < race.sites[i].locks.size(); ++k) {
+      const finding::LockRecord& lock = records[i]->locks[k];
+      if (lock.kind == "mutex" && !lock.shared) side.locks[lock.address] = race.sites[i].locks[k];
+    }
+  }
+  return racing;
+}
+
+std::vector<Racing> all_racing(const VerifyResult& result, Names& names) {
+  std::vector<Racing> all;
+  for (const RacyExecution& racy : result.racy) all.push_back(racing_of(racy, names));
+  return all;
+}
+
+/// The sites that the proposal must cover for these races. False: it cannot do anything about one of them.
+bool cover(Proposal& proposal, const std::vector<Racing>& all, bool& more) {
+  more = false;
+  for (const Racing& racing : all) {
+    if (proposal.variables.count(racing.variable) == 0) continue;
+    for (const Side& side : racing.sides) {
+      if (proposal.kind == Proposal::Kind::kPublish) continue;
+      if (proposal.kind == Proposal::Kind::kLock && side.locks.count(proposal.lock) != 0) continue;
+      if (side.key == 0) return false;
+      more = proposal.sites.emplace(side.key, side.place).second || more;
+    }
+  }
+  return true;
+}
+
+VerifySetup as_if(const VerifySetup& setup, const VerifyResult& base, const Proposal& proposal) {
+  VerifySetup tried = setup;
+  tried.keeps = tried.minimise = false;
+  tried.worker.folder += "/fix";
+  tried.most_executions = base.interleavings * 20 + 2000;
+  for (const auto& [key, place] : proposal.sites) {
+    trail::Prediction entry = {};
+    entry.site = key;
+    switch (proposal.kind) {
+      case Proposal::Kind::kAtomic:
+        tried.as_if_atomic.push_back(key);
+        continue;
+      case Proposal::Kind::kLock:
+        entry.strand = raw(trail::AsIf::kLocked);
+        entry.value[0] = proposal.lock;
+        break;
+      case Proposal::Kind::kPublish:
+        entry.strand = raw(trail::AsIf::kPublishedAfter);
+        entry.value[0] = proposal.lock;
+        break;
+    }
+    tried.as_if.push_back(entry);
+  }
+  tried.as_if_order = proposal.order;
+  return tried;
+}
+
+/// What is found if the proposal is made; it may have to cover more places than the races of the program as
+/// it is showed. Nothing: it does not help.
+std::optional<VerifyResult> try_out(const VerifySetup& setup, const VerifyResult& base, Proposal& proposal,
+                                    Names& names, const std::atomic<bool>& stop) {
+  for (int round = 0; round < kMostRounds && !stop; ++round) {
+    VerifyResult result = Verifier(as_if(setup, base, proposal), names, nullptr).run(stop);
+    if (result.problem.kind != WorkerProblem::Kind::kNone) return std::nullopt;
+    if (result.racy.empty()) {
+      return result.found.empty() && result.complete ? std::optional(std::move(result)) : std::nullopt;
+    }
+    if (proposal.kind == Proposal::Kind::kPublish) {
+      // The first time it is only asked which store comes too early.
+      if (proposal.lock != 0 || result.published_at == 0) return std::nullopt;
+      proposal.lock = result.published_at;
+      std::vector<finding::Frame> stack = names.stack(result.racy[0].log, {proposal.lock - 1});
+      if (!stack.empty()) proposal.store = stack[0];
+      continue;
+    }
+    bool more = false;
+    if (!cover(proposal, all_racing(result, names), more) || !more) return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+/// In the order in which they are tried: what changes least first.
+std::vector<Proposal> proposals(const std::vector<Racing>& all) {
+  std::vector<Proposal> list;
+  std::set<std::string> variables;
+  for (const Racing& racing : all) {
+    variables.insert(racing.variable);
+    for (const Side& side : racing.sides) {
+      if (!side.writes || side.key == 0) continue;
+      Proposal publish;
+      publish.kind = Proposal::Kind::kPublish;
+      publish.variables = {racing.variable};
+      publish.sites.emplace(side.key, side.place);
+      list.push_back(publish);
+    }
+  }
+  std::set<std::pair<std::string, Address>> seen;
+  for (const Racing& racing : all) {
+    for (const Side& side : racing.sides) {
+      for (const auto& [address, name] : side.locks) {
+        if (!seen.emplace(racing.variable, address).second) continue;
+        Proposal lock;
+        lock.kind = Proposal::Kind::kLock;
+        lock.variables = {racing.variable};
+        lock.lock = address;
+        lock.lock_name = name;
+        list.push_back(lock);
+      }
+    }
+  }
+  auto atomic = [&](const std::set<std::string>& which) {
+    for (u32 order : kOrders) {
+      Proposal one;
+      one.variables = which;
+      one.order = order;
+      list.push_back(one);
+    }
+  };
+  for (const std::string& variable : variables) atomic({variable});
+  if (variables.size() > 1) atomic(variables);
+  return list;
+}
+
+std::string listed(const std::set<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : " and ") + name;
+  return text;
+}
+
+std::string place_text(const finding::Frame& frame) {
+  return std::filesystem::path(frame.file).filename().string() + ":" + std::to_string(frame.line);
+}
+
+std::string text_of(const Proposal& proposal) {
+  switch (proposal.kind) {
+    case Proposal::Kind::kPublish: {
+      const finding::Frame& place = proposal.sites.begin()->second;
+      return "publish after " + listed(proposal.variables) + " is set: move " + place_text(proposal.store) +
+             " below " + place_text(place);
+    }
+    case Proposal::Kind::kLock: {
+      std::set<std::string> places;
+      for (const auto& [key, place] : proposal.sites) places.insert(place_text(place));
+      return "hold " + proposal.lock_name + " at " + listed(places);
+    }
+    case Proposal::Kind::kAtomic:
+      break;
+  }
+  bool elements = listed(proposal.variables).find("heap block") != std::string::npos ||
+                  listed(proposal.variables).find("[]") != std::string::npos;
+  return (elements ? "make the elements of " : "make ") + listed(proposal.variables) + " atomic" +
+         (proposal.order == 0   ? " (relaxed is enough to be free of races)"
+          : proposal.order == 4 ? " (acquire and release are enough)"
+                                : " (seq_cst)");
+}
+
+FileEdit* edit_of(Advice& advice, const std::string& path) {
+  for (FileEdit& edit : advice.edits) {
+    if (edit.path == path) return &edit;
+  }
+  std::optional<FileEdit> edit = open_for_edit(path);
+  if (!edit) return nullptr;
+  advice.edits.push_back(std::move(*edit));
+  return &advice.edits.back();
+}
+
+bool make_edits(Advice& advice, const Proposal& proposal, const std::vector<Racing>& all) {
+  if (proposal.kind == Proposal::Kind::kPublish) {
+    const finding::Frame& place = proposal.sites.begin()->second;
+    FileEdit* edit = edit_of(advice, place.file);
+    return edit != nullptr && proposal.store.file == place.file &&
+           move_below(*edit, proposal.store.line, place.line);
+  }
+  if (proposal.kind == Proposal::Kind::kLock) {
+    std::set<std::pair<std::string, u32>> places;
+    for (const auto& [key, place] : proposal.sites) places.emplace(place.file, place.line);
+    for (auto it = places.rbegin(); it != places.rend();
+         ++it) {  // from below, so that lines keep their numbers
+      FileEdit* edit = edit_of(advice, it->first);
+      if (edit == nullptr || !add_lock(*edit, it->second, proposal.lock_name)) return false;
+    }
+    return true;
+  }
+  for (const std::string& variable : proposal.variables) {
+    std::set<std::string> files;
+    for (const Racing& racing : all) {
+      if (racing.variable != variable) continue;
+      for (const Side& side : racing.sides) files.insert(side.place.file);
+    }
+    bool done = false;
+    for (const std::string& file : files) {
+      FileEdit* edit = done ? nullptr : edit_of(advice, file);
+      done = done || (edit != nullptr && make_atomic(*edit, variable));
+    }
+    if (!done) return false;
+  }
+  return true;
+}
+
+std::string advice_path(const std::string& dir, const std::string& race) {
+  return dir + "/fixes/" + race + ".json";
+}
+
+std::string joined(const Lines& lines, bool ends_in_newline) {
+  std::string text;
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    text += lines[i] + (i + 1 < lines.size() || ends_in_newline ? "\n" : "");
+  return text;
+}
+
+}  // namespace
+
+std::string Advice::diff() const {
+  std::string all;
+  std::error_code ignored;
+  std::filesystem::path here = std::filesystem::current_path(ignored);
+  for (FileEdit edit : edits) {
+    std::string near = std::filesystem::path(edit.path).lexically_proximate(here).string();
+    if (near.rfind("..", 0) != 0) edit.path = near;
+    all += unified_diff(edit);
+  }
+  return all;
+}
+
+std::optional<Advice> advise(const VerifySetup& setup, const VerifyResult& result, Names& names,
+                             const std::atomic<bool>& stop) {
+  std::vector<Racing> all = all_racing(result, names);
+  for (Proposal& proposal : proposals(all)) {
+    bool more = false;
+    if (!cover(proposal, all, more) || proposal.sites.empty()) continue;
+    std::optional<VerifyResult> tried = try_out(setup, result, proposal, names, stop);
+    if (!tried) continue;
+    Advice advice;
+    advice.text = text_of(proposal);
+    advice.interleavings = tried->interleavings;
+    if (!make_edits(advice, proposal, all)) advice.edits.clear();
+    std::erase_if(advice.edits, [](const FileEdit& edit) { return edit.before == edit.after; });
+    return advice;
+  }
+  return std::nullopt;
+}
+
+std::string save_advice(const std::string& dir, const std::string& race, const Advice& advice) {
+  if (std::string error = make_folder(dir + "/fixes", dir); !error.empty()) return error;
+  Json json = {{"text", advice.text}, {"interleavings", advice.interleavings}, {"edits", Json::array()}};
+  for (const FileEdit& edit : advice.edits) {
+    json["edits"].push_back({{"path", edit.path},
+                             {"before", joined(edit.before, edit.ends_in_newline)},
+                             {"after", joined(edit.after, edit.ends_in_newline)}});
+  }
+  return write_file(advice_path(dir, race), json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+std::optional<Advice> load_advice(const std::string& dir, const std::string& race, std::string& error) {
+  std::optional<std::string> text = read_file(advice_path(dir, race));
+  if (!text) {
+    error = "no fix is known for '" + race + "' in " + dir + ": duress verify finds them";
+    return std::nullopt;
+  }
+  Json json = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  try {
+    Advice advice;
+    advice.text = json.at("text").get<std::string>();
+    advice.interleavings = json.at("interleavings").get<u64>();
+    for (const Json& one : json.at("edits")) {
+      FileEdit edit;
+      auto after = one.at("after").get<std::string>();
+      edit.path = one.at("path").get<std::string>();
+      edit.before = split_lines(one.at("before").get<std::string>());
+      edit.after = split_lines(after);
+      edit.ends_in_newline = after.empty() || after.back() == '\n';
+      advice.edits.push_back(std::move(edit));
+    }
+    return advice;
+  } catch (const Json::exception&) {
+    error = advice_path(dir, race) + " is damaged; run duress verify again";
+    return std::nullopt;
+  }
+}
+
+std::string apply_advice(const Advice& advice) {
+  for (const FileEdit& edit : advice.edits) {
+    std::optional<FileEdit> now = open_for_edit(edit.path);
+    if (!now) return "cannot read " + edit.path;
+    if (now->before != edit.before)
+      return edit.path + " has changed since the fix was found; run duress verify again";
+  }
+  for (const FileEdit& edit : advice.edits) {
+    if (std::string error = write_file(edit.path, joined(edit.after, edit.ends_in_newline)); !error.empty())
+      return error;
+  }
+  return "";
+}
+
+}  // namespace duress::campaign

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Small changes of source files that are plain enough to be made by a program: a declaration becomes atomic,
+// a statement gets a lock, a statement moves below another. Whatever does not look exactly as expected is
+// left to people: then there is no edit.
+#ifndef DURESS_CAMPAIGN_SOURCE_EDIT_H_
+#define DURESS_CAMPAIGN_SOURCE_EDIT_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace duress::campaign {
+
+/// Lines of one file, without their ends.
+using Lines = std::vector<std::string>;
+
+struct FileEdit {
+  std::string path;
+  Lines before, after;
+  bool ends_in_newline = true;
+};
+
+Lines split_lines(const std::string& text);
+std::optional<FileEdit> open_for_edit(const std::string& path);
+
+/// The variable, named as reports do ("counter", "Type::field"), becomes std::atomic. False: its declaration
+/// was not found, or is not of a kind that is known.
+bool make_atomic(FileEdit& edit, const std::string& variable);
+/// The statement that is line `line` holds the lock of that name.
+bool add_lock(FileEdit& edit, std::size_t line, const std::string& lock);
+/// The statement that is line `line` comes after the one that is line `below`.
+bool move_below(FileEdit& edit, std::size_t line, std::size_t below);
+
+/// As `diff -u` would print it; "" if nothing changed.
+std::string unified_diff(const FileEdit& edit);
+
+}  // namespace duress::campaign
+
+#endif  // DURESS_CAMPAIGN_SOURCE_EDIT_H_

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/as_if.h"
+
+#include "runtime/control.h"
+#include "runtime/runtime.h"
+#include "trail/as_if.h"
+
+namespace duress {
+
+bool g_as_if = false;
+
+namespace {
+
+constexpr u32 kKnown = 1024;
+constexpr int kNear = 64;  // sites of one function are near each other
+
+const trail::Request* request = nullptr;
+trail::Record* record = nullptr;
+AsIfSite known[kKnown];
+constexpr u32 kStrands = 256;
+HeldBack waiting[kStrands];
+
+/// Where the calls return to in which the running strand is, outermost first. None: too many.
+struct Calls {
+  static constexpr u32 kMost = 64;
+  u64 pc[kMost];
+  u32 count;
+
+  void take() {
+    count = 0;
+    Thread* t = current_thread();
+    if (!t || __duress_self.frames < t->frames_begin || __duress_self.frames > t->frames_begin + kMost)
+      return;
+    for (DuressFrame* f = t->frames_begin; f < __duress_self.frames; ++f) pc[count++] = f->return_address;
+  }
+};
+Calls last_store[kStrands];
+
+bool same_function(const DuressSite& a, const DuressSite& b) {
+  return a.function_index == b.function_index && a.function == b.function &&
+         (a.flags & DURESS_SITE_FAITHFUL) == (b.flags & DURESS_SITE_FAITHFUL);
+}
+
+/// A site of the same function near this one. Whatever has a key is a site.
+template <typename Test>
+bool near(const DuressSite* site, Test test) {
+  for (int i = -kNear; i <= kNear; ++i) {
+    const DuressSite* other = site + i;
+    u32 key = g_runtime->points.key(other);
+    if (key && same_function(*site, *other) && test(*other, key)) return true;
+  }
+  return false;
+}
+
+AsIfSite look_up(const DuressSite* site) {
+  AsIfSite result = {site, nullptr, false, false, false};
+  u32 key = g_runtime->points.key(site);
+  if (!key) return result;
+  for (u32 i = 0; i < request->sites; ++i) result.atomic |= request->site_keys()[i] == key;
+  for (u32 i = 0; i < request->predictions; ++i) {
+    const trail::Prediction& asked = request->predicted()[i];
+    if (asked.strand == raw(trail::AsIf::kLocked) && asked.site == key) {
+      result.lock = reinterpret_cast<pthread_mutex_t*>(asked.value[0]);
+    }
+    result.publishes |= asked.strand == raw(trail::AsIf::kPublishedAfter) && asked.site == key;
+  }
+  result.updates = site->access == kDuressRead && near(site, [&](const DuressSite& other, u32) {
+                     return other.access == kDuressWrite && other.line == site->line &&
+                            other.column == site->column && other.variable == site->variable;
+                   });
+  return result;
+}
+
+}  // namespace
+
+void as_if_begin(const trail::Request& asked, trail::Record& told) {
+  request = &asked;
+  record = &told;
+  g_as_if = trail::asks_as_if(asked);
+  for (AsIfSite& entry : known) entry.site = nullptr;
+}
+
+const AsIfSite& as_if(const DuressSite* site) {
+  AsIfSite& entry = known[reinterpret_cast<uptr>(site) / sizeof(DuressSite) % kKnown];
+  if (entry.site != site) entry = look_up(site);
+  return entry;
+}
+
+MemoryOrder as_if_order(MemoryOrder side) {
+  auto order = static_cast<MemoryOrder>(request->depth);
+  return order == MemoryOrder::kAcqRel ? side : order;
+}
+
+HeldBack& held_back() {
+  return waiting[scheduler().running()->number % kStrands];
+}
+
+bool as_if_waits(uptr caller) {
+  Calls& calls = last_store[scheduler().running()->number % kStrands];
+  calls.take();
+  if (calls.count == Calls::kMost) calls.count = 0;
+  calls.pc[calls.count++] = caller;
+  for (u32 i = 0; i < request->predictions; ++i) {
+    const trail::Prediction& asked = request->predicted()[i];
+    if (asked.strand != raw(trail::AsIf::kPublishedAfter) || !asked.value[0]) continue;
+    for (u32 k = 0; k < calls.count; ++k) {
+      if (calls.pc[k] != asked.value[0]) continue;
+      trail::published_at(*record) = asked.value[0];
+      return true;
+    }
+  }
+  return false;
+}
+
+void as_if_set() {
+  const Calls& store = last_store[scheduler().running()->number % kStrands];
+  Calls here;
+  here.take();
+  if (here.count >= store.count) return;
+  for (u32 i = 0; i < here.count; ++i) {
+    if (here.pc[i] != store.pc[i]) return;
+  }
+  if (!trail::published_at(*record)) trail::published_at(*record) = store.pc[here.count];
+}
+
+}  // namespace duress

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How many interleavings a closure has, by duress::check.
+#ifndef DURESS_TESTS_VERIFY_CLOSURES_H_
+#define DURESS_TESTS_VERIFY_CLOSURES_H_
+
+#include <duress/test.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <thread>
+
+#include "small_test.h"
+
+// One type for all closures: each of its own would have a thread, a vector and a check of its own to compile.
+using Body = std::function<void()>;
+
+inline duress::CheckResult all(const Body& closure) {
+  duress::CheckOptions options;
+  options.exhaustive = options.quiet = true;
+  return duress::check(closure, options);
+}
+
+/// How many interleavings there are; 0 if not all were seen or one failed.
+inline std::uint64_t count(const Body& closure) {
+  duress::CheckResult result = all(closure);
+  if (!result.passed) printf("%s\n", result.report.c_str());
+  if (!result.complete) printf("%s\n", result.bound.c_str());
+  EXPECT_TRUE(result.passed);
+  EXPECT_TRUE(result.complete);
+  return result.complete ? result.executions : 0;
+}
+
+inline void run_together(const Body* bodies, int count) {
+  std::unique_ptr<std::thread[]> threads(new std::thread[count]);
+  for (int i = 0; i < count; ++i) threads[i] = std::thread([bodies, i] { bodies[i](); });
+  for (int i = 0; i < count; ++i) threads[i].join();
+}
+
+template <typename... Bodies>
+void together(Bodies&&... bodies) {
+  const Body list[] = {Body(std::ref(bodies))...};
+  run_together(list, sizeof...(bodies));
+}
+
+#endif  // DURESS_TESTS_VERIFY_CLOSURES_H_

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Read and written in two statements: an atomic counter has no race, but loses an update. That is no fix.
+//
+// EXPECT-VERIFY: * race counter
+// VERIFY-FIX: none
+#include <cassert>
+#include <thread>
+
+int counter = 0;
+
+int main() {
+  auto body = [] {
+    int seen = counter;
+    counter = seen + 1;
+  };
+  std::thread first(body), second(body);
+  first.join();
+  second.join();
+  assert(counter == 2);
+}

@@ -81,13 +81,13 @@ class Agreement : public ::testing::Test {
 
   /// Compares `count` traces of one shape.
   void compare(u64 seed, int count, const TraceShape& shape) {
+    testing::Stage stage("[FastTrack,DJIT+,HappensBefore,Goldilocks,MultiRace,JRF,LockSet]", shadow_);
     size_t findings = 0, lock_set_findings = 0;
     for (int i = 0; i < count && !HasFailure(); ++i) {
       Trace trace = testing::random_trace(seed + static_cast<u64>(i), shape);
       Reference reference(trace);
       auto expected = reference.first_races();
-      testing::Played played =
-          testing::play(trace, "[FastTrack,DJIT+,HappensBefore,Goldilocks,MultiRace,JRF,LockSet]", shadow_);
+      const testing::Played& played = stage.play(trace);
       auto where = [&](const char* tool) {
         return std::string(tool) + ", seed " + std::to_string(seed + static_cast<u64>(i)) + "\n" +
                testing::to_string(trace);

@@ -49,12 +49,13 @@ void Player::let_go(Thread& t, HeldLock lock) {
 }
 
 /// The way of nearly every access when FastTrack is alone. False: it is not done.
-bool Player::quickly(Thread& t, const Access& a) {
+__attribute__((always_inline)) inline bool Player::quickly(Thread& t, const Access& a) {
   if (a.size > 8 || (a.address & 7) + a.size > 8 || a.kind > AccessKind::kWrite) return false;
   if (t.fasttrack.self->epoch_span == 0) fasttrack_.open_epoch(t.fasttrack);
-  FastTrack::Outcome outcome = a.kind == AccessKind::kWrite
-                                   ? fasttrack_.try_access<true>(t.fasttrack, a.address, a.size, a.place)
-                                   : fasttrack_.try_access<false>(t.fasttrack, a.address, a.size, a.place);
+  FastTrack::Outcome outcome =
+      a.kind == AccessKind::kWrite
+          ? fasttrack_.try_access<true, true>(t.fasttrack, a.address, a.size, a.place)
+          : fasttrack_.try_access<false, true>(t.fasttrack, a.address, a.size, a.place);
   return outcome == FastTrack::Outcome::kDone;
 }
 
@@ -115,12 +116,25 @@ void Player::play(const Event& event) {
     sync(t, event.sync);
     FastTrack::after_sync(t.fasttrack);
   } else {
-    access(t, event.access);
+    play(event.thread, &event.access, 1);
+  }
+}
+
+void Player::play(Tid tid, const Access* accesses, size_t count) {
+  Thread& t = thread(tid);
+  if (DURESS_UNLIKELY(t.ended)) return;  // not a trace of ours
+  if (!only_fasttrack_) {
+    for (size_t i = 0; i < count; ++i) access(t, accesses[i]);
+    return;
+  }
+  constexpr size_t kAhead = 8;  // bench/analyses: a cell takes about as long to come as so many accesses
+  for (size_t i = 0; i < count; ++i) {
+    if (i + kAhead < count) fasttrack_.prefetch(accesses[i + kAhead].address);
+    if (DURESS_UNLIKELY(!quickly(t, accesses[i]))) access(t, accesses[i]);
   }
 }
 
 void Player::access(Thread& t, const Access& access) {
-  if (only_fasttrack_ && DURESS_LIKELY(quickly(t, access))) return;
   if (DURESS_UNLIKELY(is_atomic(access.kind)) && has_fasttrack_) {
     SyncObject* o = object(t, access.address, static_cast<u8>(access.size));
     fasttrack_.begin_atomic(t.fasttrack);

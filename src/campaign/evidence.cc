@@ -11,6 +11,7 @@
 
 #include "campaign/files.h"
 #include "finding/log_reader.h"
+#include "trail/site_key.h"
 
 namespace duress::campaign {
 namespace {
@@ -153,13 +154,17 @@ const finding::ProcessLog* RunLogs::process() const {
 
 namespace {
 
+constexpr const char* kLockOrder = "LockOrder";
+
 /// The pairs of sites of one list of every process, as keys.
 class KeyPairs {
  public:
   explicit KeyPairs(const RunLogs& logs) : logs_(logs) {}
 
   void add(const finding::AccessRecord& a, const finding::AccessRecord& b) {
-    u32 first = key_of(a.site), second = key_of(b.site);
+    add(key_of(a.site), key_of(b.site));
+  }
+  void add(u32 first, u32 second) {
     if (first != 0 && second != 0) pairs_.push_back({std::min(first, second), std::max(first, second)});
   }
   /// Sorted, each once.
@@ -203,11 +208,27 @@ std::vector<trail::SitePair> suspected_pairs(const RunLogs& logs) {
   for (const finding::ProcessLog& process : logs.run.processes) {
     for (const finding::RaceRecord& race : process.potentials) pairs.add(race.prev, race.cur);
     for (const finding::WarningRecord& warning : process.warnings) {
+      if (warning.analysis == kLockOrder) continue;
       for (const finding::AccessRecord& a : warning.sites) {
         for (const finding::AccessRecord& b : warning.sites) {
           if (a.thread < b.thread) pairs.add(a, b);
         }
       }
+    }
+  }
+  return pairs.take();
+}
+
+std::vector<trail::SitePair> suspected_deadlocks(const RunLogs& logs) {
+  KeyPairs pairs(logs);
+  for (const finding::ProcessLog& process : logs.run.processes) {
+    for (const finding::WarningRecord& warning : process.warnings) {
+      if (warning.analysis != kLockOrder || warning.sites.size() != 2) continue;
+      const finding::AccessRecord &a = warning.sites[0], &b = warning.sites[1];
+      if (a.locks.empty() || b.locks.empty()) continue;
+      // The last of the locks that a side holds is the one it took there; the other side holds it.
+      finding::Address first = a.locks.back().address, second = b.locks.back().address;
+      pairs.add(trail::lock_key(second, first), trail::lock_key(first, second));
     }
   }
   return pairs.take();

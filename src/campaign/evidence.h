@@ -93,6 +93,10 @@ std::vector<trail::SitePair> racing_pairs(const RunLogs& logs);
 /// `[FastTrack,Hybrid]` (WorkerOptions::chain), and hand these to racefuzzer too.
 std::vector<trail::SitePair> suspected_pairs(const RunLogs& logs);
 
+/// The same of the potential deadlocks that LockOrder tells: each half is one lock taken while the other is
+/// held (trail::lock_key).
+std::vector<trail::SitePair> suspected_deadlocks(const RunLogs& logs);
+
 }  // namespace duress::campaign
 
 #endif  // DURESS_CAMPAIGN_EVIDENCE_H_

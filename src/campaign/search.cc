@@ -155,7 +155,9 @@ SearchResult Search::run(const std::atomic<bool>& stop) {
     if (index >= state_.next_run) break;  // only by chance was it run
     for (finding::ProcessLog& process : log.processes) result_.races.processes.push_back(std::move(process));
   }
-  result_.pairs = state_.knowledge.pairs.size();
+  // A deadlock is told apart from accesses; of what an earlier part of the search suspected nothing is known.
+  result_.pairs =
+      state_.knowledge.pairs.size() - std::min(state_.knowledge.pairs.size(), result_.deadlocks.size());
   for (const auto& worker : workers_) {
     result_.restarts += static_cast<u64>(worker->restarts());
     result_.leftovers += static_cast<u64>(worker->leftovers());
@@ -254,6 +256,8 @@ void Search::finish_run(Worker& worker, u64 index, const Plan& plan, Execution e
   lesson.pairs = racing_pairs(logs);
   std::vector<trail::SitePair> suspected = suspected_pairs(logs);
   lesson.pairs.insert(lesson.pairs.end(), suspected.begin(), suspected.end());
+  std::vector<trail::SitePair> deadlocks = suspected_deadlocks(logs);
+  lesson.pairs.insert(lesson.pairs.end(), deadlocks.begin(), deadlocks.end());
   if (execution.record.outcome == trail::Outcome::kEnded) lesson.choices = execution.record.choices;
   std::lock_guard guard(result_lock_);
   u64 offset = index - round.begin;
@@ -263,6 +267,12 @@ void Search::finish_run(Worker& worker, u64 index, const Plan& plan, Execution e
        ++i) {
     const trail::SitePair& pair = execution.record.created[i];
     result_.created.insert(std::minmax(pair.first, pair.second));
+  }
+  for (const trail::SitePair& pair : deadlocks) result_.deadlocks.insert({pair.first, pair.second});
+  if (execution.record.outcome == trail::Outcome::kDeadlock && plan.strategy() == StrategyId::kRacefuzzer &&
+      plan.pairs.size() == 1) {
+    std::pair<u32, u32> pair{plan.pairs[0].first, plan.pairs[0].second};
+    if (result_.deadlocks.count(pair) != 0) result_.deadlocks_created.insert(pair);
   }
   several_strands_ = several_strands_ || execution.record.strands > 1;
   result_.most_output = std::max(result_.most_output, execution.output_bytes + execution.error_bytes);

@@ -81,11 +81,13 @@ struct SearchResult {
   double seconds = 0;                // of this invocation
   double search_seconds = 0;         // the same without minimising
   bool interrupted = false, out_of_time = false;
-  bool one_thread = false;                // no run had a second thread: there is nothing to schedule
-  u64 pairs = 0;                          // racing and suspected pairs known in the end
-  std::set<std::pair<u32, u32>> created;  // of these, the ones that racefuzzer brought together
-  bool kept_going = false;                // the search did not stop at the first failure
-  finding::RunLog races;                  // what the detecting runs reported, in order of their numbers
+  bool one_thread = false;                  // no run had a second thread: there is nothing to schedule
+  u64 pairs = 0;                            // racing and suspected pairs known in the end
+  std::set<std::pair<u32, u32>> created;    // of these, the ones that racefuzzer brought together
+  std::set<std::pair<u32, u32>> deadlocks;  // potential ones
+  std::set<std::pair<u32, u32>> deadlocks_created;  // of these, the ones that a run after them ended in
+  bool kept_going = false;                          // the search did not stop at the first failure
+  finding::RunLog races;  // what the detecting runs reported, in order of their numbers
   u64 restarts = 0, leftovers = 0;
   u64 most_output = 0;               // bytes, of one run
   std::set<std::string> incomplete;  // what could not be controlled

@@ -272,6 +272,10 @@ void print_summary(const ExploreOptions& options, const SearchResult& result) {
   if (result.pairs != 0)
     text += fmt::format("; {} of racing accesses seen, {} brought together (duress run shows them)",
                         plural(result.pairs, "pair"), result.created.size());
+  if (!result.deadlocks.empty())
+    text += fmt::format("; {} suspected, {} created, {} unconfirmed",
+                        plural(result.deadlocks.size(), "deadlock"), result.deadlocks_created.size(),
+                        result.deadlocks.size() - result.deadlocks_created.size());
   if (result.interrupted) text += "; interrupted, the same command goes on";
   if (result.out_of_time) text += "; out of time, the same command goes on";
   say(text);

@@ -160,8 +160,61 @@ class Decoder {
     at_ = start;
     return false;
   }
+  /// Decodes accesses as long as they follow each other; how many. Stops where next() has to look closer: at
+  /// another event, near the end, at what is no event.
+  size_t accesses(Access* out, size_t most) {
+    const u8* at = at_;
+    CodecState s = s_;
+    size_t n = 0;
+    while (n < most && end_ - at >= kMostEventBytes) {
+      u8 tag = *at;
+      if ((tag & 7) >= kSyncTag) break;
+      const u8* p = at + 1;
+      u64 difference, number;
+      u8 code = tag >> 3 & 7;
+      if (code >= kSizeFollows || !take(p, difference)) break;
+      uptr address = s.address + unzigzag(difference);
+      u32 site = s.site, stack = s.stack;
+      if (!(tag & 128)) {
+        if (!take(p, number)) break;
+        site += static_cast<u32>(unzigzag(number));
+      }
+      if (!(tag & 64)) {
+        if (!take(p, number)) break;
+        stack = static_cast<u32>(number);
+      }
+      if (address >= kTop - 16) break;
+      out[n++] = {address,
+                  1u << code,
+                  static_cast<AccessKind>(tag & 7),
+                  {static_cast<SiteId>(site), static_cast<StackId>(stack)}};
+      s.address = address, s.site = site, s.stack = stack;
+      at = p;
+    }
+    at_ = at;
+    s_ = s;
+    return n;
+  }
 
  private:
+  /// A number of at most eight bytes where eight can be read: the sevens of bits move together, pair by pair.
+  __attribute__((always_inline)) static bool take(const u8*& at, u64& value) {
+    if (DURESS_LIKELY(*at < 128)) {
+      value = *at++;
+      return true;
+    }
+    u64 w;
+    memcpy(&w, at, sizeof w);
+    u64 last = ~w & 0x8080808080808080;  // bytes that end a number
+    if (DURESS_UNLIKELY(!last)) return false;
+    int bits = __builtin_ctzll(last) + 1;  // 8 for each byte
+    w &= ~u64{0} >> (64 - bits) & 0x7f7f7f7f7f7f7f7f;
+    w = (w & 0x007f007f007f007f) | (w & 0x7f007f007f007f00) >> 1;
+    w = (w & 0x00003fff00003fff) | (w & 0x3fff00003fff0000) >> 2;
+    value = (w & 0x000000000fffffff) | (w & 0x0fffffff00000000) >> 4;
+    at += bits / 8;
+    return true;
+  }
   bool decode(Coded& out) {
     u8 tag;
     if (!byte(tag)) return false;

@@ -96,13 +96,17 @@ std::string text_at(std::string_view strings, std::uint32_t offset) {
 }  // namespace
 
 SiteTable SiteTable::load(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
+  // In one piece: a character at a time was a fifth of a report's cost.
+  std::ifstream in(path, std::ios::binary | std::ios::ate);
   if (!in) {
     SiteTable table;
     table.problem_ = "cannot be read";
     return table;
   }
-  return parse(std::string{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()});
+  std::string bytes(static_cast<std::size_t>(std::max<std::streamoff>(in.tellg(), 0)), '\0');
+  in.seekg(0);
+  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  return parse(bytes);
 }
 
 SiteTable SiteTable::parse(const std::string& bytes) {

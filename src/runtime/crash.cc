@@ -45,6 +45,7 @@ static void on_crash(int signal, siginfo_t* info, void* context) {
     }
     if (!inside)
       rt->reporter.crash(signal, reinterpret_cast<uptr>(info->si_addr), tid, stack, pc, t != nullptr);
+    if (!inside && !rt->finished.load()) rt->chain.finish(rt->reporter);  // a trace goes up to here
   }
   // A fault happens again on return; a signal that was sent must be sent again.
   if (info->si_code <= 0) raise(signal);

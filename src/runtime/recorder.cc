@@ -34,6 +34,17 @@ bool Recorder::open(const char* dir) {
   return write_all(fd_, reinterpret_cast<const char*>(&header), sizeof header);
 }
 
+inline void Recorder::stay_in(RecordBuffer& b) {
+  b.busy.store(true, std::memory_order_relaxed);
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // write_round() runs barrier_all_threads()
+  while (DURESS_UNLIKELY(stopping_.load(std::memory_order_relaxed))) {
+    leave(b);
+    while (stopping_.load(std::memory_order_acquire)) yield_processor();
+    b.busy.store(true, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+}
+
 RecordBuffer& Recorder::enter(Thread& t) {
   RecordBuffer* b = t.record;
   if (DURESS_UNLIKELY(!b)) {
@@ -46,14 +57,7 @@ RecordBuffer& Recorder::enter(Thread& t) {
     b->next = buffers_;
     buffers_ = b;
   }
-  b->busy.store(true, std::memory_order_relaxed);
-  std::atomic_signal_fence(std::memory_order_seq_cst);  // write_round() runs barrier_all_threads()
-  while (DURESS_UNLIKELY(stopping_.load(std::memory_order_relaxed))) {
-    b->busy.store(false, std::memory_order_release);
-    while (stopping_.load(std::memory_order_acquire)) yield_processor();
-    b->busy.store(true, std::memory_order_relaxed);
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-  }
+  stay_in(*b);
   if (DURESS_UNLIKELY(b->at + 2 * recording::kMostEventBytes > b->end)) ready(*b);
   if (rt_.controlled && last_ != t.tid) {  // one at a time: the order of accesses is known exactly
     last_ = t.tid;
@@ -64,23 +68,16 @@ RecordBuffer& Recorder::enter(Thread& t) {
 
 /// Makes room. REQUIRES: entered.
 void Recorder::ready(RecordBuffer& b) {
+  // Left while it waits for the lock: who writes a round holds it and waits for all that are entered.
+  leave(b);
   bool round;
   {
     SpinGuard guard(lock_);
     write_buffer(b);
     round = unwritten_.load(std::memory_order_relaxed) >= recording::kRoundBytes;
   }
-  if (!round) return;
-  leave(b);
-  write_round(nullptr);
-  b.busy.store(true, std::memory_order_relaxed);
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  while (stopping_.load(std::memory_order_relaxed)) {
-    b.busy.store(false, std::memory_order_release);
-    while (stopping_.load(std::memory_order_acquire)) yield_processor();
-    b.busy.store(true, std::memory_order_relaxed);
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-  }
+  if (round) write_round(nullptr);
+  stay_in(b);
 }
 
 void Recorder::write_chunk(ChunkKind kind, u32 thread, const void* data, size_t size) {

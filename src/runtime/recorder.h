@@ -51,6 +51,7 @@ class Recorder final : public Analysis {
 
   RecordBuffer& enter(Thread& t);
   void leave(RecordBuffer& b) { b.busy.store(false, std::memory_order_release); }
+  void stay_in(RecordBuffer& b);
   void ready(RecordBuffer& b);
   void remember(uptr address, u64 size, bool write, u64 epoch);
   void write_buffer(RecordBuffer& b);

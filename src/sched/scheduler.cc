@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 
 #include "base/check.h"
+#include "trail/site_key.h"
 
 namespace duress::sched {
 
@@ -308,7 +309,19 @@ Wake Scheduler::block_on_descriptors(const Operation& operation, pollfd* descrip
 // ---- locks
 // -----------------------------------------------------------------------------------------------------
 
-bool Scheduler::approach_lock(const Operation& operation, bool reentrant, u64 deadline) {
+void Scheduler::name_lock(Operation& operation) const {
+  const trail::SitePair* pairs = request_->site_pairs();
+  for (u32 i = 0; i < running_->held_count; ++i) {
+    u32 key = trail::lock_key(running_->held[i], operation.object);
+    for (u32 k = 0; k < request_->pairs; ++k) {
+      if (pairs[k].first == key || pairs[k].second == key) operation.site = key;
+    }
+  }
+}
+
+bool Scheduler::approach_lock(const Operation& asked, bool reentrant, u64 deadline) {
+  Operation operation = asked;
+  if (DURESS_UNLIKELY(running_->held_count != 0 && request_->pairs != 0)) name_lock(operation);
   Object& o = object(operation.object);
   ++o.contenders;
   bool held = o.holder && !(o.holder == running_ && reentrant);
@@ -326,7 +339,8 @@ bool Scheduler::approach_lock(const Operation& operation, bool reentrant, u64 de
 void Scheduler::lock_taken(uptr lock) {
   Object& o = object(lock);
   o.holder = running_;
-  ++o.depth;
+  if (++o.depth == 1 && running_->held_count < Strand::kMostHeld)
+    running_->held[running_->held_count++] = lock;
   if (DURESS_LIKELY(!o.contenders)) return;
   // Those who had come to the free lock cannot go on any more.
   for (u32 i = ready_count_; i-- > 0;) {
@@ -358,6 +372,13 @@ void Scheduler::lock_given(uptr lock) {
   Object* o = find_object(lock);
   if (!o) return;
   if (o->depth && --o->depth) return;
+  if (Strand* s = o->holder) {
+    u32 kept = 0;
+    for (u32 i = 0; i < s->held_count; ++i) {
+      if (s->held[i] != lock) s->held[kept++] = s->held[i];
+    }
+    s->held_count = kept;
+  }
   o->holder = nullptr;
   if (o->waiting) {
     while (o->first) {

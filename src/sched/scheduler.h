@@ -74,6 +74,9 @@ struct Strand : StrandView {
   Strand* next_in_queue = nullptr;
   pollfd* descriptors = nullptr;  // waits for one of these
   u32 descriptor_count = 0;
+  static constexpr u32 kMostHeld = 8;  // of more locks the first are known
+  uptr held[kMostHeld] = {};           // exclusive locks, in the order they were taken
+  u32 held_count = 0;
 
   void* stack_pointer = nullptr;  // while it does not run
   uptr thread_pointer = 0;
@@ -215,6 +218,8 @@ class Scheduler {
   /// A value choice that the caller has made, unless the execution follows a trail: then the trail's.
   u32 decide(ValueKind kind, u32 count, u32 wanted);
   Strand* holder_of(uptr lock);
+  /// Writes down in the operation if it is half of a deadlock that the request is after.
+  void name_lock(Operation& operation) const;
 
   // ---- attention: something is to be done by a strand when it has passed a point (signals)
   void set_attention(void (*attend)(Strand& strand)) { attend_ = attend; }

@@ -233,6 +233,7 @@ void Strand::renew() {
   deadline = kNever;
   queue = relock = created_at = 0;
   next_in_queue = next_strand = next_spare = nullptr;
+  held_count = 0;
   descriptors = nullptr;
   result = nullptr;
   creator = 0;

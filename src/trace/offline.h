@@ -32,13 +32,12 @@ class Offline final : public RaceSink, public LineSink, public CounterSink {
   void tell_steps(const Namer& names);
 
   void play(const Event& event) {
-    if (DURESS_UNLIKELY(event.is_sync)) {
-      follow_memory(event);
-    } else if (DURESS_UNLIKELY(event.access.kind == AccessKind::kFree)) {
-      heap_.erase(event.access.address);  // the runtime's table has lost it too when it looks at the free
-    }
+    if (!event.is_sync) return play(event.thread, &event.access, 1);
+    follow_memory(event);
     player_->play(event);
   }
+  /// Accesses of one thread with nothing between them.
+  void play(Tid thread, const Access* accesses, std::size_t count);
   /// The trace is over. `text` and `stacks` are the trace's; both may be empty.
   finding::RunLog finish(const std::string& text, const Stacks& stacks, bool counters);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A name for a site that survives a rebuild and lines that move: a hash of its function, its variable, the
-// kind of access, and its ordinal among the sites of the same function with the same variable and kind.
+// kind of access, and its ordinal among the sites of the same function with the same variable and kind. And
+// one for taking a lock while another is held, for which strategies are asked in the same way.
 #ifndef DURESS_TRAIL_SITE_KEY_H_
 #define DURESS_TRAIL_SITE_KEY_H_
 
@@ -18,6 +19,17 @@ constexpr u32 site_key(const char* function, const char* variable, u32 access, u
   u32 hash = hash_text(variable, hash_text(function) * 16777619u);
   hash = (hash ^ access) * 16777619u;
   hash = (hash ^ ordinal) * 16777619u;
+  return hash ? hash : 1;
+}
+
+/// A name for "takes `wanted` while it holds `held`", half of a potential deadlock. By address: executions of
+/// one campaign have the same addresses where they allocate in the same order.
+constexpr u32 lock_key(uptr held, uptr wanted) {
+  u32 hash = hash_text("lock");
+  for (int which = 0; which < 2; ++which) {
+    uptr address = which == 0 ? held : wanted;
+    for (int shift = 0; shift < 64; shift += 8) hash = (hash ^ static_cast<u8>(address >> shift)) * 16777619u;
+  }
   return hash ? hash : 1;
 }
 

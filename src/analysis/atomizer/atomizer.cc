@@ -22,12 +22,17 @@ class Atomizer final : public Analysis {
 
   Pass access(AnalysisThread& thread, const Access& access) override {
     AccessNote note = AccessNote::of(thread, access);
-    bool moves = true;
+    AccessNote other;  // what makes it no mover: an access of another thread
+    bool moves = true, has_other = false;
     if (is_atomic(access.kind)) {
       moves = false;
     } else {
       table_.access(access.address, access.size, [&](EraserState& state, uptr, u32) {
-        if (state.refine(lock_sets_, note)) moves = false;
+        if (!state.refine(lock_sets_, note)) return;
+        moves = false;
+        if (state.other.thread == note.thread) return;
+        other = state.other;
+        has_other = true;
       });
     }
     if (moves) return Pass::kForward;
@@ -36,7 +41,7 @@ class Atomizer final : public Analysis {
     if (!block.depth) return Pass::kForward;
     ++non_movers_;
     if (block.turned) {
-      warn(block, note, access.address);
+      warn(block, note, access.address, has_other ? &other : nullptr);
     } else {
       block.turned = true;
       block.turn = note;
@@ -86,10 +91,12 @@ class Atomizer final : public Analysis {
     AccessNote turn;
   };
 
-  void warn(const Block& block, const AccessNote& note, uptr address) {
+  void warn(const Block& block, const AccessNote& note, uptr address, const AccessNote* other = nullptr) {
     Warning warning{"Atomizer", "block may not be atomic", address, 2, {note.side(), block.turn.side()}};
     if (!raw(block.turn.place.site) && !raw(block.turn.place.stack))
       warning.count = 1;  // an unlock has no place
+    // So that a strategy can bring the two together.
+    if (other) warning.sides[warning.count++] = other->side();
     findings_.warning(warning);
   }
 

@@ -107,8 +107,9 @@ class FastTrack {
   bool access(FastTrackThread& t, uptr address, u64 size, bool write, Place place);
   /// The same within one cell, if it is a simple case (hot_path.h). Else nothing was done: call access(), or
   /// access_hard() if it was tried and is no simple case.
+  /// kAlone: one system thread plays them all (offline), so nothing is locked.
   enum class Outcome : u8 { kDone, kNotTried, kNotSimple };
-  template <bool kWrite>
+  template <bool kWrite, bool kAlone = false>
   Outcome try_access(FastTrackThread& t, uptr address, u32 size, Place place);
   bool access_hard(FastTrackThread& t, uptr address, u64 size, bool write, Place place);
   /// `count` plain accesses of `size` bytes (at most 8), `stride` bytes apart.
@@ -129,6 +130,11 @@ class FastTrack {
       t.self->epoch_span = 0;
       t.self->read_tag = 0;
     }
+  }
+
+  /// Offline: the cell of an access that comes soon.
+  void prefetch(uptr address) {
+    if (shadow_.has_region(address)) __builtin_prefetch(shadow_.cell_in_region(address), 1);
   }
 
   /// Inline code may ask again. For the first access after a synchronisation; try_access() needs it.

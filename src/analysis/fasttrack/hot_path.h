@@ -146,7 +146,7 @@ inline AccessId FastTrack::number_in_chunk(FastTrackThread& t, Place place) {
 /// An access within one cell, if it is a simple case and nothing has to be called for it. Hooks consist of
 /// this alone; a call anywhere in them would make every one of them save all registers. REQUIRES: it does not
 /// cross into the next cell.
-template <bool kWrite>
+template <bool kWrite, bool kAlone>
 __attribute__((always_inline)) inline FastTrack::Outcome FastTrack::try_access(FastTrackThread& t,
                                                                                uptr address, u32 size,
                                                                                Place place) {
@@ -156,12 +156,14 @@ __attribute__((always_inline)) inline FastTrack::Outcome FastTrack::try_access(F
   u8 mask = static_cast<u8>(((1u << size) - 1) << (address & 7));
   if (!kWrite && DURESS_UNLIKELY(cell->reads() & Word::kSpillBit)) return Outcome::kNotSimple;
   AccessId id = number_in_chunk(t, place);
-  t.busy.store(true, std::memory_order_relaxed);
-  std::atomic_signal_fence(std::memory_order_seq_cst);  // as in enter()
   Line* line = Line::of(cell);
-  if (DURESS_UNLIKELY(collecting_.load(std::memory_order_relaxed)) || !line->try_lock()) {
-    leave(t);
-    return Outcome::kNotTried;
+  if (!kAlone) {
+    t.busy.store(true, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);  // as in enter()
+    if (DURESS_UNLIKELY(collecting_.load(std::memory_order_relaxed)) || !line->try_lock()) {
+      leave(t);
+      return Outcome::kNotTried;
+    }
   }
   u64 w = cell->writes(), r = cell->reads();
   Transition change;
@@ -170,8 +172,10 @@ __attribute__((always_inline)) inline FastTrack::Outcome FastTrack::try_access(F
     change.apply<kWrite>(cell);
     ++(kWrite ? t.rules.write_exclusive : t.rules.read_exclusive);
   }
-  line->unlock();
-  leave(t);
+  if (!kAlone) {
+    line->unlock();
+    leave(t);
+  }
   return simple ? Outcome::kDone : Outcome::kNotSimple;
 }
 

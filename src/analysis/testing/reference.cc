@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/testing/reference.h"
 
+#include "base/check.h"
+
 namespace duress::testing {
 
-Reference::Reference(const Trace& trace)
-    : trace_(trace), reach_(trace.size(), std::vector<bool>(trace.size(), false)) {
+Reference::Reference(const Trace& trace) : trace_(trace), reach_(trace.size()) {
+  DURESS_CHECK(trace.size() <= kMostEvents);
   program_order();
   locks_and_threads();
   atomics();
@@ -73,10 +75,7 @@ void Reference::close() {
   // Edges only go forward, so one backward sweep is enough.
   for (size_t a = trace_.size(); a-- > 0;) {
     for (size_t b = a + 1; b < trace_.size(); ++b) {
-      if (!reach_[a][b]) continue;
-      for (size_t c = b + 1; c < trace_.size(); ++c) {
-        if (reach_[b][c]) reach_[a][c] = true;
-      }
+      if (reach_[a][b]) reach_[a] |= reach_[b];
     }
   }
 }

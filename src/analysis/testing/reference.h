@@ -5,6 +5,7 @@
 #ifndef DURESS_ANALYSIS_TESTING_REFERENCE_H_
 #define DURESS_ANALYSIS_TESTING_REFERENCE_H_
 
+#include <bitset>
 #include <map>
 #include <vector>
 
@@ -14,6 +15,9 @@ namespace duress::testing {
 
 class Reference {
  public:
+  static constexpr size_t kMostEvents = 128;  // what comes after an event is two machine words
+
+  /// REQUIRES: at most kMostEvents.
   explicit Reference(const Trace& trace);
 
   /// Does event a happen before event b? (a < b in the trace)
@@ -31,7 +35,7 @@ class Reference {
   void close();
 
   const Trace& trace_;
-  std::vector<std::vector<bool>> reach_;
+  std::vector<std::bitset<kMostEvents>> reach_;
 };
 
 }  // namespace duress::testing

@@ -47,6 +47,8 @@ void FutureProfile::load(const Viewer& who, const DynamicLocation& where, Extent
                          u32 count) {
   Reads** link = find(extent);
   if (!*link) *link = new (arena_.allocate(sizeof(Reads))) Reads{extent, nullptr, 0, 0, {}};
+  if (extent.begin < begin_) begin_ = extent.begin;
+  if (extent.end > end_) end_ = extent.end;
   Reads& reads = **link;
   Read& read = reads.ring[reads.at];
   reads.at = (reads.at + 1) % kMostReads;
@@ -98,6 +100,7 @@ void FutureProfile::promise(const Read& read, Extent extent, u128 value) {
 }
 
 void FutureProfile::forget(Extent extent) {
+  if (extent.begin >= end_ || extent.end <= begin_) return;
   // Blocks are freed often and loads are few: look at each remembered location.
   for (Reads*& bucket : buckets_) {
     for (Reads** link = &bucket; *link;) {

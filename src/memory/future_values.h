@@ -87,6 +87,7 @@ class FutureProfile {
   u64* count_;
   u64* orders_ = nullptr;  // of the loads in out_
   u64 loads_ = 0;
+  uptr begin_ = ~uptr{0}, end_ = 0;  // all remembered locations lie in it
   Reads* buckets_[kBuckets] = {};
 };
 

@@ -19,7 +19,7 @@ enum class AsIf : u32 {
 
 /// Where the record says which store was held back, or could be; 0: none.
 inline u64& published_at(Record& record) {
-  return record.unused[0];
+  return record.published;
 }
 
 inline bool asks_as_if(const Request& request) {

@@ -165,7 +165,7 @@ struct Record {
   u64 profiled = 0;                             // how many Prediction are at kProfileOffset
   u64 early_stores = 0;                         // atomic stores that are not last in modification order
   u64 long_runs = 0;  // times a thread was made to wait because it went on for long past plain accesses
-  u64 unused = 0;
+  u64 published = 0;  // see as_if.h
   u64 deviations = 0;
   // Deviation trail[]
 

@@ -16,8 +16,8 @@ namespace duress {
 /// Threads: any.
 class ElementSample {
  public:
-  static constexpr u32 kFirst = 64;  // words of each variable that are always taken
-  static constexpr u32 kOneIn = 128; // of the others
+  static constexpr u32 kFirst = 64;   // words of each variable that are always taken
+  static constexpr u32 kOneIn = 128;  // of the others
   static constexpr u32 kMostVariables = 32;
 
   /// `base`: the first element that was touched. Which ones are taken changes from line to line of a matrix.

@@ -209,7 +209,7 @@ class Case:
 def main():
     parser = harness.parse_arguments(__doc__)
     parser.add_argument("programs", nargs="*", help="only programs whose path matches one of these")
-    parser.add_argument("-j", type=int, default=1, help="programs side by side (each search uses two cores)")
+    parser.add_argument("-j", type=int, default=2, help="programs side by side")
     parser.add_argument("-v", action="store_true", help="name the programs that pass, too")
     options = parser.parse_args()
     tool = harness.Tool(options.build, options.duress)

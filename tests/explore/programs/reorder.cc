@@ -7,7 +7,6 @@
 // RUN-ARGS: 3
 // RUN-ARGS: 5
 // RUN-ARGS: 10
-// SUITE: fast
 #include <cassert>
 #include <cstdlib>
 #include <thread>

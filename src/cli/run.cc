@@ -119,6 +119,8 @@ campaign::Plan controlled_plan(const RunOptions& options) {
   u32 random = 0;
   campaign::heuristic_from_name("Random", random);
   plan.head.heuristic = options.heuristic_number.value_or(random);
+  // Who waits for a plain variable must let others go on.
+  plan.head.points = trail::Points::kLongRuns;
   return plan;
 }
 

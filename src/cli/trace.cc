@@ -86,6 +86,7 @@ int record(const RecordOptions& options) {
     plan.head.seed = static_cast<u64>(options.seed);
     plan.head.strategy = raw(StrategyId::kRandom);
     plan.head.detect = 1;
+    plan.head.points = trail::Points::kLongRuns;  // who waits for a plain variable must let others go on
     exchange = campaign::Exchange::make(work.string(), error);
     if (!exchange || !exchange->put(plan)) {
       say(error);

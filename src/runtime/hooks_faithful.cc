@@ -170,7 +170,7 @@ T load(const void* p, const DuressSite* site) {
   if (DURESS_UNLIKELY(g_parallel_adversary != nullptr) && load_in_parallel(p, sizeof value, site, &value))
     return value;
   memcpy(&value, p, sizeof value);
-  if (DURESS_UNLIKELY(g_adversary != nullptr) && point) replace(p, sizeof value, site, &value);
+  if (DURESS_UNLIKELY(g_adversary != nullptr)) replace(p, sizeof value, site, &value);
   if (DURESS_UNLIKELY(point)) control_trace_value(static_cast<u64>(value), sizeof value);
   return value;
 }

@@ -170,6 +170,7 @@ Plan Verifier::base_plan() const {
   plan.head.seed = setup_.seed;
   plan.head.detect = 1;
   plan.head.steps = 1;
+  plan.head.heuristic = raw(setup_.order);
   plan.origins = origins_;
   plan.spins = spins_;
   plan.sites = setup_.as_if_atomic;
@@ -253,7 +254,7 @@ bool Verifier::explore(const std::atomic<bool>& stop) {
   Preemptions bound_by{setup_.preemptions};
   if (setup_.preemptions >= 0) explorer.admit_only(&Preemptions::admit, &bound_by);
   Pool pool(*this, workers_.size());
-  result_.interleavings = result_.skipped = 0;
+  result_.interleavings = result_.skipped = result_.first_finding = 0;
   result_.racy.clear();
   result_.found.clear();
   known_races_.clear();
@@ -306,6 +307,8 @@ bool Verifier::explore(const std::atomic<bool>& stop) {
     if (within_bound(execution)) {
       ++result_.interleavings;
       take(*outcome);
+      if (result_.first_finding == 0 && (!result_.racy.empty() || !result_.found.empty()))
+        result_.first_finding = result_.interleavings;
     } else {
       ++result_.skipped;
     }

@@ -113,6 +113,10 @@ def problems_of(path, flag, expected, build, work):
             one.pop("seconds", None)
         if document != again:
             yield f"-j 1 says another thing than -j 2: {json.dumps(again)[:600]}"
+        if document["complete"]:  # then the order in which they come cannot change how many there are
+            _, other = verify(build, program, [*flags, "--no-advice", "--order", "watch-written"], 2, work)
+            if other["interleavings"] != document["interleavings"]:
+                yield f"{other['interleavings']} interleavings in another order, not {document['interleavings']}"
     count, *verdict = expected["EXPECT-VERIFY"][0].split(maxsplit=1)
     if count != "*" and document["interleavings"] != int(count):
         yield f"{document['interleavings']} interleavings, not {count}"

@@ -6,6 +6,7 @@
         none; race NAME (once for each variable); failure KIND
   // VERIFY-FLAGS: ...   VERIFY-BOUND    options; the answer is `bounded`, not `complete`
   // VERIFY-FAULT: -DNAME VERDICT        built so, it has a fault: this must be found
+  // VERIFY-ALSO: -DNAME COUNT VERDICT   built so
   // VERIFY-FIX: TEXT                    what is proposed begins so; if it is a diff, made it must compile, and
         be free of races and failures in as many interleavings as were tried as if it had been made
   // VERIFY-FIX: none                    nothing is proposed
@@ -50,7 +51,11 @@ def variants(path):
     """What is stated of the program as it is, and of each of its faults."""
     found = statements(path)
     faults = found.pop("VERIFY-FAULT", [])
+    also = found.pop("VERIFY-ALSO", [])
     yield "", found
+    for other in also:
+        flag, verdict = other.split(maxsplit=1)
+        yield flag, {**found, "EXPECT-VERIFY": [verdict]}
     for fault in faults:
         flag, verdict = fault.split(maxsplit=1)
         yield flag, {**found, "EXPECT-VERIFY": [f"* {verdict}"], "any": True}

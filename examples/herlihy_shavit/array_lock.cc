@@ -5,6 +5,7 @@
 //
 // EXPECT-NO-RACE
 // EXPECT-VERIFY: * none
+// VERIFY-ALSO: -DTHREADS=3 24 none
 // VERIFY-FAULT: -DFAULT race counter
 #include <atomic>
 
@@ -12,14 +13,14 @@
 
 struct ArrayLock {
   std::atomic<int> tail{0};
-  std::atomic<bool> open[2] = {true, false};
-  int slot[2] = {};
+  std::atomic<bool> open[THREADS] = {true};
+  int slot[THREADS] = {};
 
   void lock(int me) {
 #ifndef FAULT
-    slot[me] = tail.fetch_add(1) % 2;
+    slot[me] = tail.fetch_add(1) % THREADS;
 #else
-    slot[me] = tail.load() % 2;
+    slot[me] = tail.load() % THREADS;
     tail = tail + 1;
 #endif
     while (!open[slot[me]]) {
@@ -27,10 +28,10 @@ struct ArrayLock {
   }
   void unlock(int me) {
     open[slot[me]] = false;
-    open[(slot[me] + 1) % 2] = true;
+    open[(slot[me] + 1) % THREADS] = true;
   }
 };
 
 int main() {
-  return two_threads_count<ArrayLock>();
+  return threads_count<ArrayLock>();
 }

@@ -32,5 +32,5 @@ struct Bakery {
 };
 
 int main() {
-  return two_threads_count<Bakery>();
+  return threads_count<Bakery>();
 }

@@ -5,6 +5,7 @@
 //
 // EXPECT-NO-RACE
 // EXPECT-VERIFY: * none
+// VERIFY-ALSO: -DTHREADS=3 24 none
 // VERIFY-FAULT: -DFAULT race counter
 #include <atomic>
 
@@ -14,10 +15,14 @@ struct ClhLock {
   struct Node {
     std::atomic<bool> locked{false};
   };
-  Node nodes[3];
-  std::atomic<Node*> tail{&nodes[2]};
-  Node* mine[2] = {&nodes[0], &nodes[1]};
-  Node* before[2] = {};
+  Node nodes[THREADS + 1];
+  std::atomic<Node*> tail{&nodes[THREADS]};
+  Node* mine[THREADS];
+  Node* before[THREADS] = {};
+
+  ClhLock() {
+    for (int i = 0; i < THREADS; ++i) mine[i] = &nodes[i];
+  }
 
   void lock(int me) {
 #ifndef FAULT
@@ -34,5 +39,5 @@ struct ClhLock {
 };
 
 int main() {
-  return two_threads_count<ClhLock>();
+  return threads_count<ClhLock>();
 }

@@ -40,5 +40,5 @@ struct Filter {
 };
 
 int main() {
-  return two_threads_count<Filter>();
+  return threads_count<Filter>();
 }

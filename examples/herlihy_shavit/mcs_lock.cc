@@ -15,7 +15,7 @@ struct McsLock {
     std::atomic<bool> locked{false};
     std::atomic<Node*> next{nullptr};
   };
-  Node nodes[2];
+  Node nodes[THREADS];
   std::atomic<Node*> tail{nullptr};
 
   void lock(int me) {
@@ -42,5 +42,5 @@ struct McsLock {
 };
 
 int main() {
-  return two_threads_count<McsLock>();
+  return threads_count<McsLock>();
 }

@@ -29,5 +29,5 @@ struct Peterson {
 };
 
 int main() {
-  return two_threads_count<Peterson>();
+  return threads_count<Peterson>();
 }

@@ -26,5 +26,5 @@ struct TestAndSet {
 };
 
 int main() {
-  return two_threads_count<TestAndSet>();
+  return threads_count<TestAndSet>();
 }

@@ -29,5 +29,5 @@ struct TestTestAndSet {
 };
 
 int main() {
-  return two_threads_count<TestTestAndSet>();
+  return threads_count<TestTestAndSet>();
 }

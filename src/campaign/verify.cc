@@ -3,20 +3,16 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
-#include <deque>
-#include <filesystem>
-#include <thread>
 
 #include "campaign/preemptions.h"
 #include "campaign/token_text.h"
+#include "campaign/verify_pool.h"
 #include "trail/as_if.h"
 
 namespace duress::campaign {
 namespace {
 
 constexpr u64 kErrorsKept = 4096;
-constexpr u64 kMinimiseRuns = 300;
 constexpr u64 kMostNodes = u64{1} << 23;  // about 2 GiB
 constexpr std::size_t kMostFound = 16;
 
@@ -24,27 +20,11 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Which two accesses raced, without what changes from run to run.
-std::string race_key(const finding::RaceRecord& race) {
-  auto side = [](const std::optional<finding::SiteRecord>& site) {
-    return site ? std::to_string(site->module) + ":" + std::to_string(site->index) : std::string("-");
-  };
-  std::string a = side(race.prev.site), b = side(race.cur.site);
-  return a < b ? a + " " + b : b + " " + a;
-}
-
 u32 key_of(const RunLogs& logs, const std::optional<finding::SiteRecord>& site) {
   for (const SiteKey& known : logs.keys) {
     if (site && known.site.module == site->module && known.site.index == site->index) return known.key;
   }
   return 0;
-}
-
-bool has_race(const RunLogs& logs, const std::string& key) {
-  const finding::ProcessLog* process = logs.process();
-  if (process == nullptr) return false;
-  return std::any_of(process->races.begin(), process->races.end(),
-                     [&](const finding::RaceRecord& race) { return race_key(race) == key; });
 }
 
 const char* limit_text(u32 limit) {
@@ -71,90 +51,6 @@ const char* limit_text(u32 limit) {
 
 }  // namespace
 
-/// One execution, judged by the worker that ran it.
-struct Verifier::Outcome {
-  bool ran = false;
-  WorkerProblem problem;
-  Execution execution;
-  std::optional<Failure> failure;
-  RunLogs logs;
-  std::string errors;
-};
-
-/// Workers that run what they are given, each on a thread of its own.
-class Verifier::Pool {
- public:
-  Pool(Verifier& verifier, std::size_t width) : verifier_(verifier) {
-    for (std::size_t i = 0; i < width; ++i) threads_.emplace_back([this, i] { work(i); });
-  }
-  ~Pool() {
-    {
-      std::lock_guard guard(lock_);
-      over_ = true;
-    }
-    changed_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
-  }
-  Pool(const Pool&) = delete;
-  Pool& operator=(const Pool&) = delete;
-
-  bool has(u64 serial) {
-    std::lock_guard guard(lock_);
-    return jobs_.count(serial) != 0;
-  }
-  void add(u64 serial, Plan plan) {
-    {
-      std::lock_guard guard(lock_);
-      jobs_.emplace(serial, Job{std::move(plan), {}, false});
-      waiting_.push_back(serial);
-    }
-    changed_.notify_all();
-  }
-  /// Its outcome, when it is there. Nothing: still under way, after a short wait.
-  std::optional<Outcome> take(u64 serial) {
-    std::unique_lock guard(lock_);
-    bool there = done_.wait_for(guard, std::chrono::milliseconds(100), [&] { return jobs_.at(serial).done; });
-    if (!there) return std::nullopt;
-    Outcome outcome = std::move(jobs_.at(serial).outcome);
-    jobs_.erase(serial);
-    return outcome;
-  }
-
- private:
-  struct Job {
-    Plan plan;
-    Outcome outcome;
-    bool done;
-  };
-
-  void work(std::size_t index) {
-    Worker& worker = *verifier_.workers_[index];
-    std::unique_lock guard(lock_);
-    for (;;) {
-      changed_.wait(guard, [&] { return over_ || !waiting_.empty(); });
-      if (over_) return;
-      u64 serial = waiting_.front();
-      waiting_.pop_front();
-      Plan plan = jobs_.at(serial).plan;
-      guard.unlock();
-      Outcome outcome = verifier_.judge(worker, plan, worker.run(plan));
-      guard.lock();
-      Job& job = jobs_.at(serial);
-      job.outcome = std::move(outcome);
-      job.done = true;
-      done_.notify_all();
-    }
-  }
-
-  Verifier& verifier_;
-  std::mutex lock_;
-  std::condition_variable changed_, done_;
-  std::map<u64, Job> jobs_;
-  std::deque<u64> waiting_;
-  bool over_ = false;
-  std::vector<std::thread> threads_;
-};
-
 Verifier::Verifier(VerifySetup setup, Names& names, Progress progress)
     : setup_(std::move(setup)),
       names_(names),
@@ -170,6 +66,7 @@ Plan Verifier::base_plan() const {
   plan.head.seed = setup_.seed;
   plan.head.detect = 1;
   plan.head.steps = 1;
+  plan.head.heuristic = raw(setup_.order);
   plan.origins = origins_;
   plan.spins = spins_;
   plan.sites = setup_.as_if_atomic;
@@ -253,7 +150,7 @@ bool Verifier::explore(const std::atomic<bool>& stop) {
   Preemptions bound_by{setup_.preemptions};
   if (setup_.preemptions >= 0) explorer.admit_only(&Preemptions::admit, &bound_by);
   Pool pool(*this, workers_.size());
-  result_.interleavings = result_.skipped = 0;
+  result_.interleavings = result_.skipped = result_.first_finding = 0;
   result_.racy.clear();
   result_.found.clear();
   known_races_.clear();
@@ -306,6 +203,8 @@ bool Verifier::explore(const std::atomic<bool>& stop) {
     if (within_bound(execution)) {
       ++result_.interleavings;
       take(*outcome);
+      if (result_.first_finding == 0 && (!result_.racy.empty() || !result_.found.empty()))
+        result_.first_finding = result_.interleavings;
     } else {
       ++result_.skipped;
     }
@@ -422,86 +321,6 @@ VerifyResult Verifier::run(const std::atomic<bool>& stop) {
   workers_.clear();
   result_.seconds = now() - started;
   return std::move(result_);
-}
-
-/// The same race with fewer switches.
-void Verifier::minimise_race(RacyExecution& racy) {
-  if (!setup_.minimise || racy.switches == 0) return;
-  Worker& worker = *workers_[0];
-  auto replay = [&](const Trail& trail) -> std::optional<Attempt> {
-    Plan plan = base_plan().replaying(trail);
-    plan.head.detect = 1;
-    std::optional<Execution> execution = worker.run(plan);
-    if (!execution) return std::nullopt;
-    RunLogs logs = worker.take_logs(*execution);
-    Attempt attempt;
-    attempt.same = has_race(logs, racy.key);
-    attempt.switches = execution->record.switches;
-    attempt.choices = execution->record.choices;
-    attempt.strands = execution->record.strands;
-    attempt.trail = std::move(execution->trail);
-    return attempt;
-  };
-  Minimised minimised = Minimiser(replay, kMinimiseRuns).run(racy.trail);
-  if (!minimised.confirmed) return;
-  racy.trail = minimised.trail;
-  racy.switches = minimised.switches;
-}
-
-void Verifier::minimise_found(Found& found) {
-  Worker& worker = *workers_[0];
-  auto run = [&](const Trail& trail, Outcome& outcome) {
-    Plan plan = base_plan().replaying(trail);
-    outcome = judge(worker, plan, worker.run(plan));
-    return outcome.ran;
-  };
-  auto replay = [&](const Trail& trail) -> std::optional<Attempt> {
-    Outcome outcome;
-    if (!run(trail, outcome)) return std::nullopt;
-    const trail::Record& record = outcome.execution.record;
-    Attempt attempt;
-    attempt.same = outcome.failure && outcome.failure->id == found.failure.id;
-    attempt.switches = record.switches;
-    attempt.choices = record.choices;
-    attempt.strands = record.strands;
-    attempt.trail = std::move(outcome.execution.trail);
-    return attempt;
-  };
-  Minimised minimised = Minimiser(replay, setup_.minimise ? kMinimiseRuns : 1).run(found.trail);
-  found.replayed = minimised.confirmed;
-  if (!minimised.confirmed) return;
-  found.fewest = minimised.complete;
-  Outcome outcome;
-  if (!run(minimised.trail, outcome) || !outcome.failure || outcome.failure->id != found.failure.id) return;
-  found.trail = std::move(outcome.execution.trail);
-  found.switches = outcome.execution.record.switches;
-  found.failure = std::move(*outcome.failure);
-  found.logs = std::move(outcome.logs);
-  found.errors = std::move(outcome.errors);
-}
-
-void Verifier::keep(Found& found) {
-  found.failure.id = store_.free_id(found.failure.identity);
-  StoredFinding stored;
-  stored.id = found.failure.id;
-  stored.failure = found.failure.kind;
-  stored.text = found.failure.text;
-  stored.identity = found.failure.identity;
-  stored.file = found.failure.place.file;
-  stored.line = found.failure.place.line;
-  stored.column = found.failure.place.column;
-  stored.target = setup_.worker.target;
-  std::error_code ignored;
-  stored.folder = std::filesystem::current_path(ignored).string();
-  stored.input = setup_.worker.input;
-  stored.token = make_token(base_plan().replaying({}), found.trail, setup_.worker.target[0]);
-  stored.strategy = strategy_name(StrategyId::kExhaustive);
-  stored.seed = setup_.seed;
-  stored.run = found.run;
-  stored.switches = found.switches;
-  stored.oracle = setup_.oracle;
-  if (std::string error = store_.save(stored); !error.empty()) result_.bounds.push_back(error);
-  found.token = stored.token;
 }
 
 }  // namespace duress::campaign

@@ -20,6 +20,7 @@
 #include "campaign/search.h"
 #include "campaign/worker.h"
 #include "exhaustive/explorer.h"
+#include "exhaustive/order.h"
 
 namespace duress::campaign {
 
@@ -32,6 +33,7 @@ struct VerifySetup {
   double seconds = 0;  // 0: no limit
   unsigned jobs = 1;
   int preemptions = -1;  // -1: any number
+  exhaustive::Order order = exhaustive::Order::kRunOn;
   bool minimise = true;
   bool keeps = true;  // findings are stored
   /// As if the program were another one: see trail/as_if.h.
@@ -60,6 +62,7 @@ struct VerifyResult {
   std::vector<Found> found;
   std::vector<RacyExecution> racy;  // in the order in which they were found
   finding::RunLog races;            // the same for a report
+  u64 first_finding = 0;            // which interleaving was the first with a race or a failure; 0: none
   u64 redundant = 0, skipped = 0;
   u64 published_at = 0;  // trail/as_if.h
   u32 most_strands = 0;

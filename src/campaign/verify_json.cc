@@ -17,6 +17,7 @@ std::string with_verification(const std::string& document, const VerifyResult& r
   Json json = Json::parse(with_failures(document, failures, names));
   json["complete"] = result.complete;
   json["interleavings"] = result.interleavings;
+  if (result.first_finding != 0) json["first_finding"] = result.first_finding;
   std::string bound;
   for (const std::string& one : result.bounds) bound += (bound.empty() ? "" : "; ") + one;
   if (!bound.empty()) json["bound"] = bound;

@@ -32,7 +32,7 @@ std::atomic<bool> stop_asked{false};
 struct VerifyOptions {
   campaign::VerifySetup setup;
   std::string json, dir = ".duress", color = "auto", time, run_timeout = "10s", model = "sc",
-                    fail_on = "race";
+                    fail_on = "race", order = "run-on";
   std::int64_t seed = 1;
   bool quiet = false, verbose = false, no_advice = false;
   std::vector<std::string> target;
@@ -221,6 +221,12 @@ int verify_command(const Arguments& arguments) {
                  "Only interleavings that stop a running thread at most so often")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--model", options.model, "The memory model: sc")->check(CLI::IsMember({"sc"}));
+  app.add_option(
+         "--order", options.order,
+         "Which interleavings come first: run-on (default), writes-first, watch-written, avoid-release, "
+         "acquire-first")
+      ->check(CLI::IsMember(
+          std::vector<std::string>(std::begin(exhaustive::kOrderNames), std::end(exhaustive::kOrderNames))));
   app.add_option("--time", options.time, "Stop after this long: 30s, 5m, 2h");
   app.add_option("--runs", setup.most_executions, "Stop after so many executions")
       ->check(CLI::PositiveNumber);
@@ -260,6 +266,9 @@ int verify_command(const Arguments& arguments) {
   if (!run_seconds || *run_seconds == 0)
     return wrong_use("verify", fmt::format("'{}' is no time; write 30s, 5m or 2h", options.run_timeout));
   setup.worker.run_seconds = *run_seconds;
+  for (u32 i = 0; i < std::size(exhaustive::kOrderNames); ++i) {
+    if (options.order == exhaustive::kOrderNames[i]) setup.order = static_cast<exhaustive::Order>(i);
+  }
   if (!options.time.empty()) {
     std::optional<double> seconds = campaign::parse_time(options.time);
     if (!seconds || *seconds == 0)

@@ -6,12 +6,14 @@
         none; race NAME (once for each variable); failure KIND
   // VERIFY-FLAGS: ...   VERIFY-BOUND    options; the answer is `bounded`, not `complete`
   // VERIFY-FAULT: -DNAME VERDICT        built so, it has a fault: this must be found
+  // VERIFY-ALSO: -DNAME COUNT VERDICT   built so
   // VERIFY-FIX: TEXT                    what is proposed begins so; if it is a diff, made it must compile, and
         be free of races and failures in as many interleavings as were tried as if it had been made
   // VERIFY-FIX: none                    nothing is proposed
   // VERIFY-SUITE: fast                  one of the few of the fast suite
 
-Each but the faults is verified with one worker and with two: the documents must be the same but for the time.
+Programs without a fault are verified with one worker and with two (the documents must be the same but for the time), and
+in two orders (as many interleavings).
 """
 import argparse
 import fnmatch
@@ -50,7 +52,11 @@ def variants(path):
     """What is stated of the program as it is, and of each of its faults."""
     found = statements(path)
     faults = found.pop("VERIFY-FAULT", [])
+    also = found.pop("VERIFY-ALSO", [])
     yield "", found
+    for other in also:
+        flag, verdict = other.split(maxsplit=1)
+        yield flag, {**found, "EXPECT-VERIFY": [verdict]}
     for fault in faults:
         flag, verdict = fault.split(maxsplit=1)
         yield flag, {**found, "EXPECT-VERIFY": [f"* {verdict}"], "any": True}
@@ -107,12 +113,16 @@ def problems_of(path, flag, expected, build, work):
     if "any" in expected:
         flags.append("--no-advice")
     code, document = verify(build, program, flags, 2, work)
-    if "any" not in expected:
+    if "VERIFY-FAULT" not in statements(path):  # those are many
         _, again = verify(build, program, flags, 1, work)
         for one in (document, again):
             one.pop("seconds", None)
         if document != again:
             yield f"-j 1 says another thing than -j 2: {json.dumps(again)[:600]}"
+        if document["complete"]:  # then the order in which they come cannot change how many there are
+            _, other = verify(build, program, [*flags, "--no-advice", "--order", "watch-written"], 2, work)
+            if other["interleavings"] != document["interleavings"]:
+                yield f"{other['interleavings']} interleavings in another order, not {document['interleavings']}"
     count, *verdict = expected["EXPECT-VERIFY"][0].split(maxsplit=1)
     if count != "*" and document["interleavings"] != int(count):
         yield f"{document['interleavings']} interleavings, not {count}"

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One of the executions that stand for all: the request's picks first, one for each step, then the default.
-// Which picks come next is decided outside (src/exhaustive), from what the execution wrote down.
+// One of the executions that stand for all: the request's picks first, one for each step, then the default,
+// or what the request's order (exhaustive/order.h) likes better. Which picks come next is decided outside
+// (src/exhaustive), from what the execution wrote down.
+#include "exhaustive/order.h"
 #include "sched/scheduler.h"
 #include "sched/strategies/common.h"
 #include "sched/strategies/strategies_list.h"
@@ -9,27 +11,88 @@
 namespace duress::sched {
 namespace {
 
+using exhaustive::Order;
+
+bool releases(OpKind kind) {
+  return writes(kind) || kind == OpKind::kUnlock || kind == OpKind::kPost;
+}
+bool acquires(OpKind kind) {
+  return kind == OpKind::kAtomicRead || kind == OpKind::kAtomicRmw || kind == OpKind::kLock ||
+         kind == OpKind::kTryLock || kind == OpKind::kReadLock || kind == OpKind::kTryReadLock ||
+         kind == OpKind::kAcquire || kind == OpKind::kTryAcquire;
+}
+
 class Exhaustive final : public Strategy {
  public:
   void start(const trail::Request& request) override {
     picks_ = request.picked();
     count_ = request.picks;
+    order_ = static_cast<Order>(request.heuristic);
+    for (Released& entry : released_) entry = {};
   }
 
   StrandView* choose_thread(const Situation& situation) override {
-    if (situation.step < count_) {
-      for (u32 i = 0; i < situation.count; ++i) {
-        if (situation.runnable[i]->id == picks_[situation.step].strand) return situation.runnable[i];
-      }
+    StrandView* chosen = choose(situation);
+    if (order_ != Order::kRunOn && releases(chosen->next.kind)) {
+      released_[slot(chosen->next)] = {chosen->next.object, 1 + chosen->id};
     }
-    return default_thread(situation);
+    return chosen;
   }
 
   u32 choose_value(ValueKind, u32) override { return 0; }
 
  private:
+  /// Who released an object last. Steps at which there was no choice are not heard of: this is only a guess
+  /// of where to look first.
+  struct Released {
+    uptr object;
+    u32 by;  // 1 + its id
+  };
+
+  StrandView* choose(const Situation& situation) {
+    if (situation.step < count_) {
+      for (u32 i = 0; i < situation.count; ++i) {
+        if (situation.runnable[i]->id == picks_[situation.step].strand) return situation.runnable[i];
+      }
+    }
+    StrandView* best = default_thread(situation);
+    if (order_ == Order::kRunOn) return best;
+    // The lowest of those whom it likes; else the default.
+    bool liked = likes(*best);
+    for (u32 i = 0; i < situation.count && !(liked && best == situation.running); ++i) {
+      StrandView* other = situation.runnable[i];
+      if (!likes(*other) || (liked && other->number > best->number)) continue;
+      best = other;
+      liked = true;
+    }
+    return best;
+  }
+
+  bool likes(const StrandView& strand) const {
+    const Operation& next = strand.next;
+    const Released& released = released_[slot(next)];
+    bool by_other = released.object == next.object && released.by != 0 && released.by != 1 + strand.id;
+    switch (order_) {
+      case Order::kWritesFirst:
+        return writes(next.kind);
+      case Order::kWatchWritten:
+        return by_other;
+      case Order::kAvoidRelease:
+        return !(acquires(next.kind) && by_other);
+      case Order::kAcquireFirst:
+        return acquires(next.kind) && !by_other;
+      default:
+        return false;
+    }
+  }
+
+  static u32 slot(const Operation& operation) { return static_cast<u32>(mix(operation.object)) % kObjects; }
+
+  static constexpr u32 kObjects = 256;
   const trail::Pick* picks_ = nullptr;
   u64 count_ = 0;
+  Order order_ = Order::kRunOn;
+  Released released_[kObjects] = {};
 };
 
 constinit Exhaustive g_exhaustive;

@@ -78,6 +78,8 @@ std::string Search::key() const {
         std::to_string(setup_.oracle.expect_exit), setup_.oracle.check, setup_.oracle.expected_output,
         std::to_string(setup_.keep_going), setup_.worker.chain, read_file(setup_.worker.input).value_or("")})
     text += part + '\2';
+  for (const trail::SitePair& pair : setup_.pairs)
+    text += std::to_string(pair.first) + '-' + std::to_string(pair.second) + '\2';
   // A program that was built anew is another program.
   struct stat info{};
   if (stat(setup_.worker.target[0].c_str(), &info) == 0)
@@ -101,6 +103,9 @@ SearchResult Search::run(const std::atomic<bool>& stop) {
     listener_.resumed(state_.next_run, state_.failures);
   }
   resumed_at_ = state_.next_run;
+  Lesson suspected;
+  suspected.pairs = setup_.pairs;
+  if (!suspected.pairs.empty()) Portfolio::learn({suspected}, state_.knowledge);
   for (unsigned i = 0; i < std::max(1u, setup_.jobs); ++i) {
     WorkerOptions options = setup_.worker;
     options.folder += "/w" + std::to_string(i);

@@ -31,6 +31,7 @@ struct SearchSetup {
   u64 runs = 1000;
   double seconds = 0;  // 0: no limit
   unsigned jobs = 1;
+  std::vector<trail::SitePair> pairs;  // suspected before the first run
   bool keep_going = false;
   bool minimise = true;
 };

@@ -181,7 +181,7 @@ int trace_command(const Arguments& arguments) {
   static constexpr const char* kUsage =
       "duress trace record [-o FILE] [--accesses first|all] [--controlled] -- PROG ARGS\n"
       "duress trace analyze [-t CHAIN] [--steps] FILE\n"
-      "duress trace predict FILE\n"
+      "duress trace predict FILE [--confirm -- PROG ARGS]\n"
       "duress trace print FILE\n"
       "duress trace convert INPUT OUTPUT\n";
   if (arguments.empty()) return wrong_use("trace", "record, analyze, predict, print or convert?");

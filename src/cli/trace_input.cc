@@ -13,6 +13,7 @@
 
 #include "cli/catalog.h"
 #include "cli/command_line.h"
+#include "cli/trace_confirm.h"
 #include "report/json_writer.h"
 #include "report/report.h"
 #include "report/text_writer.h"
@@ -51,7 +52,8 @@ class TextNamer final : public Namer {
 
 struct AnalyzeOptions {
   std::string chain = "FastTrack", file, json, fail_on = "race";
-  bool predict = false, steps = false, stats = false, quiet = false, verbose = false;
+  bool predict = false, steps = false, stats = false, quiet = false, verbose = false, confirm = false;
+  ConfirmOptions confirming;
   std::vector<std::string> suppressions;
 };
 
@@ -169,6 +171,8 @@ int analyze(const AnalyzeOptions& options) {
         "{\"t\":\"start\",\"version\":1,\"pid\":0}\n{\"t\":\"sites\",\"module\":0,\"first\":16,\"count\":"
         "2147483647}\n";
   finding::RunLog log = offline.finish(text, input.stacks(), options.stats);
+  if (input.is_text() && options.confirm)
+    return wrong_use("trace", "--confirm needs a trace of the program, not text");
   if (input.is_text()) {
     std::size_t races = tell_text(log, input.names(), options.file);
     for (const auto& [name, value] : log.processes[0].stats) fmt::print("{}  {}\n", name, value);
@@ -199,6 +203,9 @@ int analyze(const AnalyzeOptions& options) {
       say(fmt::format("cannot write '{}': {}", options.json, std::strerror(errno)));
       return kExitToolFailed;
     }
+  }
+  if (options.confirm) {
+    if (int code = confirm(options.confirming, log); code != kExitOk) return code;
   }
   return options.fail_on == "race" && !report.races.empty() ? kExitFindings : kExitOk;
 }
@@ -263,8 +270,17 @@ int analyze_command(const Arguments& arguments, bool predict) {
   app.add_flag("-q,--quiet", options.quiet, "Only the first line of each finding");
   app.add_flag("-v,--verbose", options.verbose, "All frames of all stacks");
   app.add_option("FILE", options.file, "The trace")->required();
+  if (predict) {
+    app.add_flag("--confirm", options.confirm, "Run the program after -- and create what was predicted");
+    app.add_option("--runs", options.confirming.runs, "With --confirm: how many executions; default 256")
+        ->check(CLI::PositiveNumber);
+    app.add_option("--seed", options.confirming.seed, "With --confirm: where everything random comes from");
+    app.add_option("--dir", options.confirming.dir, "With --confirm: folder for records; default .duress");
+  }
+  auto end = predict ? std::find(arguments.begin(), arguments.end(), "--") : arguments.end();
+  if (end != arguments.end()) options.confirming.target.assign(end + 1, arguments.end());
   try {
-    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    app.parse(std::vector<std::string>(std::make_reverse_iterator(end), arguments.rend()));
   } catch (const CLI::CallForHelp&) {
     fmt::print("{}", app.help());
     return kExitOk;
@@ -272,6 +288,9 @@ int analyze_command(const Arguments& arguments, bool predict) {
     return wrong_use("trace", parse_error.what());
   }
   if (std::string error = check_chain(options.chain); !error.empty()) return wrong_use("trace", error);
+  if (options.confirm && (options.confirming.target.empty() || options.confirming.target[0].empty()))
+    return wrong_use("trace", "--confirm needs the program; put it and its arguments after --");
+  options.confirming.quiet = options.quiet;
   return analyze(options);
 }
 

@@ -159,6 +159,7 @@ SiteTable SiteTable::parse(const std::string& bytes) {
       site.access = raw.access;
       site.size = raw.size;
       site.variable_kind = raw.variable_kind;
+      site.faithful = (raw.flags & DURESS_SITE_FAITHFUL) != 0;
       if (raw.inlined_at != 0 && raw.inlined_at <= header.sites) {
         site.inlined_at = static_cast<std::uint32_t>(at + raw.inlined_at);  // at + 1 + (inlined_at - 1)
       }

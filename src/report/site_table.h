@@ -24,6 +24,7 @@ struct Site {
   std::uint8_t access = 0;  // DuressAccess
   std::uint8_t size = 0;
   std::uint8_t variable_kind = 0;           // DuressVariable
+  bool faithful = false;                    // in a faithful body, else in a checked one
   std::optional<std::uint32_t> inlined_at;  // index in the same table
 };
 

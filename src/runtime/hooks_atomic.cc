@@ -11,7 +11,7 @@ AtomicOperation::AtomicOperation(const void* p, u8 size, bool writes, const Dure
     thread_ = nullptr;
     return;
   }
-  thread_->in_runtime = true;
+  enter_runtime(thread_);
   Runtime& rt = *g_runtime;
   if (rt.checking) place_ = {rt.modules.site_id(site), rt.context(*thread_)};
   bool made = false;

@@ -24,7 +24,7 @@ bool event(const void* p, u64 size, AccessKind kind, const DuressSite* site) {
     t->clock.tick_if_released();  // the memory model needs the access's own epoch
     return point;
   }
-  t->in_runtime = true;
+  enter_runtime(t);
   Place place{rt.modules.site_id(site), rt.context(*t)};
   if (rt.direct) {
     rt.fasttrack.access(t->fasttrack, reinterpret_cast<uptr>(p), size, is_write(kind), place);

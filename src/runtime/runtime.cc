@@ -344,7 +344,7 @@ Thread* thread_created(uptr pc) {
 
 void thread_started(Thread* t) {
   if (!t) return;
-  t->in_runtime = true;
+  enter_runtime(t);
   find_stack(*t);
   Runtime& rt = *g_runtime;
   rt.enter_thread(t);
@@ -382,7 +382,7 @@ void thread_ended() {
   Thread* t = t_current;
   if (!t) return;
   Runtime& rt = *g_runtime;
-  t->in_runtime = true;
+  enter_runtime(t);
   rt.chain.sync(t->view, {SyncKind::kThreadEnd, 0, 0});
   release_held_locks(rt, *t);
   t->clock.release_to(t->end);

@@ -264,6 +264,30 @@ void memory_accessed(const void* p, size_t size, bool write, uptr pc) {
 // ---- fork
 // ---------------------------------------------------------------------------------------------------
 
+std::atomic<bool> g_keep_out{false};
+
+void wait_outside(Thread* t) {
+  do {
+    __atomic_store_n(&t->in_runtime, false, __ATOMIC_RELEASE);
+    while (g_keep_out.load(std::memory_order_acquire)) yield_processor();
+    t->in_runtime = true;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  } while (g_keep_out.load(std::memory_order_relaxed));
+}
+
+/// Waits until no other thread is in an analysis, whose locks it would hold for ever in the child.
+static void keep_others_out(Runtime& rt, const Thread* self) {
+  if (rt.direct || rt.controlled) return;
+  g_keep_out.store(true, std::memory_order_seq_cst);
+  barrier_all_threads();
+  for (bool inside = true; inside; yield_processor()) {
+    inside = false;
+    SpinGuard guard(rt.threads_lock);
+    for (Thread* t = rt.live; t; t = t->next)
+      inside |= t != self && __atomic_load_n(&t->in_runtime, __ATOMIC_ACQUIRE);
+  }
+}
+
 void before_fork() {
   if (!g_runtime) return;
   Runtime& rt = *g_runtime;
@@ -272,6 +296,7 @@ void before_fork() {
   rt.fork_from_within = t && t->in_runtime;
   if (rt.fork_from_within) return;
   if (t) t->in_runtime = true;
+  keep_others_out(rt, t);
   rt.fasttrack.pause();
   rt.reporter.lock();
   rt.threads_lock.lock();
@@ -293,6 +318,7 @@ void after_fork(bool child) {
   rt.threads_lock.unlock();
   rt.reporter.unlock();
   rt.fasttrack.resume();
+  g_keep_out.store(false, std::memory_order_release);
   if (child) {
     rt.arena.reset_lock();
     rt.lock_sets.reset_lock();

@@ -64,13 +64,23 @@ struct Thread {
   Thread* next = nullptr;  // list of live threads, under Runtime::threads_lock
 };
 
+/// Nobody may come in: a fork is about to happen, and the child must find the analyses whole. Only while
+/// chains run on free threads; FastTrack has a gate of its own.
+extern std::atomic<bool> g_keep_out;
+void wait_outside(Thread* t);
+
+inline void enter_runtime(Thread* t) {
+  t->in_runtime = true;
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // who closes the gate runs barrier_all_threads()
+  if (DURESS_UNLIKELY(g_keep_out.load(std::memory_order_relaxed))) wait_outside(t);
+}
+
 /// Marks the thread as inside the runtime for a scope. `entered()` is false if it already was (a signal
 /// handler interrupted the runtime): then nothing may be done.
 class InRuntime {
  public:
   explicit InRuntime(Thread* t) : thread_(t && !t->in_runtime ? t : nullptr) {
-    if (thread_) thread_->in_runtime = true;
-    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (thread_) enter_runtime(thread_);
   }
   ~InRuntime() {
     std::atomic_signal_fence(std::memory_order_seq_cst);

@@ -42,6 +42,10 @@ std::vector<duress::Event> to_events(const Event& e, size_t index, u32 first) {
       return {sync(SyncKind::kRelease, object, 1)};
     case Op::kWait:
       return {sync(SyncKind::kAcquire, object)};
+    case Op::kBlockBegin:
+      return {duress::Event::of(tid, Sync{SyncKind::kBlockBegin, kArena, 0, place})};
+    case Op::kBlockEnd:
+      return {duress::Event::of(tid, Sync{SyncKind::kBlockEnd, kArena, 0, place})};
     case Op::kFork:
       return {sync(SyncKind::kThreadCreate, other),
               duress::Event::of(static_cast<Tid>(other), Sync{SyncKind::kThreadStart, 0, 0})};

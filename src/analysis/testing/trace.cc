@@ -156,8 +156,8 @@ Trace random_trace(u64 seed, const TraceShape& shape) {
 }
 
 std::string to_string(const Trace& trace) {
-  static const char* kNames[] = {"read",   "write", "aload",   "astore", "armw", "fence", "lock",
-                                 "unlock", "rlock", "runlock", "post",   "wait", "fork",  "join"};
+  static const char* kNames[] = {"read",  "write",   "aload", "astore", "armw", "fence", "lock",  "unlock",
+                                 "rlock", "runlock", "post",  "wait",   "fork", "join",  "begin", "end"};
   std::string text;
   for (size_t i = 0; i < trace.size(); ++i) {
     const Event& e = trace[i];

@@ -28,6 +28,8 @@ enum class Op {
   kWait,  // object: a semaphore; a wait sees all earlier posts
   kFork,
   kJoin,  // other
+  kBlockBegin,
+  kBlockEnd,  // of a block that is meant to be atomic; random traces have none
 };
 
 struct Event {

@@ -24,7 +24,7 @@ void enter_fork() {
 void leave_fork(bool child) {
   if (child) {
     forget_own_thread_number();
-    forget_threads_on_their_way();
+    forget_other_threads();
   }
   after_fork(child);
   if (!child) control_child_made();

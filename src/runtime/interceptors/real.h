@@ -50,7 +50,7 @@ void forget_own_thread_number();
 /// Locks of the interceptors' own tables, held over fork so that the child finds them consistent.
 void lock_thread_handles();
 void unlock_thread_handles();
-void forget_threads_on_their_way();  // in a forked child, with the lock held: they are the parent's
+void forget_other_threads();  // in a forked child, with the lock held: they are the parent's
 void lock_barriers();
 void unlock_barriers();
 void lock_interceptor_tables();

@@ -41,8 +41,22 @@ void lock_thread_handles() {
 void unlock_thread_handles() {
   handles_lock.unlock();
 }
-void forget_threads_on_their_way() {
+void forget_other_threads() {
   on_their_way = 0;
+  // A new thread may get the number of one that is not here any more, and would be taken for it.
+  pthread_t self = pthread_self();
+  for (ThreadHandle*& bucket : buckets) {
+    for (ThreadHandle** link = &bucket; *link;) {
+      ThreadHandle* handle = *link;
+      if (handle->id == self) {
+        link = &handle->next;
+        continue;
+      }
+      *link = handle->next;
+      handle->listed = false;
+      release(handle);
+    }
+  }
 }
 
 ThreadHandle* make_handle(Thread* thread, bool detached) {

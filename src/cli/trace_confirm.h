@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `duress trace predict --confirm`: hands what was predicted from a trace to racefuzzer, on the program
+// itself.
+#ifndef DURESS_CLI_TRACE_CONFIRM_H_
+#define DURESS_CLI_TRACE_CONFIRM_H_
+
+#include <string>
+#include <vector>
+
+#include "base/types.h"
+#include "finding/log_record.h"
+#include "report/site_table.h"
+
+namespace duress::cli {
+
+struct ConfirmOptions {
+  std::vector<std::string> target;
+  std::string dir = ".duress";
+  u64 runs = 256;
+  std::int64_t seed = 1;
+  bool quiet = false;
+};
+
+/// The keys of a binary's sites as the runtime gives them (trail/site_key.h), by index; 0: it has none. A
+/// site of a checked body has its key from the faithful one at the same place.
+std::vector<u32> keys_of_sites(const report::SiteTable& table);
+
+/// Runs the program and says of each race of the log whether its two accesses were brought together. An exit
+/// code other than 0: it could not be done, which was said.
+int confirm(const ConfirmOptions& options, const finding::RunLog& log);
+
+}  // namespace duress::cli
+
+#endif  // DURESS_CLI_TRACE_CONFIRM_H_

@@ -398,6 +398,32 @@ class AttachTest(CollideTest):
         self.assertEqual(tracer.returncode, 0, errors)
 
 
+class ManyTest(AttachTest):
+    """Again and again."""
+
+    test_found_and_left_as_it_was = test_duration_and_interrupt = test_the_process_ends = None
+
+    def test_attached_a_hundred_times(self):
+        before = self.code()
+        samples = 0
+        for i in range(100):
+            result, document = self.document("-p", str(self.process.pid), "--duration=0.05s", "--overhead=20%", f"--seed={i}")
+            self.assertIn(result.returncode, (0, 66), result)
+            samples += document["collide"]["samples"]
+            self.assertIsNone(self.process.poll())
+            self.assertEqual(self.code(), before)
+        self.assertGreater(samples, 0)
+
+    def test_silent_a_hundred_times(self):
+        program = self.program("silent.cc", "-g", "-O2")
+        samples = 0
+        for i in range(100):
+            result, document = self.document(*FAST, f"--seed={i}", "--", program, "300")
+            self.assertEqual((result.returncode, document["races"]), (0, []), result.stderr)
+            samples += document["collide"]["samples"]
+        self.assertGreater(samples, 100)
+
+
 class DebianTest(CollideTest):
     """Debian's own binaries: the same output, byte for byte."""
 

@@ -94,12 +94,12 @@ class Bench:
         done = subprocess.run([self.duress, "trace", "analyze", "-t", chain, "--stats", "--fail-on", "never", path], env=self.env,
                               cwd=self.scratch, capture_output=True, text=True)
         text = done.stdout + done.stderr
-        rate = re.search(r"(\d+) events in ([\d.]+) s of processor time, ([\d.]+) million", text)
+        rate = re.search(r"(\d+) events in ([\d.]+) s, ([\d.]+) million", text)
         clocks = re.search(r"clocks allocated\s+(\d+)", text)
         return int(rate[1]), float(rate[3]), int(clocks[1]) if clocks else 0, text
 
     def table_offline(self):
-        print("offline, million events a second of processor time; clocks allocated for locations")
+        print("offline, million events a second; clocks allocated for locations")
         print(f"{'':16}{'events':>12}{'Empty':>10}{'FastTrack':>12}{'DJIT+':>10}{'clocks DJIT+':>14}{'FastTrack':>11}{'times':>8}")
         rates, fewer = [], []
         for name in self.names:
@@ -161,7 +161,7 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
     parser.add_argument("--only", default="", help="kernels and programs whose name contains this")
     parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--rounds", type=int, default=200, help="of the trace with 64 threads")
+    parser.add_argument("--rounds", type=int, default=1000, help="of the trace with 64 threads")
     parser.add_argument("--longer", type=int, default=4, help="sizes for the offline table are so many times as large")
     parser.add_argument("--tables", default="online,offline,threads,warnings")
     options = parser.parse_args()

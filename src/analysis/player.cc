@@ -30,9 +30,15 @@ struct Player::Thread {
 
 SyncObject* Player::object(Thread& t, uptr address, u8 size) {
   if (SyncTable::Cache::Entry* known = t.syncs.find(address, size)) return known->object;
-  SyncObject* made = syncs_.get(address, size);
-  t.syncs.put(made);
-  return made;
+  bool made;
+  SyncObject* o = syncs_.get(address, size, &made);
+  if (made && size != 0) {
+    syncs_.each_overlapping(address, size, [&](SyncObject* other) {
+      if (other != o) other->overlapped = o->overlapped = true;
+    });
+  }
+  t.syncs.put(o);
+  return o;
 }
 
 void Player::hold(Thread& t, HeldLock lock) {
@@ -127,9 +133,7 @@ void Player::play(Tid tid, const Access* accesses, size_t count) {
     for (size_t i = 0; i < count; ++i) access(t, accesses[i]);
     return;
   }
-  constexpr size_t kAhead = 8;  // bench/analyses: a cell takes about as long to come as so many accesses
   for (size_t i = 0; i < count; ++i) {
-    if (i + kAhead < count) fasttrack_.prefetch(accesses[i + kAhead].address);
     if (DURESS_UNLIKELY(!quickly(t, accesses[i]))) access(t, accesses[i]);
   }
 }
@@ -140,6 +144,7 @@ void Player::access(Thread& t, const Access& access) {
     fasttrack_.begin_atomic(t.fasttrack);
     fasttrack_.atomic_access(t.fasttrack, o, access.kind, access.place);
     fasttrack_.end_atomic(t.fasttrack);
+    if (only_fasttrack_) return;
   }
   chain_.access(t.view, access);
 }
@@ -150,9 +155,11 @@ void Player::atomic_sync(Thread& t, const Sync& sync) {
   SyncObject* object = this->object(t, sync.object, size);
   if (sync.kind == SyncKind::kAtomicLoad) {
     t.clock.atomic_load(object->released, order);
-    syncs_.each_overlapping(sync.object, size, [&](SyncObject* other) {
-      if (other != object) t.clock.atomic_load(other->released, order);
-    });
+    if (object->overlapped) {
+      syncs_.each_overlapping(sync.object, size, [&](SyncObject* other) {
+        if (other != object) t.clock.atomic_load(other->released, order);
+      });
+    }
     FastTrack::after_sync(t.fasttrack);
     return chain_.sync(t.view, sync);
   }
@@ -162,6 +169,7 @@ void Player::atomic_sync(Thread& t, const Sync& sync) {
   } else {
     t.clock.atomic_rmw(object->released, order);
   }
+  if (!object->overlapped) return;
   syncs_.each_overlapping(sync.object, size, [&](SyncObject* other) {
     if (other == object) return;
     bool covered = other->address >= sync.object && other->address + other->size <= sync.object + size;

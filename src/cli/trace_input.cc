@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
@@ -120,6 +121,7 @@ struct Played {
     events += count;
     offline.play(thread, accesses, count);
   }
+  void soon(uptr address) const { offline.soon(address); }
 };
 
 int analyze(const AnalyzeOptions& options) {
@@ -142,6 +144,7 @@ int analyze(const AnalyzeOptions& options) {
   if (std::string error = offline.build(options.chain); !error.empty()) return wrong_use("trace", error);
   std::uint64_t events = 0;
   std::clock_t begin = std::clock();
+  auto start = std::chrono::steady_clock::now();
   trace::SyncP sync_p(offline);
   if (options.predict) {
     input.each([&](const Event& event) {
@@ -150,16 +153,17 @@ int analyze(const AnalyzeOptions& options) {
       sync_p.play(event);
     });
   } else {
-    input.each(Played{offline, events});
+    input.each_ahead(Played{offline, events});
   }
   if (options.predict) {
     sync_p.finish();
     if (!sync_p.complete()) say("the trace is long: not every pair of accesses was looked at");
   }
-  double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   if (options.stats) {
-    say(fmt::format("{} events in {:.3f} s of processor time, {:.1f} million a second", events, seconds,
-                    static_cast<double>(events) / seconds / 1e6));
+    double processor = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    say(fmt::format("{} events in {:.3f} s, {:.1f} million a second; {:.3f} s of processor time", events,
+                    seconds, static_cast<double>(events) / seconds / 1e6, processor));
   }
   if (!input.problem().empty()) say(input.problem());
   if (input.cut()) say(fmt::format("{}: cut off; read up to the cut", options.file));

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "cli/commands.h"
+#include "trace/ahead.h"
 #include "trace/rapid.h"
 #include "trace/trace_file.h"
 
@@ -26,6 +27,13 @@ class TraceInput {
   void each(Visit visit) {
     if (text_) return each_line([&](const Event& e) { visit(e); });
     reader_->each(visit);
+    take_problem();
+  }
+  /// The same with a thread that reads ahead (trace/ahead.h).
+  template <typename Play>
+  void each_ahead(Play play) {
+    if (text_) return each_line([&](const Event& e) { play(e); });
+    trace::each_ahead(*reader_, play);
     take_problem();
   }
   const std::string& problem() const { return problem_; }

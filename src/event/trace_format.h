@@ -132,9 +132,24 @@ class Encoder {
         return kSizeFollows;
     }
   }
-  static void put(u8*& at, u64 value) {
-    while (value >= 128) *at++ = static_cast<u8>(value | 128), value >>= 7;
-    *at++ = static_cast<u8>(value);
+  /// As Decoder::take() reads it. Eight bytes are written where two to eight are meant: no branch for each.
+  __attribute__((always_inline)) static void put(u8*& at, u64 value) {
+    if (DURESS_LIKELY(value < 128)) {
+      *at++ = static_cast<u8>(value);
+      return;
+    }
+    if (DURESS_UNLIKELY(value >> 56)) {
+      while (value >= 128) *at++ = static_cast<u8>(value | 128), value >>= 7;
+      *at++ = static_cast<u8>(value);
+      return;
+    }
+    int bytes = (63 - __builtin_clzll(value)) / 7 + 1;
+    u64 w = (value & 0x000000000fffffff) | (value & 0x00fffffff0000000) << 4;
+    w = (w & 0x00003fff00003fff) | (w & 0x0fffc0000fffc000) << 2;
+    w = (w & 0x007f007f007f007f) | (w & 0x3f803f803f803f80) << 1;
+    w |= 0x8080808080808080 >> (72 - 8 * bytes);
+    memcpy(at, &w, sizeof w);
+    at += bytes;
   }
 };
 
@@ -160,15 +175,23 @@ class Decoder {
     at_ = start;
     return false;
   }
-  /// Decodes accesses as long as they follow each other; how many. Stops where next() has to look closer: at
-  /// another event, near the end, at what is no event.
-  size_t accesses(Access* out, size_t most) {
+  /// Decodes accesses as long as they follow each other; how many. If a synchronisation ends them it is
+  /// decoded too, to `then`, and `stopped` set. Else it stops where next() has to look closer: at another
+  /// event, near the end, at what is no event.
+  size_t accesses(Access* out, size_t most, Coded& then, bool& stopped) {
     const u8* at = at_;
     CodecState s = s_;
     size_t n = 0;
+    stopped = false;
     while (n < most && end_ - at >= kMostEventBytes) {
       u8 tag = *at;
-      if ((tag & 7) >= kSyncTag) break;
+      if ((tag & 7) >= kSyncTag) {
+        const u8* p = at + 1;
+        auto number = [&](u64& value) { return take(p, value); };
+        stopped = tag == kSyncTag && sync(then, s, *p++, number);
+        if (stopped) at = p;
+        break;
+      }
       const u8* p = at + 1;
       u64 difference, number;
       u8 code = tag >> 3 & 7;
@@ -243,21 +266,23 @@ class Decoder {
   }
   bool sync(Coded& out) {
     u8 kind;
+    return byte(kind) && sync(out, s_, kind, [this](u64& value) { return get(value); });
+  }
+  template <typename Number>
+  __attribute__((always_inline)) static bool sync(Coded& out, CodecState& s, u8 kind, Number number) {
     u64 object, detail, site = 0, stack = 0;
-    if (!byte(kind) || !get(out.ticket) || !get(object) || !get(detail)) return false;
-    if ((kind & 128) && (!get(site) || !get(stack))) return false;
+    if (!number(out.ticket) || !number(object) || !number(detail)) return false;
+    if ((kind & 128) && (!number(site) || !number(stack))) return false;
     if ((kind & 127) >= kSyncKinds) return false;
-    out.kind = Coded::Kind::kSync;
-    s_.object += unzigzag(object);
+    object = s.object + unzigzag(object);
     bool of_thread = kind_of(kind) == SyncKind::kThreadCreate || kind_of(kind) == SyncKind::kThreadJoin;
     bool of_memory = kind_of(kind) == SyncKind::kAlloc || kind_of(kind) == SyncKind::kFree ||
                      kind_of(kind) == SyncKind::kMap;
-    if (of_thread && s_.object >= kMostThreads) return false;
-    if (of_memory && (s_.object > kTop || detail > kTop - s_.object)) return false;
-    out.sync = {static_cast<SyncKind>(kind & 127),
-                s_.object,
-                detail,
-                {static_cast<SiteId>(site), static_cast<StackId>(stack)}};
+    if (of_thread && object >= kMostThreads) return false;
+    if (of_memory && (object > kTop || detail > kTop - object)) return false;
+    s.object = object;
+    out.kind = Coded::Kind::kSync;
+    out.sync = {kind_of(kind), object, detail, {static_cast<SiteId>(site), static_cast<StackId>(stack)}};
     return true;
   }
   bool other(Coded& out) {

@@ -47,8 +47,8 @@ class ElementSample {
     std::atomic<uptr> base{0};
     std::atomic<u64> words[2 * kFirst] = {};
 
-    Answer ask(uptr address, uptr base) {
-      if (in_sample(address, base)) return {true, 0};
+    Answer ask(uptr address, uptr start) {
+      if (in_sample(address, start)) return {true, 0};
       for (u32 i = 0; i < 2 * kFirst; ++i) {
         std::atomic<u64>& slot = words[(address / 8 + i) % (2 * kFirst)];
         u64 held = slot.load(std::memory_order_relaxed);
@@ -61,7 +61,7 @@ class ElementSample {
         }
         if (held == address) return {true, 0};
       }
-      return {false, base};
+      return {false, start};
     }
   };
 

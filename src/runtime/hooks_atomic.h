@@ -55,7 +55,7 @@ class AtomicOperation {
 template <typename T>
 inline bool load_again(const void* p, MemoryOrder order, T* value) {
   Thread* t = current_thread();
-  if (!t || t->in_runtime || !g_runtime->direct) return false;
+  if (!t || t->in_runtime || !g_runtime->firsts) return false;
   SyncTable::Cache::Entry* e = t->syncs.find(reinterpret_cast<uptr>(p), sizeof(T));
   if (!e || e->epoch != t->clock.own() || t->clock.released() || (acquires(order) && !e->acquired))
     return false;

@@ -44,6 +44,12 @@ __attribute__((preserve_most, noinline)) void check_hard(const void* p, u64 size
   t->in_runtime = false;
 }
 
+template <bool kWrite>
+__attribute__((preserve_most, noinline)) void record_first(Thread& t, uptr address, u32 size, Place place) {
+  g_runtime->recorder->first_access(t, address, size, kWrite, place);
+  t.in_runtime = false;
+}
+
 __attribute__((preserve_most, noinline)) void open_epoch(FastTrackThread& t) {
   if (DURESS_UNLIKELY(g_runtime->recorder != nullptr)) return g_runtime->recorder->new_epoch(*t_current);
   g_runtime->fasttrack.open_epoch(t);
@@ -63,9 +69,13 @@ __attribute__((always_inline)) inline void check_one(const void* p, const Duress
   if (t->fasttrack.self->epoch_span == 0) open_epoch(t->fasttrack);
   FastTrack::Outcome outcome =
       g_runtime->fasttrack.try_access<kWrite>(t->fasttrack, address, kSize, {site_id, stack});
+  if (DURESS_LIKELY(outcome == FastTrack::Outcome::kDone)) {
+    t->in_runtime = false;
+    return;
+  }
+  if (g_runtime->recorder) return record_first<kWrite>(*t, address, kSize, {site_id, stack});
   t->in_runtime = false;
-  if (DURESS_UNLIKELY(outcome != FastTrack::Outcome::kDone))
-    check_hard<kWrite>(p, kSize, site, outcome == FastTrack::Outcome::kNotSimple);
+  check_hard<kWrite>(p, kSize, site, outcome == FastTrack::Outcome::kNotSimple);
 }
 
 void check_strided(const void* p, u64 count, u64 stride, u64 size, bool write, const DuressSite* site) {

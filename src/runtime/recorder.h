@@ -34,6 +34,7 @@ class Recorder final : public Analysis {
   Recorder(Runtime& runtime, bool first_only) : rt_(runtime), first_only_(first_only) {}
 
   bool open(const char* dir);
+  bool first_only() const { return first_only_; }
   const char* name() const override { return "Record"; }
   Pass access(AnalysisThread& thread, const Access& access) override;
   void sync(AnalysisThread& thread, const Sync& sync) override;

@@ -144,6 +144,7 @@ void start(char** environment) {
     fatal(message.data(), "duress list analyses names them");
   }
   rt->direct = strcmp(options.chain_, "FastTrack") == 0;
+  rt->firsts = rt->direct || (rt->recorder && rt->recorder->first_only());
   rt->judges_atomics = rt->chain.has("FastTrack");
   if (rt->recorder && !rt->recorder->open(options.log_dir_)) fatal("cannot write a trace", "check log_dir");
   if (strcmp(options.volatile_, "relaxed") == 0) rt->volatile_mode = VolatileMode::kRelaxed;
@@ -217,8 +218,7 @@ void Runtime::log_start() {
 void Runtime::wake(const DuressModule* module) {
   modules.add_instrumented(module);
   if (controlled || g_parallel_adversary) return points.add(*module);
-  bool faithful = (!direct && !(recorder && options.first_)) || options.faithful_ ||
-                  volatile_mode != VolatileMode::kPlain;
+  bool faithful = !firsts || options.faithful_ || volatile_mode != VolatileMode::kPlain;
   memset(module->flags_begin, faithful ? DURESS_BODY_FAITHFUL : DURESS_BODY_CHECKED,
          static_cast<size_t>(module->flags_end - module->flags_begin));
 }

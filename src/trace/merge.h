@@ -42,10 +42,11 @@ void EventReader::merge(Visit& visit) {
   auto advance = [&](Cursor& c) {
     recording::Coded& e = c.now;
     for (;;) {
-      if (std::size_t count = c.decoder.accesses(batch, kBatch)) {
-        all(c.thread, batch, count);
-        continue;
-      }
+      bool stopped;
+      std::size_t count = c.decoder.accesses(batch, kBatch, e, stopped);
+      if (count) all(c.thread, batch, count);
+      if (stopped) return true;
+      if (count) continue;
       if (c.decoder.done()) {
         if (c.chunk == c.chunks.size()) return false;
         const std::vector<u8>& bytes = c.chunks[c.chunk++]->bytes;
@@ -64,7 +65,7 @@ void EventReader::merge(Visit& visit) {
           break;
         case recording::Coded::Kind::kStrided:
           for (u64 i = 0; i < e.count;) {
-            std::size_t count = 0;
+            count = 0;
             for (; count < kBatch && i < e.count; ++count, ++i) {
               batch[count] = e.access;
               e.access.address += static_cast<uptr>(e.stride);

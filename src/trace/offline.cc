@@ -61,6 +61,7 @@ Offline::Offline() {
   player_ = std::make_unique<Player>(arena_, shadow_, *this, *this);
   // 64 MiB of records instead of the runtime's 12: a process of its own has room for fewer collections.
   player_->fasttrack().set_chunk_budget(16384);
+  player_->fasttrack().use_huge_pages();
 }
 
 Offline::~Offline() {
@@ -83,7 +84,7 @@ void Offline::play(Tid thread, const Access* accesses, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     if (DURESS_LIKELY(accesses[i].kind != AccessKind::kFree)) continue;
     player_->play(thread, accesses, i);
-    heap_.erase(accesses[i].address);  // the runtime's table has lost it too when it looks at the free
+    heap_.remove(accesses[i].address);  // the runtime's table has lost it too when it looks at the free
     accesses += i, count -= i, i = 0;
   }
   player_->play(thread, accesses, count);
@@ -93,7 +94,7 @@ void Offline::follow_memory(const Event& event) {
   const Sync& s = event.sync;
   switch (s.kind) {
     case SyncKind::kAlloc:
-      heap_[s.object] = {s.detail, event.thread, s.place.stack};
+      heap_.add({s.object, s.detail, event.thread, s.place.stack});
       break;
     case SyncKind::kMap:
       if (event.thread == started_ || (raw(started_) == ~0u && raw(event.thread) == 0))
@@ -116,10 +117,10 @@ Offline::Side Offline::side_of(const RaceSide& side) {
 }
 
 void Offline::find_block(uptr address, Kept& kept) {
-  for (const auto& [start, block] : heap_) {
-    if (address < start || address - start >= std::max<u64>(block.size, 1)) continue;
-    kept.block = {finding::BlockKind::kHeap, start, block.size, static_cast<int>(raw(block.thread)), {}};
-    kept.block_stack = block.stack;
+  if (auto block = heap_.find(address)) {
+    kept.block = {
+        finding::BlockKind::kHeap, block->start, block->size, static_cast<int>(raw(block->thread)), {}};
+    kept.block_stack = block->stack;
     return;
   }
   if (auto it = thread_stacks_.upper_bound(address); it != thread_stacks_.begin()) {

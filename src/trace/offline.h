@@ -10,10 +10,10 @@
 #include <memory>
 #include <set>
 #include <string>
-#include <unordered_map>
 
 #include "analysis/player.h"
 #include "finding/log_record.h"
+#include "trace/heap_blocks.h"
 #include "trace/rapid.h"
 #include "trace/trace_file.h"
 
@@ -38,6 +38,8 @@ class Offline final : public RaceSink, public LineSink, public CounterSink {
   }
   /// Accesses of one thread with nothing between them.
   void play(Tid thread, const Access* accesses, std::size_t count);
+  /// An access to this address comes soon.
+  void soon(uptr address) { player_->fasttrack().prefetch(address); }
   /// The trace is over. `text` and `stacks` are the trace's; both may be empty.
   finding::RunLog finish(const std::string& text, const Stacks& stacks, bool counters);
 
@@ -56,11 +58,6 @@ class Offline final : public RaceSink, public LineSink, public CounterSink {
   Player& player() { return *player_; }
 
  private:
-  struct Heap {
-    u64 size;
-    Tid thread;
-    StackId stack;
-  };
   struct Side {
     AccessKind kind;
     Place place;
@@ -85,8 +82,7 @@ class Offline final : public RaceSink, public LineSink, public CounterSink {
   Arena arena_;
   ShadowMap shadow_;
   std::unique_ptr<Player> player_;
-  // By address; which block holds an address is asked only for findings, so a walk over all of them will do.
-  std::unordered_map<uptr, Heap> heap_;
+  HeapBlocks heap_;
   std::map<uptr, std::pair<uptr, Tid>> thread_stacks_;  // begin → end, thread
   Tid started_{~0u};                                    // the last event was the start of this thread
   std::vector<Kept> kept_;

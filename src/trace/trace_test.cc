@@ -3,6 +3,7 @@
 
 #include "analysis/testing/play.h"
 #include "analysis/testing/reference.h"
+#include "trace/ahead.h"
 #include "trace/builder.h"
 #include "trace/offline.h"
 #include "trace/rapid.h"
@@ -49,6 +50,44 @@ Read read(const std::string& bytes) {
   return result;
 }
 
+/// The same, with a thread that decodes ahead. It ends after `most` events.
+struct Enough {};
+Read read_ahead(const std::string& bytes, std::size_t most = ~std::size_t{0}) {
+  auto source = memory_source(bytes);
+  EventReader reader(*source);
+  Read result;
+  std::vector<uptr> soon;
+  struct Play {
+    Read& result;
+    std::vector<uptr>& soon;
+    std::size_t most, accesses = 0;
+    void operator()(const Event& event) {
+      if (result.events.size() == most) throw Enough();
+      result.events.push_back(event);
+    }
+    void operator()(Tid thread, const Access* a, std::size_t count) {
+      for (std::size_t i = 0; i < count; ++i) {
+        EXPECT_LT(accesses, soon.size());
+        EXPECT_EQ(soon[accesses++], a[i].address);  // each was told of before it came, in order
+        (*this)(Event::of(thread, a[i]));
+      }
+    }
+    void soon_comes(uptr address) { soon.push_back(address); }
+  };
+  struct Visit {
+    Play& play;
+    void operator()(const Event& event) const { play(event); }
+    void operator()(Tid thread, const Access* a, std::size_t count) const { play(thread, a, count); }
+    void soon(uptr address) const { play.soon_comes(address); }
+  };
+  Play play{result, soon, most};
+  result.opened = reader.open();
+  if (result.opened) each_ahead(reader, Visit{play});
+  result.problem = reader.problem();
+  result.cut = reader.cut();
+  return result;
+}
+
 void expect_same(const Event& a, const Event& b) {
   ASSERT_EQ(a.is_sync, b.is_sync);
   EXPECT_EQ(a.thread, b.thread);
@@ -74,6 +113,40 @@ TEST(TraceFile, WhatIsWrittenIsReadInTheSameOrder) {
     ASSERT_EQ(back.events.size(), events.size());
     for (std::size_t i = 0; i < events.size(); ++i) expect_same(events[i], back.events[i]);
   }
+}
+
+void expect_same(const Read& a, const Read& b) {
+  EXPECT_EQ(a.opened, b.opened);
+  EXPECT_EQ(a.cut, b.cut);
+  EXPECT_EQ(a.problem, b.problem);
+  ASSERT_EQ(a.events.size(), b.events.size());
+  for (std::size_t i = 0; i < a.events.size(); ++i) expect_same(a.events[i], b.events[i]);
+}
+
+TEST(Ahead, BringsWhatReadingBrings) {
+  for (u64 seed = 1; seed <= 50; ++seed) {
+    std::string bytes = build(events_of(testing::random_trace(seed, {.threads = 5, .events = 80})));
+    expect_same(read_ahead(bytes), read(bytes));
+    bytes.resize(bytes.size() * seed / 50);
+    expect_same(read_ahead(bytes), read(bytes));
+    if (bytes.size() > 40) bytes[40 + seed % (bytes.size() - 40)] ^= 0x55;
+    expect_same(read_ahead(bytes), read(bytes));
+  }
+  std::vector<Event> many;  // more than all blocks hold
+  for (u32 i = 0; i < 50'000; ++i) {
+    many.push_back(Event::of(Tid{i % 7}, Access{0x1000 + i * 8, 8, AccessKind::kRead, {}}));
+    if (i % 3 == 0) many.push_back(Event::of(Tid{i % 7}, Sync{SyncKind::kMutexLock, 64, 0, {}}));
+  }
+  std::string bytes = build(many);
+  expect_same(read_ahead(bytes), read(bytes));
+}
+
+TEST(Ahead, EndsWhenWhoeverPlaysHasHadEnough) {
+  std::vector<Event> many;
+  for (u32 i = 0; i < 100'000; ++i)
+    many.push_back(Event::of(Tid{0}, Access{0x1000 + i * 8, 8, AccessKind::kRead, {}}));
+  std::string bytes = build(many);
+  for (std::size_t most : {0, 1, 4095, 4096, 4097, 40'000}) EXPECT_THROW(read_ahead(bytes, most), Enough);
 }
 
 TEST(TraceFile, LargeOnesTakeSeveralRounds) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/fasttrack/access_records.h"
 
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
 #include "base/check.h"
 
 namespace duress {
@@ -23,6 +26,11 @@ AccessRecords::~AccessRecords() {
   unmap_memory(chunk_times_, kChunks * sizeof(ChunkTime));
   unmap_memory(free_, kChunks * sizeof(u32));
   unmap_memory(used_, kChunks);
+}
+
+void AccessRecords::use_huge_pages() {
+  for (void* p : {static_cast<void*>(times_), static_cast<void*>(places_)})
+    raw_syscall(SYS_madvise, reinterpret_cast<long>(p), static_cast<long>(kBytes), MADV_HUGEPAGE);
 }
 
 AccessId AccessRecords::take_chunk(Slot slot) {

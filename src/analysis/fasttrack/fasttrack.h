@@ -133,9 +133,7 @@ class FastTrack {
   }
 
   /// Offline: the cell of an access that comes soon.
-  void prefetch(uptr address) {
-    if (shadow_.has_region(address)) __builtin_prefetch(shadow_.cell_in_region(address), 1);
-  }
+  void prefetch(uptr address) { __builtin_prefetch(shadow_.cell_in_region(address), 1); }
 
   /// Inline code may ask again. For the first access after a synchronisation; try_access() needs it.
   void open_epoch(FastTrackThread& t);
@@ -151,6 +149,7 @@ class FastTrack {
   u32 record_chunks() const { return records_.chunks_in_use(); }
   /// Collects when more than this many chunks of records are in use (tests make it small).
   void set_chunk_budget(u32 chunks) { chunk_budget_ = chunks; }
+  void use_huge_pages() { records_.use_huge_pages(); }
   /// Keeps every thread out of the detector until resume(): for fork, so that the child finds it whole.
   void pause();
   void resume();

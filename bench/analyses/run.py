@@ -18,7 +18,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 KERNELS = ROOT / "bench" / "detect" / "kernels"
 FLAGS = ["-std=c++20", "-O2", "-g", "-pthread"]
-SIZES = {"hash_map": 2000, "lufact": 80, "moldyn": 3, "montecarlo": 150, "ring": 4000, "sor": 60, "sort": 40000, "tsp": 10}
+SIZES = {"hash_map": 20000, "lufact": 80, "moldyn": 3, "montecarlo": 150, "ring": 4000, "sor": 60, "sort": 40000, "tsp": 10}
 # The tutorial's table (slowdown over the base time, Java); DJIT+ and others are only in a figure.
 ONLINE = [("Empty", "Empty", 5.6), ("Eraser", "ThreadLocal:ReadOnly:LockSet", 9.4), ("MultiRace", "MultiRace", None),
           ("DJIT+", "DJIT+", None), ("Goldilocks", "Goldilocks", None), ("FastTrack", "FastTrack", 7.3),

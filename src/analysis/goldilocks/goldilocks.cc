@@ -11,6 +11,7 @@
 #include "analysis/location_table.h"
 #include "analysis/marks.h"
 #include "analysis/sync_flow.h"
+#include "clock/lock_set.h"
 
 namespace duress {
 namespace {
@@ -53,6 +54,7 @@ struct Grant {
   AccessNote note;
   AccessClass c;
   u64 place;  // in the list of steps
+  u64 made;   // its place when the access was made
   ElementSet who;
 };
 
@@ -63,7 +65,7 @@ struct Grants {
     Grants g;
     for (const Grant* at = first; at; at = at->next) {
       auto* item = static_cast<Grant*>(arena.allocate(sizeof(Grant)));
-      *item = {g.first, at->note, at->c, at->place, {}};
+      *item = {g.first, at->note, at->c, at->place, at->made, {}};
       for (u32 i = 0; i < at->who.count; ++i) item->who.add(arena, at->who.items[i]);
       g.first = item;
     }
@@ -85,6 +87,7 @@ class Goldilocks final : public Analysis, private FlowSink {
   explicit Goldilocks(const AnalysisContext& context)
       : arena_(context.arena),
         findings_(context.findings),
+        lock_sets_(context.lock_sets),
         flow_(context.arena),
         steps_(context.arena),
         table_(context.arena) {}
@@ -104,8 +107,7 @@ class Goldilocks final : public Analysis, private FlowSink {
         if (g.note.thread == note.thread) {
           if (g.c == c) mine = &g;
         } else if (conflicts(c, g.c)) {
-          advance(g, self);
-          if (!g.who.has(self)) {
+          if (!handed_over(g, note, self)) {
             raced = true;
             if (!told) findings_.race({"Goldilocks", at, size, g.note.side(), note.side()});
             told = true;
@@ -118,11 +120,11 @@ class Goldilocks final : public Analysis, private FlowSink {
       }
       if (!mine) {
         mine = static_cast<Grant*>(arena_.allocate(sizeof(Grant)));
-        *mine = {grants.first, note, c, 0, {}};
+        *mine = {grants.first, note, c, 0, 0, {}};
         grants.first = mine;
       }
       mine->note = note;
-      mine->place = first_ + steps_.size();
+      mine->place = mine->made = first_ + steps_.size();
       mine->who.count = 0;
       mine->who.add(arena_, self);
     });
@@ -130,6 +132,7 @@ class Goldilocks final : public Analysis, private FlowSink {
   }
   void sync(AnalysisThread& thread, const Sync& sync) override {
     SpinGuard guard(lock_);
+    if (sync.kind == SyncKind::kForget) last_forget_ = first_ + steps_.size() + 1;
     flow_.apply(thread, sync, *this);
     if (steps_.size() < kMostSteps) return;
     ++restarts_;
@@ -150,7 +153,12 @@ class Goldilocks final : public Analysis, private FlowSink {
   }
 
  private:
-  static constexpr size_t kMostSteps = 1u << 20;
+  static constexpr size_t kMostSteps = 1u << 22;  // 48 MiB
+  static constexpr u32 kFollowed = 4096;
+  struct Followed {  // accesses of `of` at places below `until` happened before what `by` does now
+    Tid by, of;
+    u64 until;
+  };
   struct Step {
     Element who, from;
     bool replaces;
@@ -158,6 +166,23 @@ class Goldilocks final : public Analysis, private FlowSink {
 
   void learn(Element who, Element from) override { steps_.push() = {who, from, false}; }
   void become(Element who, Element from) override { steps_.push() = {who, from, true}; }
+
+  /// Does this thread, with the locks it holds, follow an access? Two short circuits come first. The paper's:
+  /// who holds a lock that was held then follows it, however many steps are between, if it is still the same
+  /// lock. And what a walk has shown: who follows an access of a thread follows all that thread did before.
+  bool handed_over(Grant& g, const AccessNote& by, Element self) {
+    Followed& followed = followed_[(raw(by.thread) * 61 + raw(g.note.thread)) % kFollowed];
+    bool same_pair = followed.by == by.thread && followed.of == g.note.thread;
+    if ((same_pair && g.made < followed.until) ||
+        (g.made >= last_forget_ && lock_sets_.exclude(g.note.locks, by.locks))) {
+      ++short_circuits_;
+      return true;
+    }
+    advance(g, self);
+    if (!g.who.has(self)) return false;
+    followed = {by.thread, g.note.thread, g.made + 1};
+    return true;
+  }
 
   /// Brings a set up to date; stops early when `wanted` is in it, for threads never leave a set.
   void advance(Grant& g, Element wanted) {
@@ -183,11 +208,14 @@ class Goldilocks final : public Analysis, private FlowSink {
 
   Arena& arena_;
   RaceSink& findings_;
+  LockSets& lock_sets_;
   SpinLock lock_;  // everything below
   SyncFlow flow_;
   GrowingArray<Step> steps_;
-  u64 first_ = 0;  // number of steps_[0]
+  u64 first_ = 0;        // number of steps_[0]
+  u64 last_forget_ = 0;  // accesses from here on: no lock began anew since
   LocationTable<Grants> table_;
+  Followed followed_[kFollowed] = {};
   u64 applied_ = 0, short_circuits_ = 0, restarts_ = 0;
 };
 

@@ -15,6 +15,20 @@ TEST_F(GoldilocksTest, RacesAndWhatOrdersThem) {
   EXPECT_TRUE(play(joined, "Goldilocks").pairs.empty());
 }
 
+TEST_F(GoldilocksTest, UnderTheSameLockNothingIsWalked) {
+  Trace trace = {fork(0, 1), lock(0, 0), write(0, 0), unlock(0, 0)};
+  for (int i = 0; i < 100; ++i) {
+    trace.push_back(lock(0, 1));
+    trace.push_back(unlock(0, 1));
+  }
+  trace.push_back(lock(1, 0));
+  trace.push_back(write(1, 0));
+  Played played = play(trace, "Goldilocks");
+  EXPECT_TRUE(played.pairs.empty());
+  EXPECT_EQ(played.counters["Goldilocks: short circuits"], 1u);
+  EXPECT_EQ(played.counters["Goldilocks: rules applied"], 0u);
+}
+
 TEST_F(GoldilocksTest, ALockIsHandedOnThroughAnother) {
   // Thread 1 takes what thread 0 left under lock 0, and leaves it under lock 1 to thread 2.
   Trace trace = {fork(0, 1), fork(0, 2),   lock(0, 0),   write(0, 0), unlock(0, 0), lock(1, 0),

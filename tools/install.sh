@@ -6,7 +6,8 @@ set -euo pipefail
 missing=()
 while read -r package; do
   status=$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)
-  [[ $status == "install ok installed" ]] || missing+=("$package")
+  # What is named like its command may have come from elsewhere, as npm does with other builds of node.
+  [[ $status == "install ok installed" ]] || command -v "$package" >/dev/null || missing+=("$package")
 done < <(grep -hv '^#' "$@")
 [[ ${#missing[@]} -gt 0 ]] || exit 0
 echo "== installing from Debian: ${missing[*]}"

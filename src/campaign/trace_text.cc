@@ -81,28 +81,35 @@ std::string value_text(const u64* value, u32 size, trail::ValueType type) {
   return text;
 }
 
-TraceRow trace_row(const Step& step, const finding::ProcessLog& process, Names& names) {
-  TraceRow row{step.strand, "", 0, ""};
-  std::string object;
+StepNames step_names(const Step& step, const finding::ProcessLog& process, Names& names) {
+  StepNames named;
   if (step.site) {
     NamedSite site = names.site_at(process, *step.site, step.object);
-    row.file = site.frame.file;
-    row.line = site.frame.line;
-    object = site.variable;
+    named.file = site.frame.file;
+    named.line = site.frame.line;
+    named.object = site.variable;
   } else if (step.place != 0) {
     std::vector<finding::Frame> stack = names.stack(process, {step.place});
     if (!stack.empty()) {
       const finding::Frame& frame = stack[blamed_frame(stack)];
       if (!frame.library) {
-        row.file = frame.file;
-        row.line = frame.line;
+        named.file = frame.file;
+        named.line = frame.line;
       }
     }
   }
   const std::string& op = step.operation;
-  bool reads = op == "read" || op == "atomic read", writes = op == "write" || op == "atomic write";
   bool thread = op == "join" || op == "create" || op == "start" || op == "end" || op == "yield";
-  if (object.empty() && step.object != 0 && !thread) object = names.object(process, step.object);
+  if (named.object.empty() && step.object != 0 && !thread) named.object = names.object(process, step.object);
+  return named;
+}
+
+TraceRow trace_row(const Step& step, const finding::ProcessLog& process, Names& names) {
+  StepNames named = step_names(step, process, names);
+  TraceRow row{step.strand, named.file, named.line, ""};
+  const std::string& object = named.object;
+  const std::string& op = step.operation;
+  bool reads = op == "read" || op == "atomic read", writes = op == "write" || op == "atomic write";
   std::string value = value_of(step);
   if (!step.newest.empty()) value += " (stale, newest " + value_text(step.newest, step.size) + ")";
   if (reads || writes)

@@ -21,6 +21,14 @@ struct TraceRow {
   std::string what;  // "size_ = 0"
 };
 
+/// Where a step is, and the name of what it is about; "" where it needs none, as a thread.
+struct StepNames {
+  std::string file;
+  std::uint32_t line = 0;
+  std::string object;
+};
+StepNames step_names(const Step& step, const finding::ProcessLog& process, Names& names);
+
 TraceRow trace_row(const Step& step, const finding::ProcessLog& process, Names& names);
 /// The names of the strands that `rows` speak of: those the steps tell, else the log's.
 std::map<int, std::string> strands_of(const std::vector<TraceRow>& rows, const RunLogs& logs);

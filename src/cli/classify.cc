@@ -23,6 +23,7 @@
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/layout.h"
+#include "cli/report_files.h"
 #include "report/json_writer.h"
 #include "report/report.h"
 
@@ -196,6 +197,7 @@ class Session {
     collect();
     print();
     if (std::string error = write(); !error.empty()) return give_up(error);
+    if (!written_) return kExitToolFailed;
     bool fails = options_.fail_on == "race"
                      ? !fresh_.empty()
                      : options_.fail_on != "never" && fresh_.count(VerdictKind::kDestructive) != 0;
@@ -281,11 +283,12 @@ class Session {
   }
 
   std::string write() {
-    if (options_.json.empty()) return {};
     report_.runs = static_cast<int>(std::min<u64>(classifier_.runs(), 0x7fffffff));
     report_.seconds = classifier_.seconds();
-    return campaign::write_document(options_.json,
-                                    campaign::with_verdicts(report::to_json(report_), verdicts_));
+    std::string document = campaign::with_verdicts(report::to_json(report_), verdicts_);
+    std::string error = options_.json.empty() ? "" : campaign::write_document(options_.json, document);
+    written_ = finish_with_reports(options_.files, options_.dir, document);
+    return error;
   }
 
   ClassifyOptions& options_;
@@ -297,7 +300,7 @@ class Session {
   campaign::ClassifyDocument verdicts_;
   std::map<VerdictKind, std::set<std::string>> by_kind_;
   std::set<VerdictKind> fresh_;  // of races that are not in the baseline
-  bool found_ = false, hopeless_ = false;
+  bool found_ = false, hopeless_ = false, written_ = true;
 };
 
 int execute(ClassifyOptions& options) {

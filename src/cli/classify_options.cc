@@ -59,6 +59,7 @@ std::string check(ClassifyOptions& options) {
     if (!known_races) return fmt::format("'{}' is no document of --json", options.baseline);
     options.known = std::move(*known_races);
   }
+  if (std::string error = options.files.check(); !error.empty()) return error;
   return campaign::check_document(options.json);
 }
 
@@ -102,6 +103,7 @@ std::optional<int> read_classify_options(const Arguments& arguments, ClassifyOpt
                  "destructive (default), race or never: what makes the exit code 66")
       ->check(CLI::IsMember({"destructive", "race", "never"}));
   app.add_option("--json", options.json, "Write one JSON document: --json to stdout, --json=FILE to a file");
+  options.files.add_to(app);
   app.add_option("--dir", options.dir, "Folder for findings and the record; default .duress");
   app.add_flag("--stats", options.stats, "Histories of each variable: instances, writes, reads, longest");
   app.add_flag("-q,--quiet", options.quiet, "Only the first line of each race, and the summary");

@@ -9,12 +9,14 @@
 
 #include "campaign/classify.h"
 #include "cli/commands.h"
+#include "cli/report_files.h"
 
 namespace duress::cli {
 
 /// What was typed, and what is meant by it.
 struct ClassifyOptions {
   campaign::ClassifySetup setup;
+  ReportFiles files;
   std::string json, dir = ".duress", color = "auto", fail_on = "destructive", time, run_timeout = "10s";
   std::string model, heuristic, only, baseline;
   std::set<std::string> known;  // ids in the baseline

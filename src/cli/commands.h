@@ -42,6 +42,7 @@ int trace_command(const Arguments& arguments);
 int collide_command(const Arguments& arguments);
 int verify_command(const Arguments& arguments);
 int fix_command(const Arguments& arguments);
+int report_command(const Arguments& arguments);
 int list_command(const Arguments& arguments);
 int doctor_command(const Arguments& arguments);
 int cmake_command(const Arguments& arguments);

@@ -23,6 +23,7 @@
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/layout.h"
+#include "cli/report_files.h"
 #include "report/json_writer.h"
 #include "report/path.h"
 #include "report/report.h"
@@ -39,6 +40,7 @@ using campaign::Found;
 using campaign::SearchResult;
 
 struct ExploreOptions {
+  ReportFiles files;
   campaign::SearchSetup setup;
   std::string points = "sync", backend = "fiber", time, run_timeout, dir = ".duress", color = "auto";
   std::string json;  // "-": stdout; "": none
@@ -305,13 +307,15 @@ int execute(ExploreOptions& options) {
 
   if (options.json != "-" && !options.quiet) print_notes(options, result);
   if (options.json != "-") print_summary(options, result);
+  std::string text = document(options, result, *names);
   if (!options.json.empty()) {
-    std::string error = campaign::write_document(options.json, document(options, result, *names));
+    std::string error = campaign::write_document(options.json, text);
     if (!error.empty()) {
       say(error);
       return kExitToolFailed;
     }
   }
+  if (!finish_with_reports(options.files, options.dir, text)) return kExitToolFailed;
   if (!result.found.empty() || !result.earlier.empty()) return kExitFindings;
   return result.out_of_time || result.interrupted ? kExitOutOfTime : kExitOk;
 }
@@ -361,6 +365,7 @@ std::string check(ExploreOptions& options, bool runs_given) {
     if (access(setup.oracle.expected_output.c_str(), R_OK) != 0)
       return fmt::format("cannot read '{}': {}", setup.oracle.expected_output, std::strerror(errno));
   }
+  if (std::string error = options.files.check(); !error.empty()) return error;
   return campaign::check_document(options.json);
 }
 
@@ -421,6 +426,7 @@ int explore_command(const Arguments& arguments) {
   app.add_flag("--keep-going", setup.keep_going, "Go on after a failure, to find others");
   app.add_flag("--no-minimise,--no-minimize", options.no_minimise, "Show the failing run as it was found");
   app.add_option("--json", options.json, "Write one JSON document: --json to stdout, --json=FILE to a file");
+  options.files.add_to(app);
   app.add_option("--dir", options.dir, "Folder for findings and records; default .duress");
   app.add_flag("-q,--quiet", options.quiet, "Only the first line of each failure, and the summary");
   app.add_flag("-v,--verbose", options.verbose, "All frames of all stacks");

@@ -30,6 +30,8 @@ const std::vector<Command>& commands() {
       {"verify", "verify [OPTIONS] -- PROG ARGS", "look at every interleaving: a proof, or one that fails",
        verify_command},
       {"fix", "fix ID", "the change that fixes a race of verify, as a diff, or made", fix_command},
+      {"report", "report [--html FILE] ...", "what the last campaign found, as HTML, SARIF, JUnit, Perfetto, JSON",
+       report_command},
       {"list", "list [KIND]", "the names that options take: analyses, strategies, models, heuristics",
        list_command},
       {"doctor", "doctor", "what works on this machine, and the command that fixes what does not",

@@ -30,6 +30,7 @@
 #include "cli/commands.h"
 #include "cli/launch.h"
 #include "cli/layout.h"
+#include "cli/report_files.h"
 #include "finding/log_reader.h"
 #include "report/json_writer.h"
 #include "report/report.h"
@@ -42,6 +43,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct RunOptions {
+  ReportFiles files;
   std::string chain = "FastTrack";
   bool free = false, controlled = false, halt = false, stats = false, quiet = false, verbose = false;
   std::string json;                // "-": stdout; "": none
@@ -302,7 +304,9 @@ int execute(const RunOptions& options) {
   bool delivered = true;
   // With the document on stdout the text would only say it twice.
   if (options.json != "-") write_all(STDERR_FILENO, report::to_text(report, style));
-  if (!options.json.empty()) delivered = deliver(options.json, report::to_json(report));
+  std::string document = report::to_json(report);
+  if (!options.json.empty()) delivered = deliver(options.json, document);
+  delivered = finish_with_reports(options.files, options.dir, document) && delivered;
   if (!options.print_suppressions.empty()) {
     delivered = deliver(options.print_suppressions, report::to_suppressions(report)) && delivered;
   }
@@ -360,6 +364,7 @@ int run_command(const Arguments& arguments) {
                  "destructive, race (default) or never: what makes the exit code 66")
       ->check(CLI::IsMember({"destructive", "race", "never"}));
   app.add_option("--seed", options.seed, "Where everything random comes from; default 1");
+  options.files.add_to(app);
   app.add_option("--dir", options.dir, "Folder for logs and records; default .duress");
   app.add_flag("--stats", options.stats, "Print the runtime's counters");
   app.add_option("--volatile", options.volatile_order,
@@ -421,6 +426,7 @@ int run_command(const Arguments& arguments) {
   for (const std::string& where : {options.json, options.print_suppressions}) {
     if (std::string error = check_output(where); !error.empty()) return wrong_use("run", error);
   }
+  if (std::string error = options.files.check(); !error.empty()) return wrong_use("run", error);
   return execute(options);
 }
 

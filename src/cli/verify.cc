@@ -18,6 +18,7 @@
 #include "campaign/token_text.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/report_files.h"
 #include "report/json_writer.h"
 #include "report/report.h"
 
@@ -30,6 +31,7 @@ using campaign::VerifyResult;
 std::atomic<bool> stop_asked{false};
 
 struct VerifyOptions {
+  ReportFiles files;
   campaign::VerifySetup setup;
   std::string json, dir = ".duress", color = "auto", time, run_timeout = "10s", model = "sc",
                     fail_on = "race", order = "run-on";
@@ -195,13 +197,18 @@ int execute(VerifyOptions& options) {
     if (advice) print_advice(*advice, report, options);
     print_summary(result, report, options);
   }
+  std::string document = campaign::with_verification(report::to_json(report), result, advice, *names);
   if (!options.json.empty()) {
-    std::string document = campaign::with_verification(report::to_json(report), result, advice, *names);
     if (std::string error = campaign::write_document(options.json, document); !error.empty()) {
       say(error);
       return kExitToolFailed;
     }
   }
+  std::map<std::string, std::string> replays;
+  for (const finding::Race& race : report.races) {
+    if (const campaign::RacyExecution* racy = shown_by(race, result)) replays[race.id] = racy->token;
+  }
+  if (!finish_with_reports(options.files, options.dir, document, replays)) return kExitToolFailed;
   bool findings = !result.found.empty() || !report.races.empty();
   if (findings && options.fail_on != "never") return kExitFindings;
   return result.out_of_time || result.interrupted ? kExitOutOfTime : kExitOk;
@@ -242,6 +249,7 @@ int verify_command(const Arguments& arguments) {
       ->check(CLI::IsMember({"race", "destructive", "never"}));
   app.add_flag("--no-advice", options.no_advice, "Do not look for a change that fixes the races");
   app.add_option("--json", options.json, "Write one JSON document: --json to stdout, --json=FILE to a file");
+  options.files.add_to(app);
   app.add_option("--dir", options.dir, "Folder for findings; default .duress");
   app.add_option("--color", options.color, "auto, always or never");
   app.add_flag("-q,--quiet", options.quiet, "Only the first line of each finding");
@@ -276,8 +284,9 @@ int verify_command(const Arguments& arguments) {
     setup.seconds = *seconds;
   }
   if (setup.jobs == 0) setup.jobs = std::max(1u, std::thread::hardware_concurrency());
-  if (std::string error = campaign::check_document(options.json); !error.empty())
-    return wrong_use("verify", error);
+  for (const std::string& error : {campaign::check_document(options.json), options.files.check()}) {
+    if (!error.empty()) return wrong_use("verify", error);
+  }
   return execute(options);
 }
 

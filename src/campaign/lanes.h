@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A traced execution as lanes, for reports: every step with its value, and the arrows between threads.
+#ifndef DURESS_CAMPAIGN_LANES_H_
+#define DURESS_CAMPAIGN_LANES_H_
+
+#include <optional>
+
+#include "campaign/failure.h"
+#include "campaign/plan.h"
+#include "finding/lanes.h"
+
+namespace duress::campaign {
+
+/// More than that nobody reads; the last ones are kept, as the failure is at the end.
+inline constexpr std::size_t kMostLaneEvents = 10000;
+
+/// `record`: of the same execution; it says which loads got other values than memory held. Arrows of
+/// synchronisation are drawn where they are certain: creation, join, locks, semaphores.
+finding::Lanes lanes_of(const RunLogs& logs, const trail::Record& record,
+                        const std::optional<Failure>& failure, Names& names,
+                        std::size_t most = kMostLaneEvents);
+
+}  // namespace duress::campaign
+
+#endif  // DURESS_CAMPAIGN_LANES_H_

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `duress report`: what the last campaign found, for people, for code scanning, for CI.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstring>
+
+#include "campaign/files.h"
+#include "campaign/last.h"
+#include "cli/command_line.h"
+#include "cli/commands.h"
+#include "cli/report_files.h"
+#include "report/document.h"
+#include "report/path.h"
+
+namespace duress::cli {
+namespace {
+
+/// A line on stdout, with control characters made harmless.
+void print_line(const std::string& text) {
+  fmt::print("{}\n", report::printable(text));
+}
+
+/// With nothing asked for: a line for each finding, as a compiler would write it.
+void print_list(const std::string& text) {
+  std::string error;
+  std::optional<report::Document> document = report::read_document(text, error);
+  if (!document) {
+    say(error);
+    return;
+  }
+  for (const report::Json& race : report::list_at(document->json, "races")) {
+    const report::Json& sites = report::list_at(race, "sites");
+    std::size_t first = report::headline_of(race);
+    std::string place;
+    if (first < sites.size())
+      place = fmt::format("{}:{}:{}: ", report::text_at(sites[first], "file"),
+                          report::number_at(sites[first], "line"), report::number_at(sites[first], "column"));
+    bool bad = report::rule_of(race) == std::string("race/destructive");
+    print_line(fmt::format("{}{}: {} [{}]", place, bad ? "error" : "warning", report::title_of(race),
+                           report::text_at(race, "id")));
+  }
+  for (const report::Json& failure : report::list_at(document->json, "failures"))
+    print_line(
+        fmt::format("error: {} [{}]", report::text_at(failure, "text"), report::text_at(failure, "id")));
+  say(fmt::format("{} races, {} failures, found by duress {}; --html FILE writes a report",
+                  report::list_at(document->json, "races").size(),
+                  report::list_at(document->json, "failures").size(),
+                  report::text_at(document->json, "command")));
+}
+
+}  // namespace
+
+int report_command(const Arguments& arguments) {
+  ReportRequest request;
+  std::string from;
+  bool no_replay = false;
+  CLI::App app("Renders what the last campaign (classify, explore, verify, run) in a folder found.",
+               "duress report");
+  app.set_help_flag("-h,--help", "This text");
+  request.files.add_to(app);
+  app.add_option("--json", request.files.json, "Write the document with the interleavings; - is stdout");
+  app.add_option("--dir", request.dir, "Folder that holds the record; default .duress");
+  app.add_option("--from", from, "A document that --json wrote, instead of the last campaign");
+  app.add_flag("--no-replay", no_replay, "Do not run the program again for the interleavings");
+  app.footer(
+      "Without any of them, the findings are listed. The executions that failed are run again for their\n"
+      "interleavings, so the program must be as it was.\n\n"
+      "0: written; 2: wrong use; 125: nothing is recorded, or a report cannot be written.\n\n"
+      "  duress classify -- ./cache; duress report --html report.html\n"
+      "  duress report --sarif races.sarif --junit races.xml");
+  try {
+    Arguments reversed(arguments.rbegin(), arguments.rend());
+    app.parse(reversed);
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", app.help());
+    return kExitOk;
+  } catch (const CLI::ParseError& error) {
+    return wrong_use("report", error.what());
+  }
+  if (std::string error = request.files.check(); !error.empty()) return wrong_use("report", error);
+  request.replay = !no_replay;
+  std::string error;
+  std::optional<std::string> document;
+  if (from.empty()) {
+    document = campaign::load_last(request.dir, error);
+  } else {
+    document = campaign::read_file(from);
+    if (!document) error = fmt::format("cannot read '{}': {}", from, std::strerror(errno));
+  }
+  if (document && !report::read_document(*document, error)) {
+    error = fmt::format("'{}' is {}", from.empty() ? request.dir + "/last.json" : from, error);
+    document.reset();
+  }
+  if (!document) {
+    say(error);
+    return from.empty() ? kExitToolFailed : kExitWrongUse;
+  }
+  if (!request.files.any()) {
+    print_list(*document);
+    return kExitOk;
+  }
+  return write_reports(request, *document);
+}
+
+}  // namespace duress::cli

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The reports that a campaign's document is rendered to: `duress report`, and the same options on the
+// commands that find things.
+#ifndef DURESS_CLI_REPORT_FILES_H_
+#define DURESS_CLI_REPORT_FILES_H_
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <string>
+
+namespace duress::cli {
+
+/// Where each kind of report goes; "": it is not wanted, "-": stdout.
+struct ReportFiles {
+  std::string html, sarif, junit, perfetto, json;
+
+  bool any() const { return !(html + sarif + junit + perfetto + json).empty(); }
+  /// Adds --html, --sarif, --junit and --perfetto; --json is each command's own.
+  void add_to(CLI::App& app);
+  /// "" or what is wrong with one of the places; asked before the work.
+  std::string check() const;
+};
+
+struct ReportRequest {
+  ReportFiles files;
+  std::string dir = ".duress";  // of the record, for replays
+  bool replay = true;           // executions are run again, for their interleavings
+  bool quiet = false;
+};
+
+/// Renders `document`, the text of a `duress/1` document. Says what goes wrong and returns an exit code.
+int write_reports(const ReportRequest& request, const std::string& document);
+
+/// What a campaign does at its end: keeps the document for `duress report`, and writes the reports that were
+/// asked for. False: one of them could not be written, which has been said.
+bool finish_with_reports(const ReportFiles& files, const std::string& dir, const std::string& document,
+                         const std::map<std::string, std::string>& replays = {});
+
+}  // namespace duress::cli
+
+#endif  // DURESS_CLI_REPORT_FILES_H_

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A record could hold every step of every witness; a replay gives the same, costs some milliseconds, and
+// needs no room. What it costs is that the program must still be there, unchanged: else the report says so.
+#include "cli/report_replay.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "campaign/lanes.h"
+#include "campaign/names.h"
+#include "campaign/oracle.h"
+#include "campaign/session.h"
+#include "campaign/single_run.h"
+#include "campaign/store.h"
+#include "campaign/token_text.h"
+#include "cli/commands.h"
+
+namespace duress::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using report::Json;
+
+class LaneReplay {
+ public:
+  LaneReplay(report::Document& document, const std::string& dir)
+      : document_(document),
+        store_(fs::absolute(dir).lexically_normal().string()),
+        work_(store_.dir()),
+        names_(make_names()) {
+    for (const Json& word : report::list_at(document.json, "target"))
+      target_.push_back(word.is_string() ? word.get<std::string>() : "");
+  }
+
+  void add(const Json& finding) {
+    std::string id = report::text_at(finding, "id"), token = report::token_of(finding);
+    if (token.empty() || document_.lanes_of.count(id) != 0) return;
+    auto known = by_token_.find(token);
+    if (known == by_token_.end()) {
+      std::string problem;
+      finding::Lanes lanes = replay(id, token, problem);
+      known = by_token_.emplace(token, Known{document_.lanes.size(), problem}).first;
+      if (problem.empty()) document_.lanes.push_back(std::move(lanes));
+    }
+    if (known->second.problem.empty())
+      document_.lanes_of[id] = known->second.index;
+    else
+      document_.lanes_lack[id] = "The interleaving is not there: " + known->second.problem;
+  }
+
+ private:
+  struct Known {
+    std::size_t index;
+    std::string problem;
+  };
+
+  finding::Lanes replay(const std::string& id, const std::string& text, std::string& problem) {
+    if (!work_.error().empty() || target_.empty()) {
+      problem = target_.empty() ? "no program is named" : work_.error();
+      return {};
+    }
+    campaign::SingleRunOptions options;
+    campaign::OracleOptions expectations;
+    options.target = target_;
+    options.folder = work_.path();
+    options.pass_on = false;
+    std::error_code ignored;
+    if (document_.folder != fs::current_path(ignored).string()) options.start_in = document_.folder;
+    std::string token = text, error;
+    if (campaign::is_failure_id(id)) {
+      if (std::optional<campaign::StoredFinding> stored = store_.load(id, error);
+          stored && stored->token == text) {
+        options.target = stored->target;
+        options.input = stored->input;
+        options.start_in = stored->folder;
+        expectations = stored->oracle;
+      }
+    }
+    campaign::TokenText read = campaign::read_token_text(token);
+    problem = read.error;
+    if (problem.empty()) problem = campaign::check_token_program(read, options.target[0]);
+    if (!problem.empty()) return {};
+    read.plan.head.trace = 1;
+    campaign::SingleRun single(options);
+    campaign::Oracle oracle(expectations);
+    problem = oracle.load();
+    if (problem.empty()) problem = single.prepare(read.plan);
+    if (!problem.empty()) return {};
+    std::optional<campaign::Execution> execution = single.run(read.plan, problem);
+    if (!execution) return {};
+    if (!execution->began()) {
+      problem = fmt::format("{} did not run under control", options.target[0]);
+      return {};
+    }
+    campaign::RunLogs logs = single.take_logs(*execution);
+    std::optional<campaign::Failure> failure = oracle.judge(*execution, single.captured());
+    if (failure) identify(*failure, logs, *names_);
+    finding::Lanes lanes = lanes_of(logs, execution->record, failure, *names_);
+    if (lanes.events.empty()) problem = "the program wrote no trace";
+    if (execution->record.diverged != 0)
+      lanes.note +=
+          std::string(lanes.note.empty() ? "" : "; ") +
+          "the replay went another way than the recorded execution: the program or its input is not "
+          "what it was";
+    return lanes;
+  }
+
+  report::Document& document_;
+  campaign::Store store_;
+  campaign::WorkFolder work_;
+  std::unique_ptr<campaign::Names> names_;
+  std::vector<std::string> target_;
+  std::map<std::string, Known> by_token_;
+};
+
+}  // namespace
+
+void add_lanes(report::Document& document, const std::string& dir) {
+  LaneReplay replay(document, dir);
+  for (const char* list : {"races", "failures"}) {
+    for (const Json& finding : report::list_at(document.json, list)) replay.add(finding);
+  }
+}
+
+}  // namespace duress::cli

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs the executions behind a document's findings once more, for their interleavings.
+#ifndef DURESS_CLI_REPORT_REPLAY_H_
+#define DURESS_CLI_REPORT_REPLAY_H_
+
+#include <string>
+
+#include "report/document.h"
+
+namespace duress::cli {
+
+/// Gives each finding that has a token its lanes, or says in `lanes_lack` why it has none. `dir`: where the
+/// findings are kept.
+void add_lanes(report::Document& document, const std::string& dir);
+
+}  // namespace duress::cli
+
+#endif  // DURESS_CLI_REPORT_REPLAY_H_

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/document.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/lanes_json.h"
+#include "report/path.h"
+
+namespace duress::report {
+namespace {
+
+const Json kEmptyObject = Json::object(), kEmptyList = Json::array();
+
+std::string side_text(const Json& side) {
+  std::string access = text_at(side, "access");
+  bool reads = access == "read" || access == "atomic-read";
+  std::string locks;
+  for (const Json& lock : list_at(side, "locks")) {
+    if (lock.is_string()) locks += (locks.empty() ? "" : ", ") + lock.get<std::string>();
+  }
+  return fmt::format("T{} {} in {} at {}:{}, holds {}", number_at(side, "thread"), reads ? "reads" : "writes",
+                     text_at(side, "function"), text_at(side, "file"), number_at(side, "line"),
+                     locks.empty() ? "nothing" : locks);
+}
+
+}  // namespace
+
+std::string text_at(const Json& json, const char* key) {
+  auto it = json.is_object() ? json.find(key) : json.end();
+  return it != json.end() && it->is_string() ? it->get<std::string>() : std::string();
+}
+
+std::uint64_t number_at(const Json& json, const char* key) {
+  auto it = json.is_object() ? json.find(key) : json.end();
+  if (it == json.end() || !it->is_number()) return 0;
+  if (it->is_number_unsigned()) return it->get<std::uint64_t>();
+  double value = it->get<double>();
+  return value > 0 && value < 1e18 ? static_cast<std::uint64_t>(value) : 0;
+}
+
+const Json& object_at(const Json& json, const char* key) {
+  auto it = json.is_object() ? json.find(key) : json.end();
+  return it != json.end() && it->is_object() ? *it : kEmptyObject;
+}
+
+const Json& list_at(const Json& json, const char* key) {
+  auto it = json.is_object() ? json.find(key) : json.end();
+  return it != json.end() && it->is_array() ? *it : kEmptyList;
+}
+
+const finding::Lanes* Document::lanes_for(const std::string& id) const {
+  auto it = lanes_of.find(id);
+  return it == lanes_of.end() ? nullptr : &lanes[it->second];
+}
+
+std::optional<Document> read_document(const std::string& text, std::string& error) {
+  Document document;
+  document.json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (text_at(document.json, "schema") != "duress/1") {
+    error = "no document of --json";
+    return std::nullopt;
+  }
+  document.folder = text_at(document.json, "folder");
+  for (const char* list : {"races", "failures"}) {
+    if (!document.json[list].is_array()) document.json[list] = Json::array();
+    std::erase_if(document.json[list].get_ref<Json::array_t&>(),
+                  [](const Json& one) { return !one.is_object() || text_at(one, "id").empty(); });
+    for (Json& finding : document.json[list]) {
+      auto lanes = finding.find("lanes");
+      if (lanes == finding.end()) continue;
+      std::string id = text_at(finding, "id");
+      if (lanes->is_object()) {
+        document.lanes_of[id] = document.lanes.size();
+        document.lanes.push_back(read_lanes(*lanes));
+      } else if (lanes->is_string() && document.lanes_of.count(lanes->get<std::string>()) != 0) {
+        document.lanes_of[id] = document.lanes_of[lanes->get<std::string>()];
+      }
+      finding.erase("lanes");
+    }
+  }
+  return document;
+}
+
+std::string to_json(const Document& document) {
+  Json json = document.json;
+  std::map<std::size_t, std::string> written;
+  for (const char* list : {"races", "failures"}) {
+    for (Json& finding : json[list]) {
+      std::string id = text_at(finding, "id");
+      auto known = document.lanes_of.find(id);
+      if (known == document.lanes_of.end()) continue;
+      auto [it, fresh] = written.try_emplace(known->second, id);
+      finding["lanes"] = fresh ? lanes_json(document.lanes[known->second]) : Json(it->second);
+    }
+  }
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+const char* rule_of(const Json& race) {
+  if (text_at(race, "verdict") == "destructive") return "race/destructive";
+  auto confirmed = race.find("confirmed");
+  bool shown = confirmed != race.end() && confirmed->is_boolean() && confirmed->get<bool>();
+  // An execution that shows it confirms it too.
+  return shown || !text_at(race, "replay").empty() ? "race/confirmed" : "race/unconfirmed";
+}
+
+std::size_t headline_of(const Json& race) {
+  const Json& sites = list_at(race, "sites");
+  auto writes = [&](std::size_t i) {
+    return i < sites.size() && text_at(sites[i], "access").find("read") == std::string::npos;
+  };
+  return !writes(0) && writes(1) ? 1 : 0;
+}
+
+std::string title_of(const Json& race) {
+  std::string title = "data race on " + text_at(race, "variable");
+  std::string verdict = text_at(race, "verdict");
+  if (verdict == "destructive") return title + " is DESTRUCTIVE";
+  if (verdict == "slower") return title + " makes the program slower";
+  if (verdict == "same-value") return title + ": every store wrote the same value";
+  if (verdict == "no-harm-found")
+    return title + fmt::format(": no harm found in {} runs", number_at(race, "runs"));
+  return title;
+}
+
+std::vector<std::string> story_of(const Json& race) {
+  std::vector<std::string> lines;
+  for (const Json& side : list_at(race, "sites")) lines.push_back(side_text(side));
+  const Json& evidence = object_at(race, "evidence");
+  if (std::string text = text_at(evidence, "text"); !text.empty()) {
+    std::string read = text_at(evidence, "read");
+    if (!read.empty())
+      text = fmt::format("reads {} {} (newest {}) → {}", text_at(evidence, "model"), read,
+                         text_at(evidence, "newest"), text);
+    lines.push_back(text);
+  }
+  const Json& without = object_at(evidence, "counterfactual");
+  if (!without.empty())
+    lines.push_back(fmt::format("with sequentially consistent memory {} of {} fail",
+                                number_at(without, "failed"), number_at(without, "runs")));
+  if (std::string fix = text_at(object_at(race, "fix"), "text"); !fix.empty()) lines.push_back("fix: " + fix);
+  return lines;
+}
+
+std::string token_of(const Json& finding) {
+  std::string token = text_at(object_at(finding, "evidence"), "replay");
+  return token.empty() ? text_at(finding, "replay") : token;
+}
+
+std::string shell_word(const std::string& text) {
+  bool plain = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string("-_./=+,:@%").find(c) != std::string::npos;
+  });
+  if (plain) return text;
+  std::string quoted = "'";
+  for (char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string replay_line(const Document& document, const Json& finding) {
+  // A race of `verify` has an execution that shows it, but nothing that fails: only its token is known.
+  bool stored = text_at(finding, "replay").empty() || text_at(finding, "id").rfind("F-", 0) == 0;
+  if (token_of(finding).empty()) return {};
+  if (!stored) return replay_token_line(document, finding);
+  return "duress replay " + shell_word(text_at(finding, "id")) + document.replay_options;
+}
+
+std::string replay_token_line(const Document& document, const Json& finding) {
+  std::string token = token_of(finding);
+  if (token.empty() || token[0] == '@') return {};
+  std::string line = "duress replay " + shell_word(token) + " --";
+  for (const Json& word : list_at(document.json, "target"))
+    line += " " + shell_word(word.is_string() ? word.get<std::string>() : "");
+  return line;
+}
+
+}  // namespace duress::report

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Everything about one finding.
+
+import { ratesChart } from "./chart.js";
+import { baseName, copyButton, h, plural, shown } from "./dom.js";
+import { LanesView } from "./lanes.js";
+import { lanesAt, VERDICTS } from "./model.js";
+import { diffView, snippet } from "./source.js";
+
+/** @typedef {import("./model.js").Data} Data */
+/** @typedef {import("./model.js").Evidence} Evidence */
+/** @typedef {import("./model.js").Finding} Finding */
+/** @typedef {import("./model.js").Frame} Frame */
+/** @typedef {import("./model.js").Site} Site */
+
+/** @param {string} title @param {string} id @param {...import("./dom.js").Child} children */
+function section(title, id, ...children) {
+  return h("section", { class: "part", id, "aria-label": title }, h("h3", {}, title), ...children);
+}
+
+/** @param {string} verdict */
+export function badge(verdict) {
+  return h("span", { class: `badge ${verdict}` }, VERDICTS[verdict] ?? verdict);
+}
+
+/** @param {Data} data @param {Frame[]} stack @param {string} title @param {boolean} open */
+function stackView(data, stack, title, open) {
+  const list = h("ol", { class: "stack" });
+  for (const frame of stack) {
+    const place = frame.file ? `${shown(frame.file, 300)}:${frame.line ?? "?"}` : shown(frame.module ?? "", 300);
+    const where = h("span", { class: "where" }, place);
+    const name = h("code", {}, shown(frame.function || "?", 400));
+    if (frame.file && frame.line && data.sources[frame.file]?.lines) {
+      const more = h("details", {}, h("summary", {}, name, where));
+      more.addEventListener("toggle", () => {
+        if (more.open && more.childElementCount === 1) more.append(snippet(data.sources, frame.file, frame.line, 3, "here"));
+      });
+      list.append(h("li", {}, more));
+    } else {
+      list.append(h("li", {}, name, where));
+    }
+  }
+  return h("details", { class: "stack-box", open }, h("summary", {}, `${title} (${plural(stack.length, "frame")})`), list);
+}
+
+/** @param {Data} data @param {Site} site */
+function siteView(data, site) {
+  const reads = site.access.includes("read");
+  const verb = site.frees ? "frees" : reads ? "reads" : site.access === "atomic-rmw" ? "updates" : "writes";
+  const kind = reads ? "read" : "write";
+  const locks = site.locks?.length ? site.locks.map((lock) => shown(lock, 200)).join(", ") : "nothing";
+  return h("div", { class: `site ${kind}` },
+    h("p", { class: "who" }, h("b", {}, `T${site.thread}`), site.thread_name ? ` ${shown(site.thread_name, 60)} ` : " ",
+      h("span", { class: `access ${kind}` }, site.access.startsWith("atomic") ? `${verb} atomically` : verb),
+      site.size ? ` ${plural(site.size, "byte")}` : "", ` · holds ${locks}`),
+    h("p", { class: "where" }, h("code", {}, shown(site.function, 400)), ` ${shown(site.file, 300)}:${site.line}`),
+    snippet(data.sources, site.file, site.line, 5, kind),
+    stackView(data, site.stack, "Stack", false));
+}
+
+/** @param {Evidence} evidence */
+function attackText(evidence) {
+  const by = [evidence.model, evidence.heuristic ?? evidence.strategy].filter(Boolean).join(", ");
+  return by ? ` (${by})` : "";
+}
+
+/** The story of a race in sentences. @param {Finding} finding @param {Data} data */
+function story(finding, data) {
+  const race = finding.race, parts = [];
+  if (!race) return [];
+  const evidence = race.evidence;
+  if (race.verdict === "destructive" && evidence) {
+    const what = h("p", { class: "headline" });
+    if (evidence.read !== undefined)
+      what.append("A load returns ", h("code", {}, shown(evidence.read, 100)), ", memory holds ", h("code", {}, shown(evidence.newest ?? "", 100)), " → ");
+    what.append(h("b", {}, shown(evidence.text ?? evidence.failure ?? "it fails", 400)), attackText(evidence), ".");
+    parts.push(what);
+  } else if (race.verdict === "slower" && evidence?.work) {
+    parts.push(h("p", { class: "headline" }, `Nothing misbehaves, but with other legal values the program does ${evidence.work} times the work${attackText(evidence)}.`));
+  } else if (race.verdict === "same-value") {
+    parts.push(h("p", { class: "headline" }, "Nothing misbehaves, and every store that was seen wrote what was there already."));
+  } else if (race.verdict === "no-harm-found") {
+    parts.push(h("p", { class: "headline" }, `No harm found in ${plural(race.runs ?? 0, "run")}. That is no proof: other inputs, machines and compilers may see it.`));
+  } else {
+    parts.push(h("p", { class: "headline" }, data.document.command === "classify" ? "Not judged: the campaign ended before every attack had its turn."
+      : "Nothing orders the two accesses. duress classify says whether that does harm."));
+  }
+  return parts;
+}
+
+/** @param {Finding} finding */
+function facts(finding) {
+  const race = finding.race, failure = finding.failure, list = h("dl", { class: "facts" });
+  /** @param {string} term @param {string | undefined} value */
+  const add = (term, value) => value && list.append(h("div", {}, h("dt", {}, term), h("dd", {}, value)));
+  if (race) {
+    add("kind", race.kind);
+    add("found by", race.found_by.join(", "));
+    if (race.confirmed !== undefined) add("confirmed", race.confirmed ? "yes: the accesses were brought together" : "not brought together");
+    add("test", race.test && shown(race.test));
+    const evidence = race.evidence;
+    if (evidence?.replays) add("replayed", `${evidence.replayed} of ${evidence.replays} times`);
+    if (evidence?.switches !== undefined) add("needs", `${plural(evidence.switches, "switch").replace("switchs", "switches")}, ${plural(evidence.replaced_values ?? 0, "replaced value")}`);
+    if (race.baseline) add("baseline", "known before");
+    if (race.block && race.block.kind !== "unknown") {
+      const size = race.block.size ? `, ${plural(race.block.size, "byte")}` : "";
+      add("memory", `${race.block.kind}${race.block.name ? " " + shown(race.block.name, 200) : ""}${size}`);
+    }
+  }
+  if (failure) {
+    add("kind", shown(failure.failure, 200));
+    add("strategy", failure.strategy);
+    add("model", failure.model && [failure.model, failure.heuristic].filter(Boolean).join(", "));
+    if (failure.switches !== undefined) add("needs", plural(failure.switches, "switch").replace("switchs", "switches"));
+    if (failure.found_at_run) add("found at", `run ${failure.found_at_run.toLocaleString("en")}`);
+  }
+  return list;
+}
+
+/** @param {Finding} finding */
+function replayView(finding) {
+  const { replay, token } = finding.extra;
+  if (!replay) return null;
+  /** @param {string} line @param {string} label @param {string} id */
+  const line = (line, label, id) => h("div", { class: "command", id }, h("code", {}, line), copyButton(line, label));
+  return section("Replay", "replay",
+    line(replay, "Copy the replay line", "replay-line"),
+    token && token !== replay && h("details", {}, h("summary", {}, "In another folder, with the token itself"), line(token, "Copy the line with the token", "token-line")),
+    h("p", { class: "hint" }, "The same execution again. With ", h("code", {}, "--trace"), " every step is printed, with ", h("code", {}, "--gdb"), " it stops in the debugger."));
+}
+
+/** @param {Finding} finding */
+function ratesView(finding) {
+  const evidence = finding.race?.evidence;
+  const rates = Array.isArray(evidence?.rates) ? evidence.rates.filter((rate) => rate && typeof rate.failed === "number" && typeof rate.runs === "number") : [];
+  if (!rates.length) return null;
+  const without = evidence?.counterfactual;
+  return section("How often it fails", "rates", ratesChart(rates),
+    without && without.runs > 0 && h("p", { class: "counterfactual" }, h("b", {}, "Counterfactual: "),
+      without.failed === 0
+        ? `with sequentially consistent memory the same ${without.runs.toLocaleString("en")} schedules pass.`
+        : `with sequentially consistent memory ${without.failed.toLocaleString("en")} of ${without.runs.toLocaleString("en")} fail.`));
+}
+
+/** @param {Finding} finding @param {Data} data */
+function fixView(finding, data) {
+  const fix = finding.race?.fix ?? (finding.race ? data.document.advice : undefined);
+  if (!fix?.text) return null;
+  const tried = fix.passed ?? fix.interleavings;
+  return section("Fix", "fix", h("p", {}, shown(fix.text), tried ? ` — with it no race and no failure in ${plural(tried, "interleaving")}.` : ""),
+    fix.diff && diffView(fix.diff));
+}
+
+/** @param {Finding} finding @param {Data} data @param {(view: LanesView) => void} onView */
+function lanesSection(finding, data, onView) {
+  const part = section("Interleaving", "interleaving");
+  const index = finding.extra.lanes;
+  if (index === undefined) {
+    const lines = finding.race?.evidence?.interleaving;
+    if (finding.extra.lack) part.append(h("p", { class: "missing" }, shown(finding.extra.lack, 500)));
+    if (lines?.length) part.append(h("pre", { class: "text" }, lines.map((line) => shown(line)).join("\n")));
+    return finding.extra.lack || lines?.length ? part : null;
+  }
+  const waiting = h("p", { class: "hint" }, `${plural(finding.extra.events ?? 0, "step")} …`);
+  part.append(waiting);
+  lanesAt(index).then((lanes) => {
+    const view = new LanesView(lanes, data.sources);
+    const notes = view.notes();
+    waiting.replaceWith(view.element);
+    if (notes.length) part.append(h("p", { class: "hint" }, notes.map((note) => shown(note)).join(" · ")));
+    view.settle();
+    onView(view);
+  }).catch((error) => { waiting.textContent = `The interleaving cannot be shown: ${error.message}`; });
+  return part;
+}
+
+/** @param {Finding} finding @param {Data} data */
+function failureParts(finding, data) {
+  const failure = finding.failure;
+  if (!failure) return [];
+  const parts = [];
+  if (failure.file) parts.push(section("Where", "where", h("p", { class: "where" }, `${shown(failure.file, 300)}:${failure.line}`), snippet(data.sources, failure.file, failure.line, 5, "write")));
+  if (failure.stacks?.length)
+    parts.push(section("Stacks", "stacks", ...failure.stacks.map((stack) =>
+      stackView(data, stack.stack ?? [], `T${stack.thread}${stack.thread_name ? " " + shown(stack.thread_name, 60) : ""}${stack.operation ? `, ${stack.state ?? ""} in ${stack.operation} ${shown(stack.object ?? "", 100)}` : ""}`, true))));
+  if (failure.stderr) parts.push(section("Output", "output", h("pre", { class: "text", tabindex: "0" }, failure.stderr.split("\n").slice(-200).map((line) => shown(line)).join("\n"))));
+  return parts;
+}
+
+/**
+ * @param {Finding} finding
+ * @param {Data} data
+ * @param {(view: LanesView) => void} onView called when the interleaving is there
+ * @returns {HTMLElement}
+ */
+export function findingView(finding, data, onView) {
+  const race = finding.race;
+  const article = h("article", { "aria-label": shown(finding.title, 200) },
+    h("div", { class: "title" },
+      h("div", { class: "line" }, badge(finding.verdict), h("code", { class: "id" }, finding.id),
+        h("span", { class: "where" }, shown(finding.place, 300))),
+      h("h2", {}, race ? "Data race on " : "", race ? h("code", {}, shown(finding.subject, 400)) : shown(finding.subject, 400))),
+    ...story(finding, data), facts(finding));
+  /** @param {HTMLElement | null | undefined} part */
+  const add = (part) => part && article.append(part);
+  add(replayView(finding));
+  if (race) {
+    add(section("The two accesses", "sites", h("div", { class: "sites" }, ...race.sites.map((site) => siteView(data, site)))));
+  }
+  add(lanesSection(finding, data, onView));
+  for (const part of failureParts(finding, data)) add(part);
+  add(ratesView(finding));
+  add(fixView(finding, data));
+  const stacks = (race?.threads ?? []).filter((thread) => thread.stack?.length);
+  if (stacks.length || race?.block?.stack?.length) {
+    add(section("Where the threads and the memory come from", "origins",
+      ...stacks.map((thread) => stackView(data, thread.stack, `T${thread.id}${thread.name ? " " + shown(thread.name, 60) : ""} was created`, false)),
+      race?.block?.stack?.length ? stackView(data, race.block.stack, "The memory was allocated", false) : null));
+  }
+  return article;
+}
+
+const MOST_SUMMARISED = 50;
+
+/** What a finding does, in a line. @param {Finding} finding */
+function effect(finding) {
+  const race = finding.race, evidence = race?.evidence;
+  if (!race) return finding.failure?.failure ?? "";
+  if (race.verdict === "destructive") {
+    const worst = (evidence?.rates ?? []).reduce((most, rate) => Math.max(most, rate.runs ? rate.failed / rate.runs : 0), 0);
+    return `${evidence?.text ?? "fails"}, in up to ${Math.round(worst * 100)} % of the runs`;
+  }
+  if (race.verdict === "slower" && evidence?.work) return `${evidence.work} times the work`;
+  if (race.verdict === "no-harm-found") return `${plural(race.runs ?? 0, "run")} without harm`;
+  return race.kind;
+}
+
+/** The worst findings as a table. @param {Finding[]} findings */
+function summary(findings) {
+  const rows = h("tbody");
+  for (const finding of findings.slice(0, MOST_SUMMARISED)) {
+    rows.append(h("tr", {}, h("td", {}, badge(finding.verdict)),
+      h("td", {}, h("a", { href: "#" + encodeURIComponent(finding.id) }, h("code", {}, shown(finding.subject, 160)))),
+      h("td", {}, shown(effect(finding), 160)), h("td", { class: "where", title: shown(finding.place, 300) }, shown(baseName(finding.place), 120))));
+  }
+  return h("table", { class: "summary" }, h("thead", {}, h("tr", {}, ...["verdict", "variable", "what it does", "where"].map((name) => h("th", { scope: "col" }, name)))), rows);
+}
+
+/**
+ * What the page shows when nothing is chosen.
+ * @param {Data} data
+ * @param {Finding[]} findings
+ */
+export function overview(data, findings) {
+  const counts = h("div", { class: "tiles" });
+  for (const [verdict, label] of Object.entries(VERDICTS)) {
+    const count = findings.filter((finding) => finding.verdict === verdict).length;
+    if (count) counts.append(h("a", { class: `tile ${verdict}`, href: `#verdict=${verdict}` }, h("b", {}, String(count)), h("span", {}, label)));
+  }
+  const doc = data.document;
+  const rows = h("dl", { class: "facts" });
+  /** @param {string} term @param {string} value */
+  const add = (term, value) => value && rows.append(h("div", {}, h("dt", {}, term), h("dd", {}, value)));
+  add("command", `duress ${doc.command}`);
+  add("program", shown(doc.target.join(" "), 500));
+  add("executions", (doc.interleavings ?? doc.runs ?? 0).toLocaleString("en"));
+  add("seed", String(doc.seed));
+  if (doc.complete !== undefined) add("complete", doc.complete ? "yes" : doc.bound ? `no: ${shown(doc.bound)}` : "no");
+  if (doc.suppressed) add("suppressed", String(doc.suppressed));
+  const incomplete = (doc.incomplete ?? []).map((line) => h("li", {}, shown(line)));
+  return h("article", { class: "overview" }, h("h2", {}, findings.length ? "Overview" : "Nothing was found"), counts, rows, findings.length ? summary(findings) : null,
+    incomplete.length ? section("Not controlled or not supported", "incomplete", h("ul", {}, ...incomplete)) : null,
+    findings.length ? h("p", { class: "hint" }, "Choose a finding to see its accesses, its interleaving and how to replay it.") : null);
+}
+

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The data of the page: a `duress/1` document, source lines, and lanes that are unpacked when they are wanted.
+
+/**
+ * @typedef {{function: string, file?: string, line?: number, column?: number, module?: string}} Frame
+ * @typedef {{file: string, line: number, column?: number, function: string, access: string, frees?: boolean,
+ *            size?: number, thread: number, thread_name?: string, locks?: string[], stack: Frame[]}} Site
+ * @typedef {{model: string, heuristic?: string, policy?: string, strategy?: string, fair?: boolean, failed: number,
+ *            runs: number, invalid?: number}} Rate
+ * @typedef {{failure?: string, text?: string, model?: string, heuristic?: string, strategy?: string, policy?: string,
+ *            read?: string, newest?: string, work?: number, rates?: Rate[],
+ *            counterfactual?: {failed: number, runs: number}, switches?: number, replaced_values?: number,
+ *            replayed?: number, replays?: number, interleaving?: string[]}} Evidence
+ * @typedef {{text?: string, diff?: string, kind?: string, passed?: number, interleavings?: number}} Fix
+ * @typedef {{id: string, variable: string, kind: string, sites: Site[], found_by: string[], count?: number,
+ *            confirmed?: boolean, verdict?: string, evidence?: Evidence, fix?: Fix, runs?: number, test?: string,
+ *            baseline?: boolean, threads?: {id: number, parent?: number, name?: string, stack: Frame[]}[],
+ *            block?: {kind: string, name?: string, size?: number, offset?: number, thread?: number, stack?: Frame[]}}} Race
+ * @typedef {{id: string, failure: string, text?: string, strategy?: string, model?: string, heuristic?: string,
+ *            switches?: number, found_at_run?: number, file?: string, line?: number, column?: number, stderr?: string,
+ *            stacks?: {thread: number, thread_name?: string, state?: string, operation?: string, object?: string,
+ *                      stack: Frame[]}[]}} Failure
+ * @typedef {{replay: string, token: string, rule?: string, headline?: number, lanes?: number, events?: number,
+ *            lack?: string}} Extra
+ * @typedef {{missing?: string, lines?: Record<string, string>}} Source
+ * @typedef {{command: string, version?: string, seed: number, target: string[], runs: number, seconds?: number,
+ *            complete?: boolean, bound?: string, interleavings?: number, incomplete?: string[], suppressed?: number,
+ *            advice?: Fix, races: Race[], failures: Failure[]}} Document
+ * @typedef {{document: Document, findings: Record<string, Extra>, sources: Record<string, Source>}} Data
+ *
+ * @typedef {object} Finding
+ * @property {string} id
+ * @property {string} verdict a key of VERDICTS
+ * @property {string} title
+ * @property {string} subject the variable, or the failure
+ * @property {string} place "file:line"
+ * @property {Race | null} race
+ * @property {Failure | null} failure
+ * @property {Extra} extra
+ * @property {string} text everything that a search looks at, in lower case
+ *
+ * @typedef {object} Lanes
+ * @property {{id: number, name: string}[]} threads
+ * @property {string[]} words
+ * @property {[string, number][]} places
+ * @property {number} skipped
+ * @property {string} note
+ * @property {number} count
+ * @property {number[]} thread -1: the whole program
+ * @property {number[]} operation
+ * @property {number[]} object
+ * @property {number[]} value
+ * @property {number[]} newest
+ * @property {number[]} place
+ * @property {number[]} how 0: as memory held it, 1: stale, 2: of the future
+ * @property {number[]} from distance to the event that stored the value; 0: not known
+ * @property {number[]} after distance to an event that happens before; 0: none
+ */
+
+/** The verdicts, the worst first, and what they are called. @type {Record<string, string>} */
+export const VERDICTS = {
+  destructive: "Destructive",
+  failure: "Failure",
+  slower: "Slower",
+  race: "Race",
+  "same-value": "Same value",
+  "no-harm-found": "No harm found",
+};
+
+/** @template T @param {T[] | undefined} list @returns {T[]} */
+function listed(list) {
+  return Array.isArray(list) ? list : [];
+}
+
+/** @returns {Data} */
+export function readData() {
+  const block = document.getElementById("data");
+  const data = JSON.parse(block?.textContent ?? "{}");
+  data.document.races = listed(data.document.races);
+  data.document.failures = listed(data.document.failures);
+  data.document.target = listed(data.document.target).map(String);
+  for (const race of data.document.races) {
+    race.sites = listed(race.sites).filter((site) => site && typeof site === "object");
+    race.found_by = listed(race.found_by);
+    for (const site of race.sites) site.stack = listed(site.stack);
+  }
+  return data;
+}
+
+/** @param {string | undefined} file @param {number | undefined} line */
+function placeText(file, line) {
+  return file ? `${file}${line ? ":" + line : ""}` : "";
+}
+
+/** @param {Race} race @param {Extra} extra @returns {Finding} */
+function raceFinding(race, extra) {
+  const verdict = race.verdict && race.verdict in VERDICTS ? race.verdict : "race";
+  const site = race.sites[extra.headline ?? 0] ?? race.sites[0];
+  const words = [race.id, race.variable, verdict, race.kind, race.test ?? "", race.evidence?.text ?? ""];
+  for (const one of race.sites) words.push(placeText(one.file, one.line), one.function, ...one.stack.map((f) => f.function));
+  return {
+    id: race.id, verdict, title: `Data race on ${race.variable}`, subject: race.variable,
+    place: placeText(site?.file, site?.line), race, failure: null, extra, text: words.join("\n").toLowerCase(),
+  };
+}
+
+/** @param {Failure} failure @param {Extra} extra @returns {Finding} */
+function failureFinding(failure, extra) {
+  const subject = failure.text || failure.failure;
+  const words = [failure.id, subject, failure.failure, failure.file ?? "", failure.strategy ?? ""];
+  for (const stack of listed(failure.stacks)) words.push(...listed(stack.stack).map((f) => f.function));
+  return {
+    id: failure.id, verdict: "failure", title: subject, subject, place: placeText(failure.file, failure.line),
+    race: null, failure, extra, text: words.join("\n").toLowerCase(),
+  };
+}
+
+/**
+ * Every finding, the worst first.
+ * @param {Data} data
+ * @returns {Finding[]}
+ */
+export function findingsOf(data) {
+  /** @param {string} id @returns {Extra} */
+  const extra = (id) => data.findings[id] ?? { replay: "", token: "" };
+  const all = data.document.races.map((race) => raceFinding(race, extra(race.id)));
+  all.push(...data.document.failures.map((failure) => failureFinding(failure, extra(failure.id))));
+  const order = Object.keys(VERDICTS);
+  return all.map((finding, index) => ({ finding, index }))
+    .sort((a, b) => order.indexOf(a.finding.verdict) - order.indexOf(b.finding.verdict) || a.index - b.index)
+    .map((entry) => entry.finding);
+}
+
+/** @type {Map<number, Promise<Lanes>>} */
+const unpacked = new Map();
+
+/** Until the page is read to its end, a block may still come. */
+function pageRead() {
+  if (document.readyState !== "loading") return Promise.resolve();
+  return new Promise((resolve) => document.addEventListener("DOMContentLoaded", resolve, { once: true }));
+}
+
+/** @param {number} index @returns {Promise<Lanes>} */
+async function unpack(index) {
+  await pageRead();
+  const packed = atob(document.getElementById(`lanes-${index}`)?.textContent ?? "");
+  const bytes = Uint8Array.from(packed, (c) => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+/** @param {number} index @returns {Promise<Lanes>} */
+export function lanesAt(index) {
+  let known = unpacked.get(index);
+  if (!known) {
+    known = unpack(index);
+    unpacked.set(index, known);
+    // Lanes of other findings can be made again; a page of 500 must not hold them all.
+    if (unpacked.size > 8) unpacked.delete(unpacked.keys().next().value ?? -1);
+  }
+  return known;
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lanes in a `duress/1` document, an object per event; and in a page, a column per field.
+#ifndef DURESS_REPORT_LANES_JSON_H_
+#define DURESS_REPORT_LANES_JSON_H_
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "finding/lanes.h"
+
+namespace duress::report {
+
+nlohmann::ordered_json lanes_json(const finding::Lanes& lanes);
+/// What makes no sense is left out.
+finding::Lanes read_lanes(const nlohmann::ordered_json& json);
+
+/// The same in few bytes, for src/report/html/model.js: columns compress well, and most arrows are short.
+std::string lanes_columns(const finding::Lanes& lanes);
+
+}  // namespace duress::report
+
+#endif  // DURESS_REPORT_LANES_JSON_H_

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Executions as Chrome's trace events, which ui.perfetto.dev and chrome://tracing open: a process per
+// finding, a track per thread, a slice per event, flows for the arrows.
+#ifndef DURESS_REPORT_PERFETTO_WRITER_H_
+#define DURESS_REPORT_PERFETTO_WRITER_H_
+
+#include <string>
+
+#include "report/document.h"
+
+namespace duress::report {
+
+/// A controlled execution has an order and no time: one microsecond is one step.
+std::string to_perfetto(const Document& document);
+
+}  // namespace duress::report
+
+#endif  // DURESS_REPORT_PERFETTO_WRITER_H_

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// SARIF 2.1.0, in the subset that GitHub's code scanning shows.
+#ifndef DURESS_REPORT_SARIF_WRITER_H_
+#define DURESS_REPORT_SARIF_WRITER_H_
+
+#include <string>
+
+#include "report/document.h"
+
+namespace duress::report {
+
+std::string to_sarif(const Document& document);
+
+/// `path` as a URI reference: relative if it is, else file:///...; what a URI cannot carry is escaped.
+std::string uri_of(const std::string& path);
+
+}  // namespace duress::report
+
+#endif  // DURESS_REPORT_SARIF_WRITER_H_

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the writers make of documents, hostile ones above all. That SARIF follows its schema, XML is
+// well-formed and pages work in a browser is tested in tests/report with the tools that know.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "report/html_writer.h"
+#include "report/junit_writer.h"
+#include "report/lanes_json.h"
+#include "report/perfetto_writer.h"
+#include "report/sarif_writer.h"
+#include "report/sources.h"
+
+namespace duress::report {
+namespace {
+
+constexpr const char* kRace = R"({"id":"R-12ab","variable":"x","kind":"write-read","found_by":["FastTrack"],
+  "verdict":"destructive","confirmed":true,
+  "evidence":{"failure":"exit:1","text":"exit code 1","model":"stale","read":"0","newest":"1","rates":[],
+              "counterfactual":{"failed":0,"runs":50},"replay":"D1.prog.AA"},
+  "sites":[{"file":"a b.cc","line":5,"column":3,"function":"f","access":"read","thread":1,"locks":[],
+            "stack":[{"function":"f","file":"a b.cc","line":5},{"function":"main","file":"a b.cc","line":9}]},
+           {"file":"/abs/b.cc","line":7,"column":1,"function":"g","access":"write","thread":2,"locks":["mu"],
+            "stack":[{"function":"g","file":"/abs/b.cc","line":7}]}]})";
+
+Document document(const std::string& races, const std::string& command = "classify") {
+  std::string error;
+  std::string text = R"({"schema":"duress/1","command":")" + command +
+                     R"(","seed":1,"target":["./a prog"],"runs":5,"races":[)" + races + "]}";
+  std::optional<Document> read = read_document(text, error);
+  EXPECT_TRUE(read) << error;
+  return *read;
+}
+
+finding::Lanes small_lanes() {
+  finding::Lanes lanes;
+  lanes.threads = {{1, "one"}, {2, ""}};
+  lanes.words = {"", "write", "read", "x", "1", "0", "failure", "exit code 1"};
+  lanes.places = {{}, {"a.cc", 5}, {"b.cc", 7}};
+  finding::LaneEvent write, read, end;
+  write.operation = 1, write.object = 3, write.value = 4, write.place = 1;
+  read.thread = 1, read.operation = 2, read.object = 3, read.value = 5, read.newest = 4, read.place = 2;
+  read.how = finding::LaneValue::kStale, read.after = 0;
+  end.thread = finding::LaneEvent::kEverybody, end.operation = 6, end.object = 7;
+  lanes.events = {write, read, end};
+  return lanes;
+}
+
+TEST(DocumentTest, WhatIsNoDocumentIsRefused) {
+  std::string error;
+  for (const char* text : {"", "{", "[]", "7", R"({"schema":"duress/2"})", R"({"schema":7})"}) {
+    EXPECT_FALSE(read_document(text, error)) << text;
+    EXPECT_EQ(error, "no document of --json");
+  }
+}
+
+TEST(DocumentTest, KeysOfOtherTypesCountAsNotThere) {
+  Document odd = document(R"(7, null, {"id":9}, {"id":"R-1","sites":"none","variable":[],"evidence":[1]},
+      {"id":"R-2","sites":[7,null],"evidence":{"rates":7,"replay":{}},"lanes":{"threads":[1],"events":[1,{"thread":"a"}]}})");
+  EXPECT_EQ(odd.json["races"].size(), 2u);
+  EXPECT_NO_THROW({
+    to_html(odd);
+    to_sarif(odd);
+    to_junit(odd);
+    to_perfetto(odd);
+    to_json(odd);
+  });
+}
+
+TEST(DocumentTest, LanesSurviveBeingWrittenAndRead) {
+  Document one = document(std::string(kRace) + "," + kRace);
+  one.json["races"][1]["id"] = "R-2";
+  one.lanes = {small_lanes()};
+  one.lanes_of = {{"R-12ab", 0}, {"R-2", 0}};
+  std::string error, text = to_json(one);
+  std::optional<Document> again = read_document(text, error);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->lanes.size(), 1u);  // shared, so written once
+  EXPECT_EQ(again->lanes_of, one.lanes_of);
+  EXPECT_EQ(lanes_json(again->lanes[0]), lanes_json(one.lanes[0]));
+}
+
+TEST(DocumentTest, ReplayLinesAreSafeForAShell) {
+  Document one = document(kRace);
+  one.replay_options = " --dir " + shell_word("my dir's");
+  EXPECT_EQ(replay_line(one, one.json["races"][0]), "duress replay R-12ab --dir 'my dir'\\''s'");
+  EXPECT_EQ(replay_token_line(one, one.json["races"][0]), "duress replay D1.prog.AA -- './a prog'");
+  EXPECT_EQ(shell_word("$(rm -rf ~)`x`\n"), "'$(rm -rf ~)`x`\n'");
+  EXPECT_EQ(shell_word(""), "''");
+}
+
+TEST(SarifTest, ARaceIsAResultAtItsWrite) {
+  Document one = document(kRace);
+  Json run = Json::parse(to_sarif(one))["runs"][0];
+  const Json& result = run["results"][0];
+  EXPECT_EQ(result["ruleId"], "race/destructive");
+  EXPECT_EQ(run["tool"]["driver"]["rules"][result["ruleIndex"].get<int>()]["id"], "race/destructive");
+  EXPECT_EQ(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "file:///abs/b.cc");
+  EXPECT_EQ(result["relatedLocations"][0]["physicalLocation"]["artifactLocation"]["uri"], "a%20b.cc");
+  EXPECT_EQ(result["partialFingerprints"]["duressId/v1"], "R-12ab");
+  // Without an execution the two stacks are the flow, outermost first.
+  const Json& flows = result["codeFlows"][0]["threadFlows"];
+  ASSERT_EQ(flows.size(), 2u);
+  EXPECT_EQ(flows[0]["locations"].size(), 2u);
+  EXPECT_EQ(flows[0]["locations"][1]["location"]["physicalLocation"]["region"]["startLine"], 5);
+}
+
+TEST(SarifTest, AnExecutionIsAFlowPerThread) {
+  Document one = document(kRace);
+  one.lanes = {small_lanes()};
+  one.lanes_of = {{"R-12ab", 0}};
+  Json flows = Json::parse(to_sarif(one))["runs"][0]["results"][0]["codeFlows"][0]["threadFlows"];
+  ASSERT_EQ(flows.size(), 2u);
+  EXPECT_EQ(flows[0]["id"], "T1");
+  EXPECT_EQ(flows[1]["locations"][0]["executionOrder"], 2);
+  EXPECT_EQ(flows[1]["locations"][0]["location"]["message"]["text"], "read x → 0 (stale, newest 1)");
+}
+
+TEST(SarifTest, RulesFollowTheVerdict) {
+  Document one = document(kRace);
+  Json race = one.json["races"][0];
+  race["verdict"] = "no-harm-found";
+  EXPECT_STREQ(rule_of(race), "race/confirmed");
+  race["confirmed"] = false;
+  EXPECT_STREQ(rule_of(race), "race/unconfirmed");
+  race["replay"] = "D1.x.y";  // verify has an execution that shows it
+  EXPECT_STREQ(rule_of(race), "race/confirmed");
+}
+
+TEST(SarifTest, UrisEscapeWhatTheyCannotCarry) {
+  EXPECT_EQ(uri_of("a b<>\"%.cc"), "a%20b%3C%3E%22%25.cc");
+  EXPECT_EQ(uri_of("/x/\xff.cc"), "file:///x/%FF.cc");
+  EXPECT_EQ(uri_of("C:x"), "C%3Ax");  // no scheme
+  EXPECT_EQ(uri_of(""), "unknown");
+}
+
+TEST(JunitTest, VerdictsDecide) {
+  Document one = document(kRace);
+  EXPECT_NE(to_junit(one).find("<failure type=\"race/destructive\""), std::string::npos);
+  one.json["races"][0]["verdict"] = "no-harm-found";
+  EXPECT_NE(to_junit(one).find("failures=\"0\""), std::string::npos);
+  one.json["races"][0].erase("verdict");
+  EXPECT_NE(to_junit(one).find("not judged"), std::string::npos);
+  one = document(kRace, "run");  // gives no verdicts, so its races are findings
+  one.json["races"][0].erase("verdict");
+  EXPECT_NE(to_junit(one).find("failures=\"1\""), std::string::npos);
+  EXPECT_NE(to_junit(document("")).find("tests=\"1\" failures=\"0\""), std::string::npos);
+}
+
+TEST(JunitTest, AnyBytesAreWellFormed) {
+  EXPECT_EQ(xml_text("<a href='x'>&\"</a>"), "&lt;a href=&apos;x&apos;&gt;&amp;&quot;&lt;/a&gt;");
+  EXPECT_EQ(xml_text("a\nb"), "a&#10;b");
+  EXPECT_EQ(xml_text("\x1b[31m\xff"), "\\x1b[31m\\xff");
+  EXPECT_EQ(xml_text("\xef\xbf\xbf"), "\xef\xbf\xbd");
+}
+
+TEST(PerfettoTest, SlicesAndFlows) {
+  Document one = document(kRace);
+  one.lanes = {small_lanes()};
+  one.lanes_of = {{"R-12ab", 0}};
+  Json events = Json::parse(to_perfetto(one))["traceEvents"];
+  std::map<std::string, int> phases;
+  for (const Json& event : events) ++phases[event["ph"].get<std::string>()];
+  EXPECT_EQ(phases["X"], 3);
+  EXPECT_EQ(phases["s"], 1);
+  EXPECT_EQ(phases["f"], 1);
+  EXPECT_EQ(phases["M"], 4);  // the process, two threads, the program
+}
+
+TEST(HtmlTest, NothingOfTheDataCanEndItsBlock) {
+  Document one = document(kRace);
+  one.json["races"][0]["variable"] = "</script><script>alert(1)</script><!--";
+  std::string page = to_html(one);
+  EXPECT_EQ(page.find("<script>alert"), std::string::npos);
+  EXPECT_EQ(page.find("<!--"), std::string::npos);
+  std::size_t blocks = 0;
+  for (std::size_t at = page.find("<script"); at != std::string::npos; at = page.find("<script", at + 1))
+    ++blocks;
+  EXPECT_EQ(blocks, 2u);  // data and script
+}
+
+TEST(HtmlTest, TheScriptIsOnePieceWithoutModules) {
+  std::string script = page_script();
+  for (const char* word :
+       {"\nimport ", "\nexport ", "</script", "innerHTML", "eval(", "http://", "https://"}) {
+    if (word == std::string("http://")) continue;  // the name of SVG
+    EXPECT_EQ(script.find(word), std::string::npos) << word;
+  }
+}
+
+TEST(HtmlTest, Base64) {
+  EXPECT_EQ(base64(""), "");
+  EXPECT_EQ(base64("a"), "YQ==");
+  EXPECT_EQ(base64("ab"), "YWI=");
+  EXPECT_EQ(base64("abc"), "YWJj");
+}
+
+TEST(SourcesTest, WhatCannotBeReadIsSaid) {
+  Document one = document(kRace);
+  one.folder = "/";
+  one.json["races"][0]["sites"][0]["file"] = "dev/zero";
+  Json sources = sources_of(one);
+  EXPECT_EQ(sources["dev/zero"]["missing"], "not a file");
+  EXPECT_EQ(sources["/abs/b.cc"]["missing"], "No such file or directory");
+}
+
+}  // namespace
+}  // namespace duress::report

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`duress report` as a user meets it: what is recorded, each form of it, wrong use, hostile names on the terminal.
+
+Runs on a program that speaks the protocol of targets (src/campaign/testing/fake_target.cc) and on documents made here. What needs a
+browser or npm is in pages.py.
+"""
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+import jsonschema
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import pages  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCHEMA = json.loads((ROOT / "docs/duress-1.schema.json").read_text())
+ARGS = None
+UNSAFE = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
+
+
+class DocumentsTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="duress-report-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def duress(self, *words, code=0):
+        done = subprocess.run([str(ARGS.build / "bin/duress"), *map(str, words)], cwd=self.folder, capture_output=True, stdin=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, code, (words, done.stdout[-2000:], done.stderr[-2000:]))
+        return done.stdout.decode(), done.stderr.decode()
+
+    def classify(self, *words):
+        self.duress("classify", "--runs", "12", *words, "--", ARGS.build / "tests/campaign_fake_target", "stale", code=66)
+
+    def one_line(self, result, *words):
+        self.assertEqual(result[0], "")
+        self.assertEqual(result[1].count("\n"), 1, result)
+        for word in ("duress: ", *words):
+            self.assertIn(word, result[1])
+
+    def test_wrong_use(self):
+        self.one_line(self.duress("report", code=125), ".duress", "--dir")
+        self.one_line(self.duress("report", "--from", "nowhere", code=2), "nowhere", "No such file")
+        self.one_line(self.duress("report", "--html", ".", code=2), "folder")
+        (self.folder / "text").write_text("no document")
+        self.one_line(self.duress("report", "--from", "text", "--html", "x.html", code=2), "text", "no document of --json")
+        self.assertFalse((self.folder / "x.html").exists())
+        self.one_line(self.duress("classify", "--sarif", ".", "--", "./x", code=2), "folder")
+
+    def test_a_damaged_record(self):
+        (self.folder / ".duress").mkdir()
+        (self.folder / ".duress/last.json").write_text('{"schema": "duress/1", "races": [')
+        self.one_line(self.duress("report", code=125), "last.json", "no document")
+
+    def test_what_classify_found(self):
+        self.classify("--html", "direct.html", "--sarif", "direct.sarif", "--junit", "direct.xml")
+        out, err = self.duress("report")
+        self.assertRegex(out, r"error: data race on 0x10 is DESTRUCTIVE \[R-[0-9a-f]{4}\]\n$")
+        self.duress("report", "--html", "a.html", "--sarif", "a.sarif", "--junit", "a.xml", "--perfetto", "a.perfetto", "--json", "a.json")
+        # The same, whether asked for at once or later.
+        for later, direct in (("a.html", "direct.html"), ("a.sarif", "direct.sarif"), ("a.xml", "direct.xml")):
+            self.assertEqual((self.folder / later).read_bytes(), (self.folder / direct).read_bytes())
+        document = json.loads((self.folder / "a.json").read_text())
+        jsonschema.validate(document, SCHEMA)
+        race = document["races"][0]
+        events = race["lanes"]["events"]
+        stale = [event for event in events if event.get("how") == "stale"]
+        self.assertEqual(len(stale), 1)
+        self.assertEqual((stale[0]["value"], stale[0]["newest"]), (race["evidence"]["read"], race["evidence"]["newest"]))
+        self.assertEqual(events[-1]["operation"], "failure")
+        # From the document, without the program.
+        self.duress("report", "--from", "a.json", "--no-replay", "--perfetto", "b.perfetto")
+        self.assertEqual((self.folder / "a.perfetto").read_bytes(), (self.folder / "b.perfetto").read_bytes())
+
+    def test_another_folder(self):
+        self.classify("--dir", "my dir")
+        self.duress("report", "--dir", "my dir", "--junit", "a.xml")
+        self.assertIn("duress replay R-", (self.folder / "a.xml").read_text())
+        self.assertIn("--dir &apos;my dir&apos;", (self.folder / "a.xml").read_text())
+
+    def test_a_program_that_is_gone(self):
+        self.classify("--json=a.json")
+        document = json.loads((self.folder / "a.json").read_text())
+        document["target"] = ["./gone"]
+        for race in document["races"]:
+            race["evidence"]["replay"] = race["evidence"]["replay"].replace("campaign_fake_target", "gone")
+        (self.folder / "gone.json").write_text(json.dumps(document))
+        self.duress("report", "--from", "gone.json", "--dir", "other", "--html", "gone.html")
+        self.assertIn("The interleaving is not there", (self.folder / "gone.html").read_text())
+
+    def test_hostile_names(self):
+        (self.folder / "in.json").write_text(json.dumps(pages.hostile_document()))
+        out, err = self.duress("report", "--from", "in.json")
+        self.assertEqual(len(out.splitlines()), 2 * len(pages.HOSTILE))
+        self.assertNotRegex(out.replace("\n", "") + err, UNSAFE)
+        self.duress("report", "--from", "in.json", "--no-replay", "--html", "a.html", "--sarif", "a.sarif", "--junit", "a.xml", "--perfetto", "a.perfetto",
+                    "--json", "a.json")
+        page = (self.folder / "a.html").read_text()
+        self.assertNotIn("<script>window", page)
+        self.assertNotIn("<img", page)
+        json.loads((self.folder / "a.sarif").read_text())
+        json.loads((self.folder / "a.perfetto").read_text())
+        jsonschema.validate(json.loads((self.folder / "a.json").read_text()), SCHEMA)
+        cases = list(xml.etree.ElementTree.parse(self.folder / "a.xml").iter("testcase"))
+        self.assertEqual(len(cases), 2 * len(pages.HOSTILE))
+        self.assertIn(pages.HOSTILE[0], cases[0].get("name"))
+
+    def test_bytes_that_are_no_text(self):
+        text = json.dumps(pages.hostile_document()).encode().replace(b"{{7*7}}", b"\xff\xfe\xc0\x80")
+        (self.folder / "in.json").write_bytes(text)
+        self.one_line(self.duress("report", "--from", "in.json", "--html", "a.html", code=2), "no document")
+
+    def test_sources(self):
+        document = {"schema": "duress/1", "command": "run", "seed": 1, "target": ["x"], "runs": 1, "folder": str(self.folder), "races": [
+            {"id": "R-1111", "variable": "v", "kind": "write-read", "found_by": [], "sites": [
+                {"file": name, "line": 2, "function": "f", "access": "write", "thread": 1, "stack": []} for name in ("there.cc", "gone.cc")]}]}
+        (self.folder / "there.cc").write_bytes(b"one\n\xfftwo </script> " + b"y" * (1 << 20) + b"\nthree\n")
+        (self.folder / "in.json").write_text(json.dumps(document))
+        self.duress("report", "--from", "in.json", "--html", "a.html")
+        page = (self.folder / "a.html").read_text()
+        self.assertLess(len(page), 200000)
+        data = json.loads(re.search(r'id="data">(.*?)</script>', page).group(1))
+        self.assertEqual(data["sources"]["gone.cc"], {"missing": "No such file or directory"})
+        self.assertTrue(data["sources"]["there.cc"]["lines"]["2"].startswith("\ufffdtwo </script> yyy"))
+        self.assertEqual(data["sources"]["there.cc"]["lines"]["3"], "three")
+
+
+def main():
+    global ARGS
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    ARGS, rest = parser.parse_known_args()
+    ARGS.build = ARGS.build.resolve()
+    unittest.main(argv=[sys.argv[0], *rest])
+
+
+if __name__ == "__main__":
+    main()

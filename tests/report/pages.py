@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Reports as others read them: pages in Chromium, SARIF against its published schema, XML with libxml2.
+
+Needs chromium and npm; what npm installs has exact versions (page/package.json) and goes into the build folder.
+`--screens DIR` only makes the pictures that docs/ shows.
+"""
+import argparse
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGE = ROOT / "tests/report/page"
+MOST_BYTES = 20 << 20
+ARGS = None
+
+
+def run(*words, cwd=None, env=None, code=0):
+    done = subprocess.run([str(word) for word in words], cwd=cwd, env=env, capture_output=True)
+    if code is not None and done.returncode != code:
+        raise AssertionError(f"{shlex.join(map(str, words))}: exit code {done.returncode}, not {code}\n"
+                             f"{done.stdout.decode(errors='replace')[-4000:]}\n{done.stderr.decode(errors='replace')[-4000:]}")
+    return done
+
+
+class Tools:
+    """What is needed beside the build: node's packages and a browser."""
+
+    def __init__(self, build):
+        self.folder = build / "tests/report-page"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.duress = build / "bin/duress"
+        self.compiler = build / "bin/duress-c++"
+        self.modules = self.folder / "node_modules"
+        wanted = (PAGE / "package.json").read_text()
+        stamp = self.modules / ".duress"
+        if not stamp.exists() or stamp.read_text() != wanted:
+            shutil.copy(PAGE / "package.json", self.folder)
+            done = run("npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock", cwd=self.folder, code=None)
+            if done.returncode:
+                sys.exit("npm cannot install what the tests of reports need (is its registry reachable?):\n" + done.stderr.decode()[-2000:])
+            stamp.write_text(wanted)
+        self.chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+        if not self.chromium:
+            sys.exit("chromium is not installed; tools/install.sh tools/packages-test.txt")
+        self.env = dict(os.environ, DURESS_NODE_MODULES=str(self.modules), DURESS_CHROMIUM=self.chromium)
+
+    def node(self, script, *words):
+        return json.loads(run("node", PAGE / script, *words, env=self.env).stdout or b"{}")
+
+    def demo(self):
+        """The folder in which the program of demo.sh was classified, made once."""
+        folder = self.folder / "demo"
+        if folder.exists():
+            shutil.rmtree(folder)
+        folder.mkdir()
+        source = folder / "double_checked_locking.cc"
+        shutil.copy(ROOT / "examples/jumble/double_checked_locking.cc", source)
+        run(self.compiler, "-g", "-O1", "-std=c++20", f"-I{ROOT}/examples/support", "-pthread", source.name, "-o", "point", cwd=folder)
+        run(self.duress, "classify", "--", "./point", cwd=folder, code=66)
+        return folder
+
+
+HOSTILE = ["<script>window.hacked=1</script>", "</script><script>window.hacked=2</script>", "'\"><img src=x onerror=window.hacked=3>",
+           "<!--", "]]>", "a\x00b\x1b[2J\x1b]0;owned\x07\r\n", "\u202egnp.exe\u2066", "\u2028\u2029", "javascript:window.hacked=4",
+           "${window.hacked=5}", "{{7*7}}", "\ud800 lone".encode("utf-8", "replace").decode(), "\uffff\ufffe", "&lt;b&gt;&amp;",
+           "[click](https://example.invalid)", "../../../../etc/passwd", "/dev/zero", "'; rm -rf ~; '", "x" * (1 << 20)]
+
+
+def hostile_document():
+    """A document in which every name is an attack."""
+    races, failures = [], []
+    for number, name in enumerate(HOSTILE):
+        frame = {"function": name, "file": name, "line": 3, "column": 1, "module": name}
+        site = {"file": name, "line": 3, "column": 1, "function": name, "access": "write", "thread": 1, "thread_name": name,
+                "locks": [name], "stack": [frame, {"function": name, "module": name}]}
+        lanes = {"threads": [{"id": 1, "name": name}, {"id": 2, "name": name}], "note": name,
+                 "events": [{"thread": 1, "operation": "write", "object": name, "value": name, "file": name, "line": 3},
+                            {"thread": 2, "operation": name, "object": name, "value": name, "newest": name, "how": "stale", "from": 0, "after": 0},
+                            {"operation": "failure", "object": name}]}
+        races.append({"id": f"R-{number:04x}", "variable": name, "kind": "write-read", "sites": [site, dict(site, access="read", thread=2)],
+                      "found_by": [name], "confirmed": True, "verdict": "destructive" if number % 2 else "no-harm-found", "test": name,
+                      "evidence": {"failure": "exit:1", "text": name, "model": "stale", "heuristic": name, "read": name, "newest": name,
+                                   "rates": [{"model": "stale", "heuristic": name, "failed": 1, "runs": 2}],
+                                   "counterfactual": {"failed": 0, "runs": 2}, "replay": "D1.x.A", "interleaving": [name]},
+                      "fix": {"kind": "lock", "text": name, "diff": f"--- {name}\n+++ {name}\n@@ -1 +1 @@\n-{name}\n+{name}\n"},
+                      "block": {"kind": "heap", "name": name, "stack": [frame]}, "threads": [{"id": 1, "name": name, "stack": [frame]}],
+                      **({"lanes": lanes} if number % 3 else {})})
+        failures.append({"id": f"F-{number:04x}", "failure": "exception:" + name, "text": name, "strategy": name, "replay": "D1.x.B",
+                         "stderr": name + "\n" + name, "file": name, "line": 3,
+                         "stacks": [{"thread": 1, "thread_name": name, "operation": name, "object": name, "stack": [frame]}]})
+    # The document's own text is limited to what JSON can carry; a byte that is no UTF-8 comes as itself.
+    return {"schema": "duress/1", "command": "classify", "version": HOSTILE[0], "seed": 1, "target": [HOSTILE[0], HOSTILE[2]], "runs": 2,
+            "folder": "/nowhere", "incomplete": HOSTILE[:6], "races": races, "failures": failures}
+
+
+class PagesTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.tools = Tools(ARGS.build)
+        cls.demo = cls.tools.demo()
+        cls.out = cls.tools.folder / "out"
+        cls.out.mkdir(exist_ok=True)
+
+    def report(self, *words, cwd=None):
+        return run(self.tools.duress, "report", *words, cwd=cwd or self.demo)
+
+    def hostile(self, *words):
+        path = self.out / "hostile.json"
+        text = json.dumps(hostile_document(), ensure_ascii=False).encode("utf-8", "surrogatepass")
+        path.write_bytes(text)
+        return self.report("--from", path, "--no-replay", *words)
+
+    def test_types(self):
+        """The modules of the page, with the types of their comments."""
+        config = json.loads((PAGE / "tsconfig.json").read_text())
+        config["include"] = [str(ROOT / "src/report/html/*.js")]
+        path = self.tools.folder / "tsconfig.json"
+        path.write_text(json.dumps(config))
+        run("node", self.tools.modules / "typescript/bin/tsc", "-p", path)
+
+    def test_demo(self):
+        page = self.out / "demo.html"
+        self.report("--html", page)
+        self.assertLess(page.stat().st_size, 1 << 20)
+        copied = self.tools.node("demo.mjs", page)["copied"]
+        self.assertRegex(copied, r"^duress replay R-[0-9a-f]+$")
+        # What the button copied is what shows the failure again.
+        env = dict(os.environ, PATH=f"{self.tools.duress.parent}:{os.environ['PATH']}")
+        done = run("sh", "-c", copied, cwd=self.demo, env=env, code=66)
+        self.assertIn("exit code 1", done.stderr.decode())
+
+    def test_500_races_of_10000_events(self):
+        page = self.out / "big.html"
+        run(ARGS.build / "tests/big_report", page)
+        size = page.stat().st_size
+        self.assertLess(size, MOST_BYTES)
+        times = self.tools.node("big.mjs", page)
+        print(f"500 races x 10,000 events: {size / 1e6:.1f} MB, first paint {times['paint']} ms, a race opened in {times['opened']} ms")
+
+    def test_hostile_names_in_a_page(self):
+        page = self.out / "hostile.html"
+        self.hostile("--html", page)
+        self.tools.node("hostile.mjs", page)
+
+    def test_sarif_follows_the_published_schema(self):
+        demo, hostile = self.out / "demo.sarif", self.out / "hostile.sarif"
+        self.report("--sarif", demo)
+        self.hostile("--sarif", hostile)
+        empty = self.out / "empty.json"
+        empty.write_text('{"schema": "duress/1", "command": "run", "seed": 1, "target": ["x"], "runs": 1, "races": []}')
+        self.report("--from", empty, "--sarif", self.out / "empty.sarif")
+        run("node", PAGE / "sarif.mjs", demo, hostile, self.out / "empty.sarif", env=self.tools.env)
+        results = json.loads(demo.read_text())["runs"][0]["results"]
+        self.assertEqual(sorted(result["ruleId"] for result in results), ["race/confirmed", "race/destructive", "race/destructive"])
+        for result in results:
+            flows = result["codeFlows"][0]["threadFlows"]
+            self.assertGreaterEqual(len(flows), 2)
+            self.assertEqual(len({flow["id"] for flow in flows}), len(flows))
+            self.assertTrue(all(flow["locations"] for flow in flows))
+            self.assertIn("duressId/v1", result["partialFingerprints"])
+            uri = result["locations"][0]["physicalLocation"]["artifactLocation"]
+            self.assertEqual(uri, {"uri": "double_checked_locking.cc", "uriBaseId": "%SRCROOT%"})
+        for text in strings_of(json.loads(hostile.read_text())):
+            self.assertNotRegex(text, "[\x00-\x09\x0b-\x1f\u202a-\u202e\u2066-\u2069]")
+
+    def test_a_schema_that_nothing_fails_is_no_test(self):
+        path = self.out / "broken.sarif"
+        path.write_text('{"version": "2.1.0", "runs": [{"results": 7}]}')
+        run("node", PAGE / "sarif.mjs", path, env=self.tools.env, code=1)
+
+    def test_junit_is_well_formed(self):
+        for name, make in (("demo.xml", self.report), ("hostile-junit.xml", self.hostile)):
+            path = self.out / name
+            make("--junit", path)
+            run("xmllint", "--nonet", "--noout", "--huge", path)
+        counted = run("xmllint", "--xpath", "count(//testcase)", self.out / "demo.xml").stdout.decode().strip()
+        failed = run("xmllint", "--xpath", "count(//testcase/failure[@type='race/destructive'])", self.out / "demo.xml").stdout.decode().strip()
+        self.assertEqual((counted, failed), ("3", "2"))
+
+    def test_perfetto(self):
+        path = self.out / "demo.perfetto.json"
+        self.report("--perfetto", path)
+        events = json.loads(path.read_text())["traceEvents"]
+        named = {(event["pid"], event["tid"]) for event in events if event["name"] == "thread_name"}
+        slices = [event for event in events if event["ph"] == "X"]
+        self.assertTrue(slices)
+        self.assertTrue(all((event["pid"], event["tid"]) in named for event in slices))
+        self.assertTrue(any(event["args"].get("how") == "stale" for event in slices))
+        starts = {event["id"] for event in events if event["ph"] == "s"}
+        self.assertTrue(starts)
+        self.assertEqual(starts, {event["id"] for event in events if event["ph"] == "f"})
+
+
+def strings_of(json_value):
+    if isinstance(json_value, str):
+        yield json_value
+    elif isinstance(json_value, dict):
+        for value in json_value.values():
+            yield from strings_of(value)
+    elif isinstance(json_value, list):
+        for value in json_value:
+            yield from strings_of(value)
+
+
+def main():
+    global ARGS
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--screens", type=pathlib.Path)
+    ARGS, rest = parser.parse_known_args()
+    ARGS.build = ARGS.build.resolve()
+    if ARGS.screens:
+        tools = Tools(ARGS.build)
+        demo = tools.demo()
+        run(tools.duress, "report", "--html", demo / "report.html", cwd=demo)
+        ARGS.screens.mkdir(exist_ok=True)
+        run("node", PAGE / "screens.mjs", demo / "report.html", ARGS.screens.resolve(), "point::x", env=tools.env)
+        return
+    unittest.main(argv=[sys.argv[0], *rest])
+
+
+if __name__ == "__main__":
+    main()

@@ -22,7 +22,9 @@
 #include "cli/catalog.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/gate.h"
 #include "cli/layout.h"
+#include "cli/listing.h"
 #include "report/json_writer.h"
 #include "report/path.h"
 #include "report/report.h"
@@ -42,6 +44,8 @@ struct ExploreOptions {
   campaign::SearchSetup setup;
   std::string points = "sync", backend = "fiber", time, run_timeout, dir = ".duress", color = "auto";
   std::string json;  // "-": stdout; "": none
+  std::string fail_on = "destructive", baseline;
+  Baseline known;
   std::int64_t seed = 1;
   std::string model = "sc", heuristic;
   bool quiet = false, verbose = false, no_minimise = false;
@@ -306,13 +310,19 @@ int execute(ExploreOptions& options) {
   if (options.json != "-" && !options.quiet) print_notes(options, result);
   if (options.json != "-") print_summary(options, result);
   if (!options.json.empty()) {
-    std::string error = campaign::write_document(options.json, document(options, result, *names));
+    std::string text = with_baseline(document(options, result, *names), options.known);
+    std::string error = campaign::write_document(options.json, text);
     if (!error.empty()) {
       say(error);
       return kExitToolFailed;
     }
   }
-  if (!result.found.empty() || !result.earlier.empty()) return kExitFindings;
+  for (const Found& found : result.found) {
+    if (fails(options.fail_on, options.known, {found.failure.id, true})) return kExitFindings;
+  }
+  for (const std::string& id : result.earlier) {
+    if (fails(options.fail_on, options.known, {id, true})) return kExitFindings;
+  }
   return result.out_of_time || result.interrupted ? kExitOutOfTime : kExitOk;
 }
 
@@ -420,6 +430,12 @@ int explore_command(const Arguments& arguments) {
       ->check(CLI::IsMember({"fiber", "thread"}));
   app.add_flag("--keep-going", setup.keep_going, "Go on after a failure, to find others");
   app.add_flag("--no-minimise,--no-minimize", options.no_minimise, "Show the failing run as it was found");
+  app.add_option("--baseline", options.baseline,
+                 "Document of an earlier --json; failures in it do not make the exit code 66");
+  app.add_option(
+         "--fail-on", options.fail_on,
+         "destructive (default: any failure), new-destructive, race or never: what makes the exit code 66")
+      ->check(CLI::IsMember(fail_on_names()));
   app.add_option("--json", options.json, "Write one JSON document: --json to stdout, --json=FILE to a file");
   app.add_option("--dir", options.dir, "Folder for findings and records; default .duress");
   app.add_flag("-q,--quiet", options.quiet, "Only the first line of each failure, and the summary");
@@ -442,6 +458,11 @@ int explore_command(const Arguments& arguments) {
   }
   if (options.target.empty() || options.target[0].empty())
     return wrong_use("explore", "no program given; put it and its arguments after --");
+  pass_on_listing(options.target);
+  if (!options.baseline.empty()) {
+    if (std::string error = options.known.load(options.baseline); !error.empty())
+      return wrong_use("explore", error);
+  }
   if (std::string error = check(options, runs->count() != 0); !error.empty())
     return wrong_use("explore", error);
   return execute(options);

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "campaign/files.h"
 #include "campaign/session.h"
@@ -35,11 +36,7 @@ constexpr const char* kPinsFile =
 file(GLOB _duress_pins "${CMAKE_CURRENT_LIST_DIR}/[RF]-*.sh")
 foreach(_duress_pin ${_duress_pins})
   get_filename_component(_duress_name "${_duress_pin}" NAME_WE)
-  if(DEFINED CMAKE_TESTDRIVER_BEFORE_TESTMAIN OR NOT DEFINED PROJECT_NAME)
-    add_test("duress.${_duress_name}" "${_duress_pin}")
-  else()
-    add_test(NAME "duress.${_duress_name}" COMMAND "${_duress_pin}")
-  endif()
+  add_test(NAME "duress.${_duress_name}" COMMAND "${_duress_pin}")
 endforeach()
 )";
 constexpr const char* kListsFile =
@@ -51,10 +48,8 @@ if(CMAKE_SOURCE_DIR STREQUAL CMAKE_CURRENT_SOURCE_DIR)
 endif()
 include("${CMAKE_CURRENT_LIST_DIR}/pins.cmake")
 )";
-// `ctest --test-dir DIR` needs no build folder.
-constexpr const char* kCtestFile = R"(# Made by `duress pin`, so that ctest can be started in this folder.
-include("${CMAKE_CURRENT_LIST_DIR}/pins.cmake")
-)";
+// `ctest --test-dir DIR` needs no build folder. While ctest reads this file, CMake's variables are not set.
+constexpr const char* kCtestHead = "# Made by `duress pin`, so that ctest can be started in this folder.\n";
 constexpr const char* kScript = R"(#!/bin/sh
 # Made by `duress pin`. {summary}
 # {expectation} PROG ARGS after -- run another program than the recorded one.
@@ -188,6 +183,22 @@ std::string make_script(const Pin& pin, const fs::path& folder) {
   return {};
 }
 
+/// Every pin of the folder, unless the file there is somebody else's.
+std::string list_for_ctest(const fs::path& folder) {
+  std::string path = (folder / "CTestTestfile.cmake").string();
+  if (std::optional<std::string> there = campaign::read_file(path); there && there->rfind(kCtestHead, 0) != 0)
+    return {};
+  std::set<std::string> ids;
+  std::error_code code;
+  for (fs::directory_iterator it(folder, code), end; !code && it != end; it.increment(code)) {
+    std::string id = it->path().stem().string();
+    if (it->path().extension() == ".sh" && campaign::is_failure_id(id)) ids.insert(id);
+  }
+  std::string text = kCtestHead;
+  for (const std::string& id : ids) text += fmt::format("add_test(\"duress.{}\" \"./{}.sh\")\n", id, id);
+  return campaign::write_file(path, text);
+}
+
 int make_pin(const PinOptions& options) {
   std::string error, dir = fs::absolute(options.dir).lexically_normal().string();
   std::optional<campaign::StoredFinding> finding = campaign::Store(dir).load(options.id, error);
@@ -214,18 +225,18 @@ int make_pin(const PinOptions& options) {
   folder = fs::canonical(folder, code);
   Pin pin{std::move(*finding), options.expect, options.runs};
   fs::path program = pin.finding.target[0];
-  if (program.has_parent_path()) {  // seen from the folder that it is started in
+  if (program
+          .has_parent_path()) {  // seen from the folder that it is started in; with a slash, or PATH is meant
     if (program.is_relative()) program = fs::path(pin.finding.folder) / program;
-    pin.finding.target[0] = seen_from(pin.finding.folder, program.string());
+    std::string seen = seen_from(pin.finding.folder, program.string());
+    pin.finding.target[0] = seen.find('/') == std::string::npos ? "./" + seen : seen;
   }
   error = write_pin(pin, folder);
   if (error.empty()) error = make_script(pin, folder);
   if (error.empty()) error = campaign::write_file((folder / "pins.cmake").string(), kPinsFile);
-  for (auto [name, text] :
-       {std::pair{"CMakeLists.txt", kListsFile}, std::pair{"CTestTestfile.cmake", kCtestFile}}) {
-    if (error.empty() && !fs::exists(folder / name))
-      error = campaign::write_file((folder / name).string(), text);
-  }
+  if (error.empty() && !fs::exists(folder / "CMakeLists.txt"))
+    error = campaign::write_file((folder / "CMakeLists.txt").string(), kListsFile);
+  if (error.empty()) error = list_for_ctest(folder);
   if (!error.empty()) {
     say(error);
     return kExitToolFailed;

@@ -72,9 +72,12 @@ u64 Classifier::fresh_runs() const {
 std::string Classifier::key() const {
   std::string text;
   for (const std::string& word : setup_.worker.target) text += word + '\2';
+  for (const std::string& variable : setup_.environment) text += variable + '\4';
   std::error_code ignored;
   for (const std::string& part :
-       {std::filesystem::current_path(ignored).string(), std::to_string(hash_of_file(setup_.binary)),
+       {setup_.worker.start_in.empty() ? std::filesystem::current_path(ignored).string()
+                                       : setup_.worker.start_in,
+        std::to_string(hash_of_file(setup_.binary)),
         setup_.worker.input.empty() ? std::string() : std::to_string(hash_of_file(setup_.worker.input)),
         std::to_string(setup_.worker.run_seconds), std::to_string(setup_.oracle.expect_exit),
         setup_.oracle.check,

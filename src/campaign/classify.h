@@ -20,8 +20,9 @@ namespace duress::campaign {
 struct ClassifySetup {
   WorkerOptions worker;
   OracleOptions oracle;
-  std::string dir;     // for the record
-  std::string binary;  // path of the program, for its content
+  std::string dir;                       // for the record
+  std::string binary;                    // path of the program, for its content
+  std::vector<std::string> environment;  // that was asked for; part of the campaign's name
   FindOptions find;
   std::vector<Attack> attacks;
   u64 seed = 1;

@@ -75,26 +75,16 @@ Json figures_json(const Figures& figures) {
 
 }  // namespace
 
-std::optional<std::set<std::string>> races_in(const std::string& document) {
-  try {
-    Json json = Json::parse(document);
-    if (json.at("schema") != "duress/1") return std::nullopt;
-    std::set<std::string> ids;
-    for (const Json& race : json.at("races")) ids.insert(race.at("id").get<std::string>());
-    return ids;
-  } catch (const Json::exception&) {
-    return std::nullopt;
-  }
-}
-
 std::string with_verdicts(const std::string& document, const ClassifyDocument& verdicts) {
   Json json = Json::parse(document);
   json["complete"] = verdicts.complete;
+  if (!verdicts.fails.empty()) json["fails"] = verdicts.fails;
   for (Json& race : json["races"]) {
     auto found = verdicts.races.find(race.value("id", ""));
     if (found == verdicts.races.end()) continue;
     const RaceVerdict& known = found->second;
     race["confirmed"] = known.confirmed;
+    if (!verdicts.test.empty()) race["test"] = verdicts.test;
     if (known.baseline) race["baseline"] = true;
     if (known.variable == nullptr) continue;
     race["runs"] = known.verdict.runs;

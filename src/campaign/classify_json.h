@@ -3,8 +3,6 @@
 #define DURESS_CAMPAIGN_CLASSIFY_JSON_H_
 
 #include <map>
-#include <optional>
-#include <set>
 #include <string>
 
 #include "campaign/verdict.h"
@@ -24,10 +22,9 @@ struct ClassifyDocument {
   std::map<std::string, RaceVerdict> races;  // by id
   bool complete = false;
   bool stats = false;
+  std::string test;   // the case that races are charged to; "": none
+  std::string fails;  // how the program fails in every run; "": it does not
 };
-
-/// Ids of the races in an earlier document; nothing if it is none.
-std::optional<std::set<std::string>> races_in(const std::string& document);
 
 /// The document of a report with a verdict and its evidence for each race.
 std::string with_verdicts(const std::string& document, const ClassifyDocument& verdicts);

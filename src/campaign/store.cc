@@ -45,12 +45,16 @@ Json to_json(const StoredFinding& finding) {
   json["id"] = finding.id;
   json["failure"] = finding.failure;
   json["text"] = finding.text;
-  json["identity"] = identity_text(finding.identity);
+  // One that was loaded has no more than the hash.
+  json["identity"] = finding.identity.empty() && !finding.failure_id.empty()
+                         ? finding.failure_id
+                         : identity_text(finding.identity);
   json["file"] = finding.file;
   json["line"] = finding.line;
   json["column"] = finding.column;
   json["target"] = finding.target;
   json["folder"] = finding.folder;
+  if (!finding.environment.empty()) json["environment"] = finding.environment;
   json["input"] = finding.input;
   json["token"] = finding.token;
   json["strategy"] = finding.strategy;
@@ -124,6 +128,7 @@ std::optional<StoredFinding> Store::load(const std::string& id, std::string& err
     finding.column = json.at("column");
     finding.target = json.at("target").get<std::vector<std::string>>();
     finding.folder = json.at("folder");
+    finding.environment = json.value("environment", std::vector<std::string>());
     finding.input = json.at("input");
     finding.token = json.at("token");
     finding.strategy = json.at("strategy");

@@ -23,9 +23,10 @@ struct StoredFinding {
   std::string file;        // where it happened, as shown; may be ""
   u32 line = 0, column = 0;
   std::vector<std::string> target;
-  std::string folder;  // it was run in
-  std::string input;   // file with its standard input; "": none
-  std::string token;   // or "@FILE"
+  std::string folder;                    // it was run in
+  std::vector<std::string> environment;  // NAME=VALUE that it was given beside ours
+  std::string input;                     // file with its standard input; "": none
+  std::string token;                     // or "@FILE"
   std::string strategy;
   u64 seed = 0;  // of the search
   u64 run = 0, switches = 0;

@@ -128,6 +128,7 @@ bool Worker::start_server() {
 
   TargetStart start;
   start.argv = options_.target;
+  start.folder = options_.start_in;
   start.input = options_.input;
   start.output = output_.get();
   start.errors = errors_.get();

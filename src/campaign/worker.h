@@ -19,8 +19,9 @@ namespace duress::campaign {
 
 struct WorkerOptions {
   std::vector<std::string> target;
-  std::string folder;  // its own; made and removed by the worker
-  std::string input;   // file for the target's standard input; "": /dev/null
+  std::string folder;    // its own; made and removed by the worker
+  std::string start_in;  // where the target starts; "": where we are
+  std::string input;     // file for the target's standard input; "": /dev/null
   std::string chain = "FastTrack";
   double run_seconds = 10;  // a run that takes longer is ended
 };

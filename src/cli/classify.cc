@@ -24,8 +24,10 @@
 #include "cli/commands.h"
 #include "cli/layout.h"
 #include "cli/report_files.h"
+#include "cli/tsan_output.h"
 #include "report/json_writer.h"
 #include "report/report.h"
+#include "report/tsan_writer.h"
 
 namespace duress::cli {
 namespace {
@@ -91,7 +93,8 @@ std::string save(const finding::Race& race, const Witness& witness, const Classi
   stored.column = witness.failure.place.column;
   stored.target = options.target;
   std::error_code ignored;
-  stored.folder = fs::current_path(ignored).string();
+  stored.folder = options.start_in.empty() ? fs::current_path(ignored).string() : options.start_in;
+  stored.environment = options.environment;
   stored.input = options.setup.worker.input;
   stored.token = campaign::make_token(witness.plan, witness.trail, options.target[0]);
   stored.strategy = campaign::strategy_name(witness.by.strategy);
@@ -185,7 +188,7 @@ class Session {
     found_ = classifier_.find();
     if (classifier_.problem().kind == Kind::kNone) {
       fill(suppressions);
-      if (found_ && report_.races.empty() && !all_.empty()) {
+      if (found_ && report_.races.empty() && !all_.empty() && !options_.allow_none) {
         screen_.clear();
         return say_nothing_matches(options_, all_);
       }
@@ -196,12 +199,10 @@ class Session {
       return give_up(worker_problem_text(options_.target[0], classifier_.problem()));
     collect();
     print();
+    if (std::string error = print_tsan(); !error.empty()) return give_up(error);
     if (std::string error = write(); !error.empty()) return give_up(error);
     if (!written_) return kExitToolFailed;
-    bool fails = options_.fail_on == "race"
-                     ? !fresh_.empty()
-                     : options_.fail_on != "never" && fresh_.count(VerdictKind::kDestructive) != 0;
-    if (fails) return kExitFindings;
+    if (fails_) return kExitFindings;
     return stop_asked || classifier_.out_of_time() ? kExitOutOfTime : kExitOk;
   }
 
@@ -234,6 +235,7 @@ class Session {
     if (found_ && !hopeless_) classifier_.judge();
     if (!found_ || !hopeless_) return;
     screen_.clear();
+    verdicts_.fails = races.failure.text;
     say(fmt::format(
         "{} already fails with sequentially consistent memory, in all {} runs: {}; races are not judged, "
         "duress explore -- {} shows the failure",
@@ -244,9 +246,10 @@ class Session {
   void collect() {
     verdicts_.complete = classifier_.complete();
     verdicts_.stats = options_.stats;
+    verdicts_.test = options_.test;
     for (const finding::Race& race : report_.races) {
       RaceVerdict& known = verdicts_.races[race.id];
-      known.baseline = options_.known.count(race.id) != 0;
+      known.baseline = options_.known.knows(race.id);
       auto found = classifier_.variables().find(race.variable);
       if (found != classifier_.variables().end() && !hopeless_) {
         const Variable& variable = found->second;
@@ -259,14 +262,28 @@ class Session {
         if (const Witness* witness = variable.witness()) known.token = save(race, *witness, options_);
       }
       by_kind_[known.verdict.kind].insert(race.variable);
-      if (!known.baseline) fresh_.insert(known.verdict.kind);
+      bool destructive = known.verdict.kind == VerdictKind::kDestructive;
+      fails_ = fails_ || fails(options_.fail_on, options_.known, {race.id, destructive});
     }
   }
 
+  /// In ThreadSanitizer's words. "" or what went wrong.
+  std::string print_tsan() {
+    if (options_.format != "tsan") return {};
+    std::map<std::string, std::string> words;
+    for (const auto& [id, known] : verdicts_.races) {
+      if (known.verdict.kind == VerdictKind::kOpen) continue;
+      std::string& word = words[id] = campaign::name_of(known.verdict.kind);
+      std::replace(word.begin(), word.end(), '-', ' ');
+    }
+    report_.root_pid = getpid();
+    return write_tsan(report::to_tsan(report_, words), options_.log_path, STDOUT_FILENO);
+  }
+
   void print() {
-    if (!text_) return;
+    if (!text_ || options_.format == "tsan") return;
     ClassifyStyle style{use_color(options_.color), options_.quiet, options_.verbose,
-                        options_.dir == ".duress" ? "" : " --dir " + options_.dir};
+                        options_.dir == ".duress" ? "" : " --dir " + options_.dir, options_.test};
     std::map<std::string, campaign::Figures> figures;
     std::map<std::string, std::string> shown_at;  // id of the race that showed a variable's witness
     for (const finding::Race& race : report_.races) {
@@ -299,8 +316,7 @@ class Session {
   std::vector<finding::Race> all_;  // those that --only does not want too
   campaign::ClassifyDocument verdicts_;
   std::map<VerdictKind, std::set<std::string>> by_kind_;
-  std::set<VerdictKind> fresh_;  // of races that are not in the baseline
-  bool found_ = false, hopeless_ = false, written_ = true;
+  bool found_ = false, hopeless_ = false, fails_ = false, written_ = true;
 };
 
 int execute(ClassifyOptions& options) {
@@ -319,6 +335,12 @@ int execute(ClassifyOptions& options) {
   setup.worker.folder = work.path();
   setup.worker.target = options.target;
   setup.worker.input = campaign::keep_input(work.path() + "/stdin");
+  setup.worker.start_in = options.start_in;
+  setup.environment = options.environment;
+  for (const std::string& variable : options.environment) {
+    std::size_t sign = variable.find('=');
+    setenv(variable.substr(0, sign).c_str(), variable.c_str() + sign + 1, 1);
+  }
   const std::string& program = options.target[0];
   setup.binary = program.find('/') == std::string::npos ? find_program(program) : program;
   catch_signals();

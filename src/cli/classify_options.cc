@@ -11,11 +11,11 @@
 #include <filesystem>
 #include <thread>
 
-#include "campaign/classify_json.h"
-#include "campaign/files.h"
 #include "campaign/session.h"
 #include "cli/catalog.h"
 #include "cli/command_line.h"
+#include "cli/listing.h"
+#include "cli/tsan_output.h"
 
 namespace duress::cli {
 namespace {
@@ -52,12 +52,18 @@ std::string check(ClassifyOptions& options) {
     if (access(setup.oracle.expected_output.c_str(), R_OK) != 0)
       return fmt::format("cannot read '{}': {}", setup.oracle.expected_output, std::strerror(errno));
   }
+  for (const std::string& variable : options.environment) {
+    if (variable.find('=') == std::string::npos || variable[0] == '=')
+      return fmt::format("--env takes NAME=VALUE, not '{}'", variable);
+  }
+  if (!options.start_in.empty()) {
+    options.start_in = fs::absolute(options.start_in).lexically_normal().string();
+    if (!fs::is_directory(options.start_in)) return fmt::format("'{}' is no folder", options.start_in);
+    std::string& program = options.target[0];  // as it is seen from there
+    if (program.find('/') != std::string::npos) program = (fs::path(options.start_in) / program).string();
+  }
   if (!options.baseline.empty()) {
-    std::optional<std::string> document = campaign::read_file(options.baseline);
-    if (!document) return fmt::format("cannot read '{}': {}", options.baseline, std::strerror(errno));
-    std::optional<std::set<std::string>> known_races = campaign::races_in(*document);
-    if (!known_races) return fmt::format("'{}' is no document of --json", options.baseline);
-    options.known = std::move(*known_races);
+    if (std::string error = options.known.load(options.baseline); !error.empty()) return error;
   }
   if (std::string error = options.files.check(); !error.empty()) return error;
   return campaign::check_document(options.json);
@@ -100,8 +106,18 @@ std::optional<int> read_classify_options(const Arguments& arguments, ClassifyOpt
   app.add_option("--baseline", options.baseline,
                  "Document of an earlier --json; races in it do not make the exit code 66");
   app.add_option("--fail-on", options.fail_on,
-                 "destructive (default), race or never: what makes the exit code 66")
-      ->check(CLI::IsMember({"destructive", "race", "never"}));
+                 "destructive (default), new-destructive (also a race of the baseline that was not so "
+                 "before), race or never: what makes the exit code 66")
+      ->check(CLI::IsMember(fail_on_names()));
+  app.add_option("--format", options.format,
+                 "text (default), or tsan: as ThreadSanitizer prints it, with the verdict; log_path=FILE in "
+                 "DURESS_OPTIONS or TSAN_OPTIONS sends it to FILE.PID")
+      ->check(CLI::IsMember({"text", "tsan"}));
+  app.add_option("--in", options.start_in, "Folder to start the program in; default: this one");
+  app.add_option("--env", options.environment, "NAME=VALUE in the program's environment; may be repeated")
+      ->allow_extra_args(false);
+  app.add_option("--test", options.test)->group("");            // duress test: the case that is charged
+  app.add_flag("--allow-none", options.allow_none)->group("");  // duress pin: --only may match nothing
   app.add_option("--json", options.json, "Write one JSON document: --json to stdout, --json=FILE to a file");
   options.files.add_to(app);
   app.add_option("--dir", options.dir, "Folder for findings and the record; default .duress");
@@ -135,6 +151,8 @@ std::optional<int> read_classify_options(const Arguments& arguments, ClassifyOpt
   }
   if (options.target.empty() || options.target[0].empty())
     return wrong_use("classify", "no program given; put it and its arguments after --");
+  pass_on_listing(options.target);
+  if (options.format == "tsan") options.log_path = take_log_path();
   setup.runs_given = runs->count() != 0;
   if (std::string error = check(options); !error.empty()) return wrong_use("classify", error);
   return std::nullopt;

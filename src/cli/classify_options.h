@@ -3,12 +3,12 @@
 #define DURESS_CLI_CLASSIFY_OPTIONS_H_
 
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "campaign/classify.h"
 #include "cli/commands.h"
+#include "cli/gate.h"
 #include "cli/report_files.h"
 
 namespace duress::cli {
@@ -19,10 +19,12 @@ struct ClassifyOptions {
   ReportFiles files;
   std::string json, dir = ".duress", color = "auto", fail_on = "destructive", time, run_timeout = "10s";
   std::string model, heuristic, only, baseline;
-  std::set<std::string> known;  // ids in the baseline
+  Baseline known;
   std::vector<std::string> suppressions;
+  std::string start_in, test, format = "text", log_path;
+  std::vector<std::string> environment;
   std::int64_t seed = 1;
-  bool quiet = false, verbose = false, stats = false;
+  bool quiet = false, verbose = false, stats = false, allow_none = false;
   std::vector<std::string> target;
 };
 

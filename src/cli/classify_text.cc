@@ -179,8 +179,9 @@ std::string race_text(const finding::Race& race, const campaign::RaceVerdict& kn
   if (place.file.empty()) where = base_name(race.exe) + ":";
   std::string text = colored(kBold, printable(where));
   text += " " + (destructive ? colored(kRed, "error:") : colored(kMagenta, "warning:"));
-  text += " " + colored(kBold, fmt::format("data race on {}{} [{}]{}", printable(race.variable),
+  text += " " + colored(kBold, fmt::format("data race on {}{} [{}]{}{}", printable(race.variable),
                                            verdict_words(known), race.id,
+                                           style.test.empty() ? "" : " in " + printable(style.test),
                                            known.baseline ? " (in the baseline)" : ""));
   text += "\n";
   if (style.quiet || (!destructive && !style.verbose)) return text;

@@ -14,6 +14,7 @@ namespace duress::cli {
 struct ClassifyStyle {
   bool color = false, quiet = false, verbose = false;
   std::string replay_options;  // what `duress replay` needs beside the id: " --dir D"
+  std::string test;            // the case that the race is charged to; "": none
 };
 
 /// Everything there is to say of one race. `shown_at`: id of a race of the same variable whose witness was

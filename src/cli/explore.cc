@@ -22,7 +22,9 @@
 #include "cli/catalog.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/gate.h"
 #include "cli/layout.h"
+#include "cli/listing.h"
 #include "cli/report_files.h"
 #include "report/json_writer.h"
 #include "report/path.h"
@@ -44,6 +46,8 @@ struct ExploreOptions {
   campaign::SearchSetup setup;
   std::string points = "sync", backend = "fiber", time, run_timeout, dir = ".duress", color = "auto";
   std::string json;  // "-": stdout; "": none
+  std::string fail_on = "destructive", baseline;
+  Baseline known;
   std::int64_t seed = 1;
   std::string model = "sc", heuristic;
   bool quiet = false, verbose = false, no_minimise = false;
@@ -307,7 +311,7 @@ int execute(ExploreOptions& options) {
 
   if (options.json != "-" && !options.quiet) print_notes(options, result);
   if (options.json != "-") print_summary(options, result);
-  std::string text = document(options, result, *names);
+  std::string text = with_baseline(document(options, result, *names), options.known);
   if (!options.json.empty()) {
     std::string error = campaign::write_document(options.json, text);
     if (!error.empty()) {
@@ -316,7 +320,12 @@ int execute(ExploreOptions& options) {
     }
   }
   if (!finish_with_reports(options.files, options.dir, text)) return kExitToolFailed;
-  if (!result.found.empty() || !result.earlier.empty()) return kExitFindings;
+  for (const Found& found : result.found) {
+    if (fails(options.fail_on, options.known, {found.failure.id, true})) return kExitFindings;
+  }
+  for (const std::string& id : result.earlier) {
+    if (fails(options.fail_on, options.known, {id, true})) return kExitFindings;
+  }
   return result.out_of_time || result.interrupted ? kExitOutOfTime : kExitOk;
 }
 
@@ -425,6 +434,12 @@ int explore_command(const Arguments& arguments) {
       ->check(CLI::IsMember({"fiber", "thread"}));
   app.add_flag("--keep-going", setup.keep_going, "Go on after a failure, to find others");
   app.add_flag("--no-minimise,--no-minimize", options.no_minimise, "Show the failing run as it was found");
+  app.add_option("--baseline", options.baseline,
+                 "Document of an earlier --json; failures in it do not make the exit code 66");
+  app.add_option(
+         "--fail-on", options.fail_on,
+         "destructive (default: any failure), new-destructive, race or never: what makes the exit code 66")
+      ->check(CLI::IsMember(fail_on_names()));
   app.add_option("--json", options.json, "Write one JSON document: --json to stdout, --json=FILE to a file");
   options.files.add_to(app);
   app.add_option("--dir", options.dir, "Folder for findings and records; default .duress");
@@ -448,6 +463,11 @@ int explore_command(const Arguments& arguments) {
   }
   if (options.target.empty() || options.target[0].empty())
     return wrong_use("explore", "no program given; put it and its arguments after --");
+  pass_on_listing(options.target);
+  if (!options.baseline.empty()) {
+    if (std::string error = options.known.load(options.baseline); !error.empty())
+      return wrong_use("explore", error);
+  }
   if (std::string error = check(options, runs->count() != 0); !error.empty())
     return wrong_use("explore", error);
   return execute(options);

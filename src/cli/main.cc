@@ -23,6 +23,8 @@ const std::vector<Command>& commands() {
        replay_command},
       {"classify", "classify [OPTIONS] -- PROG ARGS",
        "say of each race whether it is destructive, with a replay", classify_command},
+      {"test", "test BUILD_DIR [OPTIONS]", "classify for every CTest test of a build folder, case by case",
+       test_command},
       {"trace", "trace record|analyze|...", "record events of a program; run any analysis on them",
        trace_command},
       {"collide", "collide [OPTIONS] -- PROG ARGS | -p PID",
@@ -32,6 +34,7 @@ const std::vector<Command>& commands() {
       {"fix", "fix ID", "the change that fixes a race of verify, as a diff, or made", fix_command},
       {"report", "report [--html FILE] ...", "what the last campaign found, as HTML, SARIF, JUnit, Perfetto, JSON",
        report_command},
+      {"pin", "pin ID DIR", "make a regression test of a finding, for ctest", pin_command},
       {"list", "list [KIND]", "the names that options take: analyses, strategies, models, heuristics",
        list_command},
       {"doctor", "doctor", "what works on this machine, and the command that fixes what does not",
@@ -45,7 +48,11 @@ namespace {
 
 void print_help() {
   fmt::print("duress finds data races in C and C++ programs.\n\nUsage: duress COMMAND ...\n\n");
-  for (const Command& command : commands()) fmt::print("  {:<31} {}\n", command.synopsis, command.summary);
+  for (const Command& command : commands()) {
+    bool wide = std::strlen(command.synopsis) > 30;
+    fmt::print("  {:<30}{}  {}\n", command.synopsis, wide ? "\n" + std::string(32, ' ') : "",
+               command.summary);
+  }
   fmt::print(
       "\n  duress COMMAND --help           all options of a command\n"
       "  duress --version                the version\n\n"

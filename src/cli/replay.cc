@@ -78,6 +78,11 @@ std::string resolve(ReplayOptions& options) {
     options.expected = finding->id.rfind("R-", 0) == 0 ? finding->failure_id : finding->id;
     options.oracle = finding->oracle;
     options.input = finding->input;
+    for (const std::string& variable : finding->environment) {
+      std::size_t sign = variable.find('=');
+      setenv(variable.substr(0, sign).c_str(), variable.c_str() + (sign == std::string::npos ? 0 : sign + 1),
+             1);
+    }
     if (options.target.empty()) {
       options.target = finding->target;
       std::error_code ignored;

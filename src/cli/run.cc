@@ -28,14 +28,18 @@
 #include "cli/catalog.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/gate.h"
 #include "cli/launch.h"
 #include "cli/layout.h"
+#include "cli/listing.h"
 #include "cli/report_files.h"
+#include "cli/tsan_output.h"
 #include "finding/log_reader.h"
 #include "report/json_writer.h"
 #include "report/report.h"
 #include "report/site_table.h"
 #include "report/text_writer.h"
+#include "report/tsan_writer.h"
 
 namespace duress::cli {
 namespace {
@@ -49,7 +53,9 @@ struct RunOptions {
   std::string json;                // "-": stdout; "": none
   std::string print_suppressions;  // likewise
   std::vector<std::string> suppressions;
-  std::string fail_on = "race";
+  std::string fail_on = "race", baseline, format = "text";
+  Baseline known;
+  std::string log_path;  // of --format tsan
   std::int64_t seed = 1;
   std::string dir = ".duress";
   std::string volatile_order;
@@ -229,6 +235,15 @@ int explain_silence(const std::string& program, const LaunchResult& result) {
   return kExitToolFailed;
 }
 
+/// Which of the races the baseline has.
+void say_known(const report::Report& report, const RunOptions& options) {
+  std::vector<std::string> ids;
+  for (const finding::Race& race : report.races) {
+    if (options.known.knows(race.id)) ids.push_back(race.id);
+  }
+  if (!ids.empty() && !options.quiet) say(fmt::format("in the baseline: {}", fmt::join(ids, ", ")));
+}
+
 int execute(const RunOptions& options) {
   report::Suppressions suppressions;
   for (const std::string& file : options.suppressions) {
@@ -303,9 +318,18 @@ int execute(const RunOptions& options) {
   style.stats = options.stats;
   bool delivered = true;
   // With the document on stdout the text would only say it twice.
-  if (options.json != "-") write_all(STDERR_FILENO, report::to_text(report, style));
-  std::string document = report::to_json(report);
-  if (!options.json.empty()) delivered = deliver(options.json, document);
+  if (options.format == "tsan") {
+    if (std::string problem = write_tsan(report::to_tsan(report, {}), options.log_path, STDERR_FILENO);
+        !problem.empty()) {
+      say(problem);
+      delivered = false;
+    }
+  } else if (options.json != "-") {
+    write_all(STDERR_FILENO, report::to_text(report, style));
+    say_known(report, options);
+  }
+  std::string document = with_baseline(report::to_json(report), options.known);
+  if (!options.json.empty()) delivered = deliver(options.json, document) && delivered;
   delivered = finish_with_reports(options.files, options.dir, document) && delivered;
   if (!options.print_suppressions.empty()) {
     delivered = deliver(options.print_suppressions, report::to_suppressions(report)) && delivered;
@@ -332,7 +356,9 @@ int execute(const RunOptions& options) {
   }
   if (!delivered) return kExitToolFailed;
   if (!stuck.empty() && options.fail_on != "never") return kExitFindings;
-  if (options.fail_on == "race" && !report.races.empty()) return kExitFindings;
+  for (const finding::Race& race : report.races) {
+    if (fails(options.fail_on, options.known, {race.id, false})) return kExitFindings;
+  }
   return result.exit_code();
 }
 
@@ -361,8 +387,15 @@ int run_command(const Arguments& arguments) {
   app.add_option("--print-suppressions", options.print_suppressions,
                  "Write lines that would hide what was found, to stdout or =FILE");
   app.add_option("--fail-on", options.fail_on,
-                 "destructive, race (default) or never: what makes the exit code 66")
-      ->check(CLI::IsMember({"destructive", "race", "never"}));
+                 "race (default) or never: what makes the exit code 66; destructive and new-destructive are "
+                 "for duress classify, one run gives no verdict")
+      ->check(CLI::IsMember(fail_on_names()));
+  app.add_option("--baseline", options.baseline,
+                 "Document of an earlier --json; races in it do not make the exit code 66");
+  app.add_option("--format", options.format,
+                 "text (default), or tsan: as ThreadSanitizer prints it; log_path=FILE in DURESS_OPTIONS or "
+                 "TSAN_OPTIONS sends it to FILE.PID")
+      ->check(CLI::IsMember({"text", "tsan"}));
   app.add_option("--seed", options.seed, "Where everything random comes from; default 1");
   options.files.add_to(app);
   app.add_option("--dir", options.dir, "Folder for logs and records; default .duress");
@@ -400,6 +433,12 @@ int run_command(const Arguments& arguments) {
   if (options.target.empty() || options.target[0].empty()) {
     return wrong_use("run", "no program given; put it and its arguments after --");
   }
+  pass_on_listing(options.target);
+  if (!options.baseline.empty()) {
+    if (std::string error = options.known.load(options.baseline); !error.empty())
+      return wrong_use("run", error);
+  }
+  if (options.format == "tsan") options.log_path = take_log_path();
   if (options.controlled && options.free)
     return wrong_use("run", "--free and --controlled exclude each other");
   if (std::string error = check_chain(options.chain); !error.empty()) return wrong_use("run", error);

@@ -18,6 +18,7 @@
 #include "campaign/token_text.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/gate.h"
 #include "cli/report_files.h"
 #include "report/json_writer.h"
 #include "report/report.h"
@@ -34,10 +35,11 @@ struct VerifyOptions {
   ReportFiles files;
   campaign::VerifySetup setup;
   std::string json, dir = ".duress", color = "auto", time, run_timeout = "10s", model = "sc",
-                    fail_on = "race", order = "run-on";
+                    fail_on = "race", baseline, order = "run-on";
   std::int64_t seed = 1;
   bool quiet = false, verbose = false, no_advice = false;
   std::vector<std::string> target;
+  Baseline known;
 };
 
 std::string number_text(u64 n) {
@@ -197,7 +199,8 @@ int execute(VerifyOptions& options) {
     if (advice) print_advice(*advice, report, options);
     print_summary(result, report, options);
   }
-  std::string document = campaign::with_verification(report::to_json(report), result, advice, *names);
+  std::string document =
+      with_baseline(campaign::with_verification(report::to_json(report), result, advice, *names), options.known);
   if (!options.json.empty()) {
     if (std::string error = campaign::write_document(options.json, document); !error.empty()) {
       say(error);
@@ -209,8 +212,12 @@ int execute(VerifyOptions& options) {
     if (const campaign::RacyExecution* racy = shown_by(race, result)) replays[race.id] = racy->token;
   }
   if (!finish_with_reports(options.files, options.dir, document, replays)) return kExitToolFailed;
-  bool findings = !result.found.empty() || !report.races.empty();
-  if (findings && options.fail_on != "never") return kExitFindings;
+  for (const finding::Race& race : report.races) {
+    if (fails(options.fail_on, options.known, {race.id, false})) return kExitFindings;
+  }
+  for (const campaign::Found& found : result.found) {
+    if (fails(options.fail_on, options.known, {found.failure.id, true})) return kExitFindings;
+  }
   return result.out_of_time || result.interrupted ? kExitOutOfTime : kExitOk;
 }
 
@@ -245,8 +252,13 @@ int verify_command(const Arguments& arguments) {
   app.add_option("--expect-output", setup.oracle.expected_output, "File with the only right output");
   app.add_option("--expect-exit", setup.oracle.expect_exit, "The right exit code; default 0");
   app.add_option("--run-timeout", options.run_timeout, "How long one run may take; default 10s");
-  app.add_option("--fail-on", options.fail_on, "race (default) or never: what makes the exit code 66")
-      ->check(CLI::IsMember({"race", "destructive", "never"}));
+  app.add_option(
+         "--fail-on", options.fail_on,
+         "race (default), destructive or new-destructive (failures, not races alone), never: what makes "
+         "the exit code 66")
+      ->check(CLI::IsMember(fail_on_names()));
+  app.add_option("--baseline", options.baseline,
+                 "Document of an earlier --json; what is in it does not make the exit code 66");
   app.add_flag("--no-advice", options.no_advice, "Do not look for a change that fixes the races");
   app.add_option("--json", options.json, "Write one JSON document: --json to stdout, --json=FILE to a file");
   options.files.add_to(app);
@@ -270,6 +282,10 @@ int verify_command(const Arguments& arguments) {
   }
   if (options.target.empty() || options.target[0].empty())
     return wrong_use("verify", "no program given; put it and its arguments after --");
+  if (!options.baseline.empty()) {
+    if (std::string error = options.known.load(options.baseline); !error.empty())
+      return wrong_use("verify", error);
+  }
   std::optional<double> run_seconds = campaign::parse_time(options.run_timeout);
   if (!run_seconds || *run_seconds == 0)
     return wrong_use("verify", fmt::format("'{}' is no time; write 30s, 5m or 2h", options.run_timeout));

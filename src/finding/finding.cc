@@ -8,7 +8,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <string_view>
 #include <tuple>
+
+#include "finding/stable_name.h"
 
 namespace duress::finding {
 namespace {
@@ -75,14 +78,34 @@ std::string group_key(const Race& race) {
   return race.variable_key + '\0' + joined_sorted(parts[0], parts[1]);
 }
 
+std::string stable_name(const std::string& function) {
+  // clang's `main::$_0::operator()`, LLVM's demangler's `'lambda0'(int)`, GCC's `{lambda(int)#1}`
+  static constexpr std::string_view kMarks[] = {"$_", "'lambda", ")#", "{unnamed type#"};
+  std::string text;
+  for (std::size_t at = 0; at < function.size();) {
+    std::size_t length = 0;
+    for (std::string_view mark : kMarks) {
+      if (function.compare(at, mark.size(), mark) == 0) length = mark.size();
+    }
+    if (length == 0) {
+      text += function[at++];
+      continue;
+    }
+    text.append(function, at, length);
+    for (at += length; at < function.size() && function[at] >= '0' && function[at] <= '9';) ++at;
+  }
+  return text;
+}
+
 std::string identity(const Race& race) {
   std::array<std::string, 2> parts;
   for (std::size_t i = 0; i < 2; ++i) {
     Frame site = race.sites[i].site();
     const std::string& place = site.file.empty() ? site.module : site.file;
-    parts[i] = base_name(place) + '\1' + site.function + '\1' + access_name(race.sites[i].access);
+    parts[i] =
+        base_name(place) + '\1' + stable_name(site.function) + '\1' + access_name(race.sites[i].access);
   }
-  return race.variable_key + '\0' + joined_sorted(parts[0], parts[1]);
+  return stable_name(race.variable_key) + '\0' + joined_sorted(parts[0], parts[1]);
 }
 
 void assign_ids(std::vector<Race>& races) {

@@ -7,6 +7,8 @@
 
 #include <set>
 
+#include "finding/stable_name.h"
+
 namespace duress::finding {
 namespace {
 
@@ -80,6 +82,17 @@ TEST(Finding, ClashingShortIdsAreLengthened) {
   }
   EXPECT_EQ(ids.size(), races.size());
   EXPECT_GT(lengthened, 0u);
+}
+
+TEST(Finding, NumbersOfLambdasDoNotEnterIds) {
+  EXPECT_EQ(stable_name("main::$_12::operator()"), "main::$_::operator()");
+  EXPECT_EQ(stable_name("f(int)::'lambda3'(int)::operator()"), "f(int)::'lambda'(int)::operator()");
+  EXPECT_EQ(stable_name("f::{lambda(int)#2}::operator()"), "f::{lambda(int)#}::operator()");
+  EXPECT_EQ(stable_name("Cache2::get"), "Cache2::get");
+  EXPECT_EQ(stable_name(""), "");
+  AccessReport reader = access(Access::kRead, "/p/src/point.cc", 9, "main::$_1::operator()");
+  AccessReport moved = access(Access::kRead, "/p/src/point.cc", 19, "main::$_4::operator()");
+  EXPECT_EQ(id_of(race(kWriter, reader)), id_of(race(kWriter, moved)));
 }
 
 TEST(Finding, KindIsPreviousThenCurrent) {

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/child.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+#include "campaign/files.h"
+
+namespace duress::cli {
+namespace {
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> list;
+  for (const std::string& text : texts) list.push_back(const_cast<char*>(text.c_str()));
+  list.push_back(nullptr);
+  return list;
+}
+
+std::vector<std::string> environment_of(const ChildStart& start) {
+  std::vector<std::string> all = start.environment, names = start.unset;
+  for (const std::string& variable : start.environment)
+    names.push_back(variable.substr(0, variable.find('=')));
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    bool ours = true;
+    for (const std::string& name : names)
+      ours = ours && !(std::strncmp(*entry, name.c_str(), name.size()) == 0 && (*entry)[name.size()] == '=');
+    if (ours) all.emplace_back(*entry);
+  }
+  return all;
+}
+
+}  // namespace
+
+pid_t start_child(const ChildStart& start) {
+  std::vector<std::string> variables = environment_of(start);
+  std::vector<char*> argv = pointers(start.argv), envp = pointers(variables);
+  int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
+  campaign::Descriptor input(
+      open(start.input.empty() ? "/dev/null" : start.input.c_str(), O_RDONLY | O_CLOEXEC));
+  campaign::Descriptor output(start.output.empty() ? dup(STDOUT_FILENO)
+                                                   : open(start.output.c_str(), flags, 0666));
+  int errors_fd = start.output.empty()   ? dup(STDERR_FILENO)
+                  : start.errors.empty() ? dup(output.get())
+                                         : open(start.errors.c_str(), flags, 0666);
+  campaign::Descriptor errors(errors_fd);
+  int report[2];
+  if (!input || !output || !errors || pipe2(report, O_CLOEXEC) != 0) return -1;
+  campaign::Descriptor reader(report[0]), writer(report[1]);
+  pid_t parent = getpid(), pid = fork();
+  if (pid == 0) {
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) _exit(127);
+    dup2(input.get(), STDIN_FILENO);
+    dup2(output.get(), STDOUT_FILENO);
+    dup2(errors.get(), STDERR_FILENO);
+    if (start.folder.empty() || chdir(start.folder.c_str()) == 0) execvpe(argv[0], argv.data(), envp.data());
+    int error = errno;
+    ssize_t ignored = write(report[1], &error, sizeof error);
+    (void)ignored;
+    _exit(127);
+  }
+  if (pid < 0) return -1;
+  writer.reset();
+  int error = 0;
+  ssize_t got;
+  do got = read(reader.get(), &error, sizeof error);
+  while (got < 0 && errno == EINTR);
+  if (got != sizeof error) return pid;
+  child_code(pid, true);
+  errno = error;
+  return -1;
+}
+
+int child_code(pid_t pid, bool wait) {
+  int status = 0;
+  pid_t done;
+  do done = waitpid(pid, &status, wait ? 0 : WNOHANG);
+  while (done < 0 && errno == EINTR);
+  if (done != pid) return -1;
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+ChildOutput run_child(ChildStart start, double seconds) {
+  campaign::Descriptor output(memfd_create("output", MFD_CLOEXEC)),
+      errors(memfd_create("errors", MFD_CLOEXEC));
+  auto path = [](const campaign::Descriptor& file) {
+    return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(file.get());
+  };
+  start.output = path(output);
+  start.errors = path(errors);
+  ChildOutput result;
+  pid_t pid = start_child(start);
+  if (pid < 0) return result;
+  auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  while ((result.code = child_code(pid, false)) < 0) {
+    if (std::chrono::steady_clock::now() > end) {
+      kill(-pid, SIGKILL);
+      child_code(pid, true);
+      result.code = 124;
+      break;
+    }
+    usleep(2000);
+  }
+  result.output = campaign::read_file(path(output)).value_or("");
+  result.errors = campaign::read_file(path(errors)).value_or("");
+  return result;
+}
+
+}  // namespace duress::cli

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Programs that we start for ourselves, several at a time: their output goes to files, and they end with us.
+#ifndef DURESS_CLI_CHILD_H_
+#define DURESS_CLI_CHILD_H_
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace duress::cli {
+
+struct ChildStart {
+  std::vector<std::string> argv;
+  std::string folder;                    // to start it in; "": ours
+  std::vector<std::string> environment;  // NAME=VALUE beside ours
+  std::vector<std::string> unset;        // names that it does not get
+  std::string input;                     // file; "": /dev/null
+  std::string output, errors;            // files; output "": ours, errors "": with the output
+};
+
+/// Starts it in a process group of its own, so that a Ctrl-C is for us to pass on. -1: errno says why.
+pid_t start_child(const ChildStart& start);
+
+/// Waits for it: its exit code, or 128 + signal. With `wait` false -1 if it still runs.
+int child_code(pid_t pid, bool wait);
+
+/// Runs it to its end, at most `seconds`. Code -1: it could not be started; 124: it was ended.
+struct ChildOutput {
+  int code = -1;
+  std::string output, errors;
+};
+ChildOutput run_child(ChildStart start, double seconds);
+
+}  // namespace duress::cli
+
+#endif  // DURESS_CLI_CHILD_H_

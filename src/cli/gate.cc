@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/gate.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "campaign/files.h"
+
+namespace duress::cli {
+
+std::string Baseline::load(const std::string& path) {
+  errno = 0;
+  std::optional<std::string> text = campaign::read_file(path);
+  if (!text) return fmt::format("cannot read '{}': {}", path, std::strerror(errno != 0 ? errno : EIO));
+  std::string wrong = fmt::format("'{}' is no document of --json", path);
+  try {
+    nlohmann::json json = nlohmann::json::parse(*text);
+    if (json.at("schema") != "duress/1") return wrong;
+    for (const nlohmann::json& race : json.at("races"))
+      verdicts_[race.at("id").get<std::string>()] = race.value("verdict", "");
+    if (json.contains("failures")) {
+      for (const nlohmann::json& failure : json.at("failures"))
+        verdicts_[failure.at("id").get<std::string>()] = "destructive";
+    }
+  } catch (const nlohmann::json::exception&) {
+    return wrong;
+  }
+  return {};
+}
+
+const std::string* Baseline::find(const std::string& id) const {
+  if (auto exact = verdicts_.find(id); exact != verdicts_.end()) return &exact->second;
+  for (const auto& [known, verdict] : verdicts_) {
+    if (known.rfind(id, 0) == 0 || id.rfind(known, 0) == 0) return &verdict;
+  }
+  return nullptr;
+}
+
+bool Baseline::knows_as_destructive(const std::string& id) const {
+  const std::string* verdict = find(id);
+  return verdict != nullptr && (verdict->empty() || *verdict == "destructive");
+}
+
+const std::vector<std::string>& fail_on_names() {
+  static const std::vector<std::string> names{"destructive", "new-destructive", "race", "never"};
+  return names;
+}
+
+bool fails(const std::string& fail_on, const Baseline& baseline, const Gated& finding) {
+  if (fail_on == "never") return false;
+  if (fail_on == "new-destructive") return finding.destructive && !baseline.knows_as_destructive(finding.id);
+  if (baseline.knows(finding.id)) return false;
+  return fail_on == "race" || finding.destructive;
+}
+
+std::string with_baseline(const std::string& document, const Baseline& baseline) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::parse(document);
+  bool any = false;
+  for (const char* list : {"races", "failures"}) {
+    if (!json.contains(list)) continue;
+    for (nlohmann::ordered_json& finding : json[list]) {
+      if (!baseline.knows(finding.value("id", ""))) continue;
+      finding["baseline"] = any = true;
+    }
+  }
+  return any ? json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n" : document;
+}
+
+}  // namespace duress::cli

@@ -20,8 +20,9 @@ namespace duress::campaign {
 struct ClassifySetup {
   WorkerOptions worker;
   OracleOptions oracle;
-  std::string dir;     // for the record
-  std::string binary;  // path of the program, for its content
+  std::string dir;         // for the record
+  std::string record_dir;  // "": dir
+  std::string binary;      // path of the program, for its content
   FindOptions find;
   std::vector<Attack> attacks;
   u64 seed = 1;

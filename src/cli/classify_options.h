@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "campaign/classify.h"
+#include "cli/cluster_session.h"
 #include "cli/commands.h"
 
 namespace duress::cli {
@@ -15,6 +16,7 @@ namespace duress::cli {
 /// What was typed, and what is meant by it.
 struct ClassifyOptions {
   campaign::ClassifySetup setup;
+  ClusterOptions cluster;
   std::string json, dir = ".duress", color = "auto", fail_on = "destructive", time, run_timeout = "10s";
   std::string model, heuristic, only, baseline;
   std::set<std::string> known;  // ids in the baseline

@@ -26,8 +26,9 @@ DIRECT = {
     "pass": [],
     "collide": ["base", "finding"],
     "campaign": ["finding", "trail", "exhaustive"],
+    "cluster": ["campaign"],
     "report": ["finding", "trail"],
-    "cli": ["campaign", "report", "trace", "collide"],
+    "cli": ["campaign", "cluster", "report", "trace", "collide"],
 }
 IN_PROCESS = {"base", "event", "exhaustive", "clock", "trail", "shadow", "analysis", "memory", "sched", "runtime"}
 LLVM = {"pass", "report"}

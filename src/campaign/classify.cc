@@ -91,7 +91,7 @@ std::string Classifier::open() {
   if (std::string error = oracle_.load(); !error.empty()) return error;
   CampaignName name{"classify", key(), setup_.seed, ""};
   for (const std::string& word : setup_.worker.target) name.shown += (name.shown.empty() ? "" : " ") + word;
-  return record_.open(setup_.dir, name);
+  return record_.open(setup_.record_dir.empty() ? setup_.dir : setup_.record_dir, name);
 }
 
 bool Classifier::over() const {
@@ -210,18 +210,26 @@ void Classifier::run_baseline(const Variables& wanted, u64 begin, u64 end) {
 
 void Classifier::run_attacks(const Variables& wanted, u64 begin, u64 end) {
   std::vector<Piece> pieces;
+  auto add = [&](Variable* variable, u64 number) {
+    for (std::size_t a = 0; a < variable->by.size();) {
+      auto& [attack, list] = variable->by[a];
+      std::size_t last = a + 1;
+      while (attack.predicts() && last < variable->by.size() && variable->by[last].first.predicts()) ++last;
+      if (number < attack.most_trials) pieces.push_back({variable, a, last, number});
+      a = last;
+    }
+  };
+  Variables ready;
   for (Variable* variable : wanted) {
     if (!all_there(variable->sc, end)) continue;
-    for (u64 number = begin; number < end; ++number) {
-      for (std::size_t a = 0; a < variable->by.size();) {
-        auto& [attack, list] = variable->by[a];
-        std::size_t last = a + 1;
-        while (attack.predicts() && last < variable->by.size() && variable->by[last].first.predicts()) ++last;
-        if (number < attack.most_trials) pieces.push_back({variable, a, last, number});
-        a = last;
-      }
-    }
+    ready.push_back(variable);
     for (auto& [attack, list] : variable->by) list.resize(std::min(end, attack.most_trials));
+  }
+  // In slices, so that a campaign that is cut short knows something of every variable.
+  for (u64 slice = begin; slice < end; slice += kSlice) {
+    for (Variable* variable : ready) {
+      for (u64 number = slice; number < std::min(end, slice + kSlice); ++number) add(variable, number);
+    }
   }
   batch("attacking", pieces.size(), [&](u64 i, Worker& worker) {
     Piece& piece = pieces[i];
@@ -308,7 +316,8 @@ Classifier::Variables Classifier::open_ones() {
 void Classifier::judge() {
   const bool timed = setup_.seconds > 0;
   const u64 limit = timed && !setup_.runs_given ? ~u64{0} : setup_.runs;
-  const u64 stage = std::min(limit, kStage);
+  u64 stage = std::min(limit, kStage);
+  const u64 least = std::min(kSlice, stage);
   Variables open = open_ones();
   judging_since_ = now();
   if (limit != ~u64{0}) {
@@ -319,23 +328,25 @@ void Classifier::judge() {
   while (reached < limit && !open.empty() && !over()) {
     u64 end = std::min(limit, reached + stage);
     run_baseline(open, reached, end);
-    for (u64 begin = reached; begin < end && !open.empty() && !over(); begin += kSlice) {
-      run_attacks(open, begin, std::min(end, begin + kSlice));
+    // With all the time there is, rates are worth knowing; else the time is for what is still open.
+    const u64 each = timed ? kSlice : end - reached;
+    for (u64 begin = reached; begin < end && !open.empty() && !over(); begin += each) {
+      run_attacks(open, begin, std::min(end, begin + each));
       count_verdicts();
-      // With all the time there is, rates are worth knowing; else the time is for what is still open.
       if (!timed) continue;
       look_closely(open);
       open = open_ones();
     }
     reached = end;
+    if (!timed) stage *= 2;  // nothing is decided between stages: fewer of them leave fewer workers waiting
   }
   out_of_time_ = timed && !stop_ && now() > deadline_ && problem_.kind == Kind::kNone;
   if (out_of_time_) deadline_ = now() + kGrace;
   look_closely(open_ones());
   for (auto& [name, variable] : variables()) {
-    variable.judged = all_there(variable.sc, std::min(kSlice, stage));
+    variable.judged = all_there(variable.sc, least);
     for (const auto& [attack, list] : variable.by)
-      variable.judged = variable.judged && all_there(list, std::min({kSlice, stage, attack.most_trials}));
+      variable.judged = variable.judged && all_there(list, std::min(least, attack.most_trials));
   }
   complete_ = !stop_ && !out_of_time_ && problem_.kind == Kind::kNone;
   if (!complete_) return;

@@ -21,6 +21,7 @@ struct ClassifySetup {
   WorkerOptions worker;
   OracleOptions oracle;
   std::string dir;                       // for the record
+  std::string record_dir;                // "": dir
   std::string binary;                    // path of the program, for its content
   std::vector<std::string> environment;  // that was asked for; part of the campaign's name
   FindOptions find;

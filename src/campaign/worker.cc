@@ -94,6 +94,14 @@ bool Worker::fail(Kind kind, const std::string& text) {
 
 bool Worker::prepare() {
   if (exchange_) return true;
+  if (!prepare_files()) return false;
+  std::string error;
+  exchange_ = Exchange::make(options_.folder, error);
+  return exchange_ ? true : fail(Kind::kTool, error);
+}
+
+bool Worker::prepare_files() {
+  if (output_) return true;
   std::error_code code;
   log_dir_ = options_.folder + "/logs";
   fs::create_directories(log_dir_, code);
@@ -109,8 +117,7 @@ bool Worker::prepare() {
   if (!output_ || !errors_)
     return fail(Kind::kTool, "cannot write below '" + options_.folder + "': " + std::strerror(errno) +
                                  "; give another with --dir");
-  exchange_ = Exchange::make(options_.folder, error);
-  return exchange_ ? true : fail(Kind::kTool, error);
+  return true;
 }
 
 bool Worker::start_server() {
@@ -266,6 +273,7 @@ std::optional<Execution> Worker::attempt(const Plan& plan) {
 
 std::optional<Execution> Worker::run(const Plan& plan) {
   problem_ = {};
+  if (options_.remote) return run_remotely(plan);
   for (int tries = 0; tries < 2; ++tries) {
     if (!prepare() || !start_server()) return std::nullopt;
     if (std::optional<Execution> execution = attempt(plan)) {
@@ -294,17 +302,71 @@ std::string Worker::ended_text(const std::string& what) const {
 }
 
 RunLogs Worker::take_logs(const Execution& execution) {
+  for (const auto& [name, text] : remote_logs_) write_file(log_dir_ + "/" + name, text);
   RunLogs logs = read_run_logs(log_dir_, execution.pid);
+  clear_logs();
+  return logs;
+}
+
+/// The server's own log stays.
+void Worker::clear_logs() {
+  remote_logs_.clear();
   std::error_code code;
   for (fs::directory_iterator it(log_dir_, code), end; !code && it != end; it.increment(code)) {
     std::error_code ignored;
     if (it->path().stem() != std::to_string(server_)) fs::remove(it->path(), ignored);
   }
-  return logs;
 }
 
 void Worker::drop_logs(const Execution& execution) {
-  unlink((log_dir_ + "/" + std::to_string(execution.pid) + ".jsonl").c_str());
+  remote_logs_.clear();
+  if (!options_.remote) unlink((log_dir_ + "/" + std::to_string(execution.pid) + ".jsonl").c_str());
+}
+
+RemoteRun Worker::pack(std::optional<Execution> execution) {
+  RemoteRun run;
+  run.restarts = std::exchange(packed_restarts_, restarts_);
+  run.restarts = restarts_ - run.restarts;
+  run.leftovers = std::exchange(packed_leftovers_, leftovers_);
+  run.leftovers = leftovers_ - run.leftovers;
+  run.problem = problem_;
+  if (!execution) return run;
+  run.ran = true;
+  if (execution->output_bytes != 0) run.output = read_file(captured_.output).value_or("");
+  if (execution->error_bytes != 0) run.errors = read_file(captured_.errors).value_or("");
+  std::error_code code;
+  for (fs::directory_iterator it(log_dir_, code), end; !code && it != end; it.increment(code)) {
+    if (std::optional<std::string> text = read_file(it->path()))
+      run.logs.emplace_back(it->path().filename(), std::move(*text));
+  }
+  clear_logs();
+  run.execution = std::move(*execution);
+  return run;
+}
+
+std::optional<Execution> Worker::run_remotely(const Plan& plan) {
+  if (!prepare_files()) return std::nullopt;
+  RemoteRun run = options_.remote->run(options_, plan, stop_);
+  restarts_ += run.restarts;
+  leftovers_ += run.leftovers;
+  problem_ = run.problem;
+  remote_logs_ = std::move(run.logs);
+  if (!run.ran) return std::nullopt;
+  auto put = [](const Descriptor& file, const std::string& text) {
+    empty(file);
+    for (std::size_t done = 0; done < text.size();) {
+      ssize_t written = write(file.get(), text.data() + done, text.size() - done);
+      if (written < 0 && errno == EINTR) continue;
+      if (written <= 0) return false;
+      done += static_cast<std::size_t>(written);
+    }
+    return true;
+  };
+  if (!put(output_, run.output) || !put(errors_, run.errors)) {
+    fail(Kind::kTool, "cannot write below '" + options_.folder + "': " + std::strerror(errno));
+    return std::nullopt;
+  }
+  return std::move(run.execution);
 }
 
 }  // namespace duress::campaign

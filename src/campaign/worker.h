@@ -14,6 +14,8 @@
 #include "campaign/exchange.h"
 #include "campaign/files.h"
 #include "campaign/plan.h"
+#include "campaign/remote.h"
+#include "campaign/worker_problem.h"
 
 namespace duress::campaign {
 
@@ -23,21 +25,8 @@ struct WorkerOptions {
   std::string start_in;  // where the target starts; "": where we are
   std::string input;     // file for the target's standard input; "": /dev/null
   std::string chain = "FastTrack";
-  double run_seconds = 10;  // a run that takes longer is ended
-};
-
-/// Why a worker cannot go on, in one line, and what kind of trouble it is: the command may know more.
-struct WorkerProblem {
-  enum class Kind {
-    kNone,
-    kCannotStart,  // no such program
-    kEnded,        // it ended instead of answering: not instrumented, or it never came as far as main
-    kSilent,       // it runs, and does not answer
-    kTool,         // ours: files, folders
-    kStopped,      // we were asked to stop
-  };
-  Kind kind = Kind::kNone;
-  std::string text;
+  double run_seconds = 10;                 // a run that takes longer is ended
+  std::shared_ptr<RemoteExecutor> remote;  // who performs the executions; none: the worker itself
 };
 
 /// Threads: one at a time.
@@ -58,6 +47,8 @@ class Worker {
   RunLogs take_logs(const Execution& execution);
   /// Removes them unread: a passing run's are of no use, and the folder must stay small.
   void drop_logs(const Execution& execution);
+  /// The last run with all it left, to be carried elsewhere; its logs are removed.
+  RemoteRun pack(std::optional<Execution> execution);
   /// Times the server had to be started again, and processes that runs left behind: worth a word at the end.
   int restarts() const { return restarts_; }
   int leftovers() const { return leftovers_; }
@@ -66,6 +57,9 @@ class Worker {
   enum class Wait { kReply, kTimeout, kServerGone, kStopped };
 
   bool prepare();
+  bool prepare_files();
+  void clear_logs();
+  std::optional<Execution> run_remotely(const Plan& plan);
   bool start_server();
   void stop_server();
   Wait wait_reply(double seconds, trail::Reply& reply, bool watch_output);
@@ -86,6 +80,8 @@ class Worker {
   bool answered_ = false;  // this server has run something
   bool flooded_ = false;
   int restarts_ = 0, leftovers_ = 0;
+  int packed_restarts_ = 0, packed_leftovers_ = 0;                // of these, told by pack()
+  std::vector<std::pair<std::string, std::string>> remote_logs_;  // of the last run, if it was remote
   WorkerProblem problem_;
 };
 

@@ -319,7 +319,7 @@ class Session {
   bool found_ = false, hopeless_ = false, fails_ = false, written_ = true;
 };
 
-int execute(ClassifyOptions& options) {
+int execute(ClassifyOptions& options, const Arguments& arguments) {
   campaign::ClassifySetup& setup = options.setup;
   report::Suppressions suppressions;
   for (const std::string& file : options.suppressions) {
@@ -329,23 +329,30 @@ int execute(ClassifyOptions& options) {
     }
   }
   setup.dir = fs::absolute(options.dir).lexically_normal().string();
-  campaign::WorkFolder work(setup.dir);
+  ClusterSession cluster;
+  ClusterJob job{"classify", arguments, options.target, setup.dir, options.quiet || options.json == "-"};
+  if (std::optional<int> code = cluster.begin(options.cluster, job, stop_asked)) return *code;
+  setup.record_dir = cluster.record_dir();
+  campaign::WorkFolder work(cluster.work_dir(setup.dir));
   if (!work.error().empty()) return give_up(work.error());
   setup.seed = static_cast<u64>(options.seed);
   setup.worker.folder = work.path();
   setup.worker.target = options.target;
-  setup.worker.input = campaign::keep_input(work.path() + "/stdin");
+  setup.worker.input = cluster.input(campaign::keep_input(work.path() + "/stdin"));
   setup.worker.start_in = options.start_in;
   setup.environment = options.environment;
   for (const std::string& variable : options.environment) {
     std::size_t sign = variable.find('=');
     setenv(variable.substr(0, sign).c_str(), variable.c_str() + sign + 1, 1);
   }
+  cluster.use(setup.worker, setup.jobs);
   const std::string& program = options.target[0];
   setup.binary = program.find('/') == std::string::npos ? find_program(program) : program;
   catch_signals();
   std::unique_ptr<campaign::Names> names = make_names();
-  return Session(options, *names).run(suppressions);
+  int code = Session(options, *names).run(suppressions);
+  cluster.end(!stop_asked && code != kExitToolFailed);
+  return code;
 }
 
 }  // namespace
@@ -353,7 +360,7 @@ int execute(ClassifyOptions& options) {
 int classify_command(const Arguments& arguments) {
   ClassifyOptions options;
   if (std::optional<int> code = read_classify_options(arguments, options)) return *code;
-  return execute(options);
+  return execute(options, arguments);
 }
 
 }  // namespace duress::cli

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "campaign/classify.h"
+#include "cli/cluster_session.h"
 #include "cli/commands.h"
 #include "cli/gate.h"
 #include "cli/report_files.h"
@@ -17,6 +18,7 @@ namespace duress::cli {
 struct ClassifyOptions {
   campaign::ClassifySetup setup;
   ReportFiles files;
+  ClusterOptions cluster;
   std::string json, dir = ".duress", color = "auto", fail_on = "destructive", time, run_timeout = "10s";
   std::string model, heuristic, only, baseline;
   Baseline known;

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "cli/classify_text.h"
+#include "cli/cluster_session.h"
 #include "cli/commands.h"
 
 namespace duress::cli {
@@ -29,6 +30,7 @@ void ClassifyScreen::show(const campaign::ClassifyProgress& progress) {
   if (progress.failing != 0) text += fmt::format(", {} failing", progress.failing);
   text += fmt::format(", {}", progress.phase);
   if (progress.left > 0) text += fmt::format(", {:.0f} s left", progress.left);
+  text += cluster_text();
   if (live_)
     fmt::print(stderr, "\r\033[K{}", text);
   else

@@ -20,6 +20,7 @@
 #include "campaign/search.h"
 #include "campaign/session.h"
 #include "cli/catalog.h"
+#include "cli/cluster_session.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/gate.h"
@@ -44,6 +45,7 @@ using campaign::SearchResult;
 struct ExploreOptions {
   ReportFiles files;
   campaign::SearchSetup setup;
+  ClusterOptions cluster;
   std::string points = "sync", backend = "fiber", time, run_timeout, dir = ".duress", color = "auto";
   std::string json;  // "-": stdout; "": none
   std::string fail_on = "destructive", baseline;
@@ -146,7 +148,7 @@ class Screen : public campaign::SearchListener {
     double wait = live_ ? 0.2 : 10;
     if (progress.seconds < last_ + wait) return;
     last_ = progress.seconds;
-    std::string text = line(progress);
+    std::string text = line(progress) + cluster_text();
     if (live_)
       fmt::print(stderr, "\r\033[K{}", text);
     else
@@ -287,23 +289,28 @@ void print_summary(const ExploreOptions& options, const SearchResult& result) {
   say(text);
 }
 
-int execute(ExploreOptions& options) {
+int execute(ExploreOptions& options, const Arguments& arguments) {
   campaign::SearchSetup& setup = options.setup;
   setup.dir = fs::absolute(options.dir).lexically_normal().string();
-  campaign::WorkFolder work(setup.dir);
+  ClusterSession cluster;
+  ClusterJob job{"explore", arguments, options.target, setup.dir, options.quiet || options.json == "-"};
+  if (std::optional<int> code = cluster.begin(options.cluster, job, stop_asked)) return *code;
+  campaign::WorkFolder work(cluster.work_dir(setup.dir));
   if (!work.error().empty()) {
     say(work.error());
     return kExitToolFailed;
   }
   setup.worker.folder = work.path();
   setup.worker.target = options.target;
-  setup.worker.input = campaign::keep_input(work.path() + "/stdin");
+  setup.worker.input = cluster.input(campaign::keep_input(work.path() + "/stdin"));
+  cluster.use(setup.worker, setup.jobs);
 
   catch_signals();
   std::unique_ptr<campaign::Names> names = make_names();
   Screen screen(options, *names);
   SearchResult result = campaign::Search(setup, *names, screen).run(stop_asked);
   screen.clear();
+  cluster.end(!result.interrupted && result.problem.kind == campaign::WorkerProblem::Kind::kNone);
   if (result.problem.kind != campaign::WorkerProblem::Kind::kNone) {
     say(worker_problem_text(options.target[0], result.problem));
     return kExitToolFailed;
@@ -443,6 +450,7 @@ int explore_command(const Arguments& arguments) {
   app.add_option("--json", options.json, "Write one JSON document: --json to stdout, --json=FILE to a file");
   options.files.add_to(app);
   app.add_option("--dir", options.dir, "Folder for findings and records; default .duress");
+  add_cluster_options(app, options.cluster);
   app.add_flag("-q,--quiet", options.quiet, "Only the first line of each failure, and the summary");
   app.add_flag("-v,--verbose", options.verbose, "All frames of all stacks");
   app.add_option("--color", options.color, "auto (default), always or never")
@@ -470,7 +478,7 @@ int explore_command(const Arguments& arguments) {
   }
   if (std::string error = check(options, runs->count() != 0); !error.empty())
     return wrong_use("explore", error);
-  return execute(options);
+  return execute(options, arguments);
 }
 
 }  // namespace duress::cli

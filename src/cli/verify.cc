@@ -16,6 +16,7 @@
 #include "campaign/failure_text.h"
 #include "campaign/session.h"
 #include "campaign/token_text.h"
+#include "cli/cluster_session.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/gate.h"
@@ -34,6 +35,7 @@ std::atomic<bool> stop_asked{false};
 struct VerifyOptions {
   ReportFiles files;
   campaign::VerifySetup setup;
+  ClusterOptions cluster;
   std::string json, dir = ".duress", color = "auto", time, run_timeout = "10s", model = "sc",
                     fail_on = "race", baseline, order = "run-on";
   std::int64_t seed = 1;
@@ -136,9 +138,13 @@ void print_summary(const VerifyResult& result, const report::Report& report, con
   (void)options;
 }
 
-int execute(VerifyOptions& options) {
+int execute(VerifyOptions& options, const Arguments& arguments) {
   options.setup.dir = fs::absolute(options.dir).lexically_normal().string();
-  campaign::WorkFolder work(options.setup.dir);
+  ClusterSession cluster;
+  ClusterJob job{"verify", arguments, options.target, options.setup.dir,
+                 options.quiet || options.json == "-"};
+  if (std::optional<int> code = cluster.begin(options.cluster, job, stop_asked)) return *code;
+  campaign::WorkFolder work(cluster.work_dir(options.setup.dir));
   if (!work.error().empty()) {
     say(work.error());
     return kExitToolFailed;
@@ -146,7 +152,8 @@ int execute(VerifyOptions& options) {
   options.setup.seed = static_cast<u64>(options.seed);
   options.setup.worker.folder = work.path();
   options.setup.worker.target = options.target;
-  options.setup.worker.input = campaign::keep_input(work.path() + "/stdin");
+  options.setup.worker.input = cluster.input(campaign::keep_input(work.path() + "/stdin"));
+  cluster.use(options.setup.worker, options.setup.jobs);
   struct sigaction action{};
   action.sa_handler = [](int) { stop_asked = true; };
   sigaction(SIGINT, &action, nullptr);
@@ -160,7 +167,8 @@ int execute(VerifyOptions& options) {
     if (options.quiet || options.json == "-" || seconds < shown + wait) return;
     shown = seconds;
     std::string text = fmt::format("{} seen, {:.0f}/s, {} steps wait", interleavings_text(interleavings),
-                                   static_cast<double>(interleavings) / seconds, number_text(waiting));
+                                   static_cast<double>(interleavings) / seconds, number_text(waiting)) +
+                       cluster_text();
     if (live)
       fmt::print(stderr, "\r\033[K{}", text);
     else
@@ -169,6 +177,7 @@ int execute(VerifyOptions& options) {
   VerifyResult result = verifier.run(stop_asked);
   if (live) fmt::print(stderr, "\r\033[K");
   if (result.problem.kind != campaign::WorkerProblem::Kind::kNone) {
+    cluster.end(false);
     say(worker_problem_text(options.target[0], result.problem));
     return kExitToolFailed;
   }
@@ -189,6 +198,7 @@ int execute(VerifyOptions& options) {
   std::optional<campaign::Advice> advice;
   if (!options.no_advice && !result.racy.empty() && !result.interrupted && !result.out_of_time)
     advice = campaign::advise(options.setup, result, *names, stop_asked);
+  cluster.end(!stop_asked);
   for (const finding::Race& race : report.races) {
     if (!advice) break;
     if (std::string error = save_advice(options.setup.dir, race.id, *advice); !error.empty()) say(error);
@@ -263,6 +273,7 @@ int verify_command(const Arguments& arguments) {
   app.add_option("--json", options.json, "Write one JSON document: --json to stdout, --json=FILE to a file");
   options.files.add_to(app);
   app.add_option("--dir", options.dir, "Folder for findings; default .duress");
+  add_cluster_options(app, options.cluster);
   app.add_option("--color", options.color, "auto, always or never");
   app.add_flag("-q,--quiet", options.quiet, "Only the first line of each finding");
   app.add_flag("-v,--verbose", options.verbose, "All frames of stacks");
@@ -303,7 +314,7 @@ int verify_command(const Arguments& arguments) {
   for (const std::string& error : {campaign::check_document(options.json), options.files.check()}) {
     if (!error.empty()) return wrong_use("verify", error);
   }
-  return execute(options);
+  return execute(options, arguments);
 }
 
 }  // namespace duress::cli

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Plans and what came of them as bytes, for files that other processes read. Both ends are the same build of
+// duress (Folder compares protocol_name()), so structures go over as they are in memory.
+#ifndef DURESS_CLUSTER_CODEC_H_
+#define DURESS_CLUSTER_CODEC_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "campaign/plan.h"
+#include "campaign/remote.h"
+
+namespace duress::cluster {
+
+std::string plan_bytes(const campaign::Plan& plan);
+/// Nothing if the bytes make no sense.
+std::optional<campaign::Plan> read_plan(std::string_view bytes);
+
+/// Compressed where that pays.
+std::string run_bytes(const campaign::RemoteRun& run);
+std::optional<campaign::RemoteRun> read_run(std::string_view bytes);
+
+/// Two builds that give the same name understand each other's bytes.
+std::string protocol_name();
+
+}  // namespace duress::cluster
+
+#endif  // DURESS_CLUSTER_CODEC_H_

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Latency decides what this costs: a witness is made small one execution after the other. So both sides look
+// often right after something came, and less and less often when nothing does: the pause is a tenth of the
+// time since the last news. All times are differences of the monotonic clock; nobody compares clocks.
+#include "cluster/coordinator.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "campaign/files.h"
+#include "campaign/worker.h"
+#include "cluster/codec.h"
+
+namespace duress::cluster {
+namespace {
+
+namespace fs = std::filesystem;
+using campaign::RemoteRun;
+using campaign::WorkerProblem;
+using Kind = WorkerProblem::Kind;
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kDepth = 8;     // executions that a worker is ahead with (bench/scale)
+constexpr double kShortest = 0.0001;  // seconds between two looks
+constexpr double kLongest = 0.02;
+constexpr double kScanEvery = 0.25;
+constexpr double kSilent = 15;    // a worker beats every second; so long without is death
+constexpr double kOrphaned = 1;   // nobody waits for it any more
+constexpr double kStraggles = 2;  // others are idle: an execution that takes longer is tried elsewhere
+constexpr auto kStopEvery = std::chrono::milliseconds(100);
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// For bench/scale: when an execution was asked for, when its result was there, how long it ran.
+void trace(double asked, const RemoteRun& run) {
+  static std::FILE* file = [] {
+    const char* path = std::getenv("DURESS_CLUSTER_TRACE");
+    return path != nullptr ? std::fopen(path, "ae") : nullptr;
+  }();
+  if (file != nullptr) std::fprintf(file, "%.6f %.6f %.6f\n", asked, now(), run.execution.seconds);
+}
+
+}  // namespace
+
+/// An execution that somebody waits for, or did until a moment ago.
+struct Coordinator::Wanted {
+  Key key;
+  std::string payload;  // spec and plan
+  std::vector<std::size_t> given_to;
+  unsigned waiters = 0;
+  bool done = false;
+  std::string result;
+  double since = 0, left_since = 0;
+  std::condition_variable ready;
+};
+
+/// One worker process: its record and its queue.
+struct Coordinator::Peer {
+  Peer(std::string file, std::string queue, double patience)
+      : name(fs::path(file).filename()), reader(std::move(file), patience), writer(std::move(queue)) {}
+  std::string name, host;
+  u64 shard = 0;
+  LogReader reader;
+  LogWriter writer;
+  bool live = false, bad = false, ended = false;
+  double heard = 0;
+  u64 damaged = 0;
+  std::vector<std::shared_ptr<Wanted>> given;  // oldest first
+  std::string title() const { return "worker " + std::to_string(shard) + " on " + host; }
+};
+
+Coordinator::Coordinator(CoordinatorOptions options)
+    : options_(std::move(options)), folder_(options_.folders.front()) {
+  heard_ = now();
+  {
+    std::lock_guard guard(lock_);
+    scan();
+    read_records();
+    loading_ = false;
+  }
+  if (!options_.recorded_only) thread_ = std::thread([this] { drive(); });
+}
+
+Coordinator::~Coordinator() {
+  close();
+}
+
+void Coordinator::close() {
+  {
+    std::lock_guard guard(lock_);
+    over_ = true;
+  }
+  asked_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+std::string Coordinator::spec_of(const campaign::WorkerOptions& options, u64& hash) {
+  std::string text;
+  for (const std::string& word : options.target) text += word + '\1';
+  text += options.input + '\2' + options.chain + '\2' + std::to_string(options.run_seconds);
+  auto [it, fresh] = specs_.try_emplace(text, 0);
+  std::string error = fresh ? folder_.save_spec(options, it->second) : "";
+  hash = it->second;
+  if (!error.empty()) specs_.erase(it);
+  return error;
+}
+
+RemoteRun Coordinator::run(const campaign::WorkerOptions& options, const campaign::Plan& plan,
+                           const std::atomic<bool>* stop) {
+  RemoteRun none;
+  std::string bytes = plan_bytes(plan);
+  std::unique_lock guard(lock_);
+  u64 spec = 0;
+  if (std::string error = spec_of(options, spec); !error.empty()) {
+    none.problem = {Kind::kTool, error};
+    return none;
+  }
+  std::string payload(reinterpret_cast<const char*>(&spec), sizeof spec);
+  payload += bytes;
+  const Key key = key_of(payload);
+  if (auto known = known_.find(key); known != known_.end()) {
+    Place place = known->second;
+    std::string path = peers_[place.peer]->reader.path();
+    guard.unlock();
+    if (std::optional<RemoteRun> run = read_run(payload_at(path, place.offset, key))) {
+      guard.lock();
+      ++state_.reused;
+      return std::move(*run);
+    }
+    guard.lock();
+    known_.erase(key);
+  }
+  if (options_.recorded_only) {
+    missing_ = true;
+    guard.unlock();
+    if (options_.stop) options_.stop();
+    none.problem = {Kind::kStopped, "stopped"};
+    return none;
+  }
+  std::shared_ptr<Wanted>& entry = open_[key];
+  if (!entry) {
+    entry = std::make_shared<Wanted>();
+    entry->key = key;
+    entry->payload = std::move(payload);
+    entry->since = now();
+    pending_.push_back(entry);
+    ++state_.waiting;
+    asked_.notify_one();
+  }
+  std::shared_ptr<Wanted> wanted = entry;
+  const double asked = now();
+  ++wanted->waiters;
+  while (!wanted->done && problem_.kind == Kind::kNone && !(stop != nullptr && *stop))
+    wanted->ready.wait_for(guard, kStopEvery);
+  --wanted->waiters;
+  if (wanted->done) {
+    guard.unlock();
+    if (std::optional<RemoteRun> run = read_run(wanted->result)) {
+      trace(asked, *run);
+      return std::move(*run);
+    }
+    none.problem = {Kind::kTool, "a worker's result cannot be read: it runs another version of duress"};
+    return none;
+  }
+  wanted->left_since = now();
+  none.problem = problem_.kind != Kind::kNone ? problem_ : WorkerProblem{Kind::kStopped, "stopped"};
+  return none;
+}
+
+void Coordinator::fail(const std::string& text) {
+  std::lock_guard guard(lock_);
+  fail_locked({Kind::kTool, text});
+}
+
+void Coordinator::fail_locked(WorkerProblem problem) {
+  if (problem_.kind == Kind::kNone) problem_ = std::move(problem);
+  for (auto& [key, wanted] : open_) wanted->ready.notify_all();
+}
+
+CoordinatorState Coordinator::state() {
+  std::lock_guard guard(lock_);
+  return state_;
+}
+
+std::vector<u64> Coordinator::answering() {
+  std::lock_guard guard(lock_);
+  std::set<u64> shards;
+  for (const auto& peer : peers_) {
+    if (peer->live) shards.insert(peer->shard);
+  }
+  return {shards.begin(), shards.end()};
+}
+
+void Coordinator::drive() {
+  std::unique_lock guard(lock_);
+  while (!over_) {
+    double begin = now();
+    if (begin - scanned_ > kScanEvery) scan();
+    if (read_records() != 0) heard_ = now();
+    if (begin - tidied_ > kOrphaned / 4) withdraw_orphans();
+    assign();
+    flush();
+    if (begin - beaten_ > 1) {
+      beat();
+      check_silence();
+    }
+    // Looking may be dear: never more than a tenth of the time.
+    double pause = std::clamp((now() - heard_) / 10, kShortest, kLongest);
+    pause = std::max(pause, (now() - begin) * 9);
+    if (!pending_.empty() && pause < 0.001) pause = kShortest;
+    asked_.wait_for(guard, std::chrono::duration<double>(std::min(pause, 0.5)));
+  }
+}
+
+void Coordinator::scan() {
+  scanned_ = now();
+  for (const Folder& folder : options_.folders) {
+    for (const std::string& name : folder.workers()) {
+      std::string path = folder.shards() + "/" + name;
+      bool is_new = std::none_of(peers_.begin(), peers_.end(),
+                                 [&](const auto& peer) { return peer->reader.path() == path; });
+      if (is_new)
+        peers_.push_back(std::make_unique<Peer>(path, folder_.queue(options_.epoch) + "/" + name,
+                                                options_.recorded_only ? 0 : 10));
+    }
+  }
+}
+
+u64 Coordinator::read_records() {
+  u64 count = 0;
+  for (std::size_t i = 0; i < peers_.size(); ++i) {
+    Peer& peer = *peers_[i];
+    if (peer.ended && !loading_) continue;
+    u64 here = peer.reader.poll([&](const LogRecord& record) { take(i, record); });
+    if (here != 0) peer.heard = now();
+    if (here != 0 && !loading_ && !peer.bad && !peer.ended) peer.live = true;
+    if (peer.reader.damaged() != peer.damaged) {
+      peer.damaged = peer.reader.damaged();
+      if (options_.say)
+        options_.say("the record '" + peer.reader.path() + "' is damaged; what cannot be read is run again");
+    }
+    count += here;
+  }
+  state_.workers = static_cast<u64>(
+      std::count_if(peers_.begin(), peers_.end(), [](const auto& peer) { return peer->live; }));
+  return count;
+}
+
+void Coordinator::take(std::size_t index, const LogRecord& record) {
+  Peer& peer = *peers_[index];
+  auto text = [&](const char* name) -> std::string {
+    Json json = Json::parse(record.payload, nullptr, false);
+    return json.is_object() && json.contains(name) && json[name].is_string() ? json[name].get<std::string>()
+                                                                             : std::string();
+  };
+  switch (record.kind) {
+    case RecordKind::kHello: {
+      Json json = Json::parse(record.payload, nullptr, false);
+      if (!json.is_object()) return;
+      peer.shard = json.value("shard", u64{0});
+      peer.host = json.value("host", std::string());
+      // It was started again: the one before is gone, or about to be.
+      for (std::size_t i = 0; i < peers_.size(); ++i) {
+        if (i != index && peers_[i]->shard == peer.shard && peers_[i]->live) lose(i, "");
+      }
+      return;
+    }
+    case RecordKind::kResult: {
+      known_[record.key] = {static_cast<u32>(index), record.offset};
+      auto found = open_.find(record.key);
+      if (found == open_.end()) return;
+      std::shared_ptr<Wanted> wanted = found->second;
+      open_.erase(found);
+      --state_.waiting;
+      ++state_.done;
+      for (std::size_t other : wanted->given_to) std::erase(peers_[other]->given, wanted);
+      if (wanted->given_to.empty()) std::erase(pending_, wanted);
+      wanted->result = record.payload;
+      wanted->done = true;
+      wanted->ready.notify_all();
+      return;
+    }
+    case RecordKind::kBeat:
+      if (std::string jump = text("jump"); !jump.empty() && !loading_ && options_.say)
+        options_.say("the clock of " + peer.host + " jumped by " + jump +
+                     " s; nothing here depends on clocks, and the campaign goes on");
+      return;
+    case RecordKind::kBye:
+      peer.ended = true;
+      lose(index, "");
+      return;
+    case RecordKind::kProblem: {
+      if (loading_) return;
+      WorkerProblem problem{Kind::kTool, record.payload.empty() ? "" : std::string(record.payload)};
+      if (record.key != Key{}) {
+        std::optional<RemoteRun> run = read_run(record.payload);
+        if (run) problem = run->problem;
+      }
+      peer.bad = true;
+      bool others = std::any_of(peers_.begin(), peers_.end(),
+                                [](const auto& other) { return other->live && !other->bad; });
+      lose(index, "");
+      if (others && options_.say)
+        options_.say(peer.title() + " cannot work: " + problem.text + "; its trials go to the others");
+      if (!others) fail_locked(problem);
+      return;
+    }
+    case RecordKind::kRequest:
+    case RecordKind::kWithdraw:
+      return;
+  }
+}
+
+void Coordinator::give(const std::shared_ptr<Wanted>& wanted, std::size_t index) {
+  Peer& peer = *peers_[index];
+  wanted->given_to.push_back(index);
+  wanted->since = now();
+  peer.given.push_back(wanted);
+  peer.writer.add(RecordKind::kRequest, wanted->key, wanted->payload);
+}
+
+void Coordinator::assign() {
+  while (!pending_.empty()) {
+    std::size_t best = peers_.size();
+    for (std::size_t i = 0; i < peers_.size(); ++i) {
+      if (!peers_[i]->live || peers_[i]->given.size() >= kDepth) continue;
+      if (best == peers_.size() || peers_[i]->given.size() < peers_[best]->given.size()) best = i;
+    }
+    if (best == peers_.size()) return;
+    give(pending_.front(), best);
+    pending_.pop_front();
+  }
+  steal();
+}
+
+/// Who has nothing to do gets what another has not begun, or what another takes long for.
+void Coordinator::steal() {
+  for (std::size_t i = 0; i < peers_.size(); ++i) {
+    if (!peers_[i]->live || !peers_[i]->given.empty()) continue;
+    std::size_t from = peers_.size();
+    for (std::size_t k = 0; k < peers_.size(); ++k) {
+      if (peers_[k]->given.empty()) continue;
+      if (from == peers_.size() || peers_[k]->given.size() > peers_[from]->given.size()) from = k;
+    }
+    if (from == peers_.size()) return;
+    Peer& loaded = *peers_[from];
+    std::shared_ptr<Wanted> wanted = loaded.given.back();
+    if (loaded.given.size() == 1 && (now() - wanted->since < kStraggles || wanted->given_to.size() > 1))
+      return;
+    if (loaded.given.size() > 1) {
+      loaded.writer.add(RecordKind::kWithdraw, wanted->key, {});
+      loaded.given.pop_back();
+      std::erase(wanted->given_to, from);
+    } else {
+      ++state_.again;
+    }
+    give(wanted, i);
+  }
+}
+
+void Coordinator::lose(std::size_t index, const std::string& why) {
+  Peer& peer = *peers_[index];
+  bool was_live = std::exchange(peer.live, false);
+  u64 back = 0;
+  for (auto it = peer.given.rbegin(); it != peer.given.rend(); ++it) {
+    std::erase((*it)->given_to, index);
+    if (!(*it)->given_to.empty()) continue;
+    pending_.push_front(*it);
+    ++back;
+  }
+  peer.given.clear();
+  state_.again += back;
+  if (was_live && !why.empty() && options_.say)
+    options_.say(peer.title() + " " + why + "; " + std::to_string(back) + " trials go to others");
+}
+
+void Coordinator::withdraw_orphans() {
+  tidied_ = now();
+  for (auto it = open_.begin(); it != open_.end();) {
+    Wanted& wanted = *it->second;
+    if (wanted.waiters != 0 || now() - wanted.left_since < kOrphaned) {
+      ++it;
+      continue;
+    }
+    for (std::size_t index : wanted.given_to) {
+      peers_[index]->writer.add(RecordKind::kWithdraw, wanted.key, {});
+      std::erase(peers_[index]->given, it->second);
+    }
+    if (wanted.given_to.empty()) std::erase(pending_, it->second);
+    --state_.waiting;
+    ++state_.withdrawn;
+    it = open_.erase(it);
+  }
+}
+
+void Coordinator::check_silence() {
+  for (std::size_t i = 0; i < peers_.size(); ++i) {
+    if (peers_[i]->live && now() - peers_[i]->heard > kSilent) lose(i, "has been silent for 15 s");
+  }
+}
+
+void Coordinator::beat() {
+  beaten_ = now();
+  std::optional<CampaignFile> campaign = folder_.campaign();
+  if (campaign && campaign->epoch > options_.epoch && !given_up_) {
+    given_up_ = true;
+    fail_locked({Kind::kTool, "another duress drives this campaign now; nothing is lost"});
+    if (options_.stop) options_.stop();
+    return;
+  }
+  DriverFile file{options_.epoch, ++beats_,       host_name(),  getpid(),
+                  state_.done,    state_.waiting, state_.reused};
+  if (std::string error = folder_.save(file); !error.empty()) fail_locked({Kind::kTool, error});
+}
+
+void Coordinator::flush() {
+  for (const auto& peer : peers_) {
+    if (std::string error = peer->writer.flush(); !error.empty()) fail_locked({Kind::kTool, error});
+  }
+}
+
+}  // namespace duress::cluster

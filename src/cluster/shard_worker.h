@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `duress work` without its words: performs the executions that a coordinator asks for through a folder, and
+// writes what came of them into a record of its own. It knows nothing of campaigns and keeps nothing: killed,
+// started twice or started again elsewhere, it can only add executions that are the same everywhere.
+#ifndef DURESS_CLUSTER_SHARD_WORKER_H_
+#define DURESS_CLUSTER_SHARD_WORKER_H_
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <unordered_set>
+
+#include "campaign/worker.h"
+#include "cluster/folder.h"
+#include "cluster/shard_log.h"
+
+namespace duress::cluster {
+
+struct ShardOptions {
+  std::string dir;  // that is shared
+  u64 shard = 1, of = 1;
+  double seconds = 0;       // 0: no limit
+  std::string work_folder;  // of this process, on this machine
+  /// Called now and then by the thread that works, while nobody drives the campaign (true) or somebody does.
+  std::function<void(bool abandoned)> driven;
+};
+
+struct ShardResult {
+  std::string problem;  // "": none
+  std::string reason;   // why it ended
+  u64 executions = 0;
+};
+
+/// Threads: one.
+class ShardWorker {
+ public:
+  ShardWorker(ShardOptions options, const std::atomic<bool>& stop);
+  ~ShardWorker();
+  ShardResult run();
+  const std::string& name() const { return name_; }
+
+ private:
+  struct Task {
+    Key key;
+    std::string payload;
+  };
+
+  std::string open();
+  void read_queue();
+  /// False: this machine cannot do it, and says so in the record.
+  bool perform(const Task& task);
+  campaign::Worker* worker_for(u64 spec, std::string& problem);
+  bool write(RecordKind kind, const Key& key, std::string_view payload, bool now);
+  void beats();
+  void look_at_campaign();
+  bool over() const;
+
+  ShardOptions options_;
+  const std::atomic<bool>& stop_;
+  std::optional<Folder> folder_;
+  CampaignFile campaign_;
+  std::string name_;
+  std::unique_ptr<LogReader> queue_;
+  std::deque<Task> tasks_;
+  std::unordered_set<Key, KeyHash> withdrawn_;
+  std::map<u64, std::unique_ptr<campaign::Worker>> workers_;  // by spec
+  std::atomic<bool> halt_{false};
+  std::atomic<u64> done_{0};
+  double started_ = 0, looked_ = 0, driver_moved_ = 0;
+  u64 driver_beat_ = 0, driver_epoch_ = 0;
+  ShardResult result_;
+  std::mutex write_lock_;  // below
+  std::unique_ptr<LogWriter> writer_;
+  double flushed_ = 0;
+  std::string write_error_;
+  bool ended_ = false;
+  std::condition_variable end_;
+};
+
+}  // namespace duress::cluster
+
+#endif  // DURESS_CLUSTER_SHARD_WORKER_H_

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Slurm by its own commands: sbatch, squeue, scancel. There is no library that is the same in all versions.
+#ifndef DURESS_CLUSTER_SLURM_H_
+#define DURESS_CLUSTER_SLURM_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/types.h"
+
+namespace duress::cluster {
+
+/// What a command printed, and its exit code (-1: it could not be started).
+struct CommandResult {
+  int code = -1;
+  std::string output, errors;
+  /// The last line that says something.
+  std::string last_line() const;
+};
+CommandResult run_command(const std::vector<std::string>& words);
+
+struct ArrayOptions {
+  u64 workers = 1;
+  std::string partition;
+  std::vector<std::string> more;     // further words for sbatch
+  std::string folder;                // for what tasks print
+  std::vector<std::string> command;  // of a worker, up to --shard
+};
+
+/// One task of the array as squeue tells of it.
+struct ArrayTask {
+  std::string state;  // "RUNNING"
+  u64 restarts = 0;
+  std::string reason, node;
+  bool ended() const;
+  bool failed() const { return ended() && state != "COMPLETED" && state != "CANCELLED"; }
+};
+
+/// "" or why nothing can be submitted here.
+std::string check_slurm();
+/// Submits one job array, a task for each worker. "" or what went wrong; `job` is its number.
+std::string submit(const ArrayOptions& options, std::string& job);
+/// The tasks that Slurm still knows, by number. False: Slurm does not answer (`error` says what it said).
+bool array_tasks(const std::string& job, std::map<u64, ArrayTask>& tasks, std::string& error);
+std::string cancel(const std::string& job);
+
+/// What squeue printed with our format.
+std::map<u64, ArrayTask> parse_tasks(const std::string& text);
+/// The script that sbatch gets.
+std::string array_script(const ArrayOptions& options);
+/// "1-4, 7"
+std::string ranges_text(const std::vector<u64>& numbers);
+
+}  // namespace duress::cluster
+
+#endif  // DURESS_CLUSTER_SLURM_H_

@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The campaign of ./demo.sh on a real Slurm that this test starts and ends: the same verdicts as alone, although a worker is
+killed and requeued. Then what is said of wrong partitions, of tasks that fail, and how to attach and cancel."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "cluster"))
+from cluster import Campaign, document, harness  # noqa: E402
+from private_slurm import PrivateSlurm  # noqa: E402
+
+
+def expect(condition, text):
+    if not condition:
+        raise harness.Failure(text)
+
+
+def until(what, ready, seconds=60):
+    """Slurm tells nobody when something has happened."""
+    end = time.monotonic() + seconds
+    while not (found := ready()):
+        expect(time.monotonic() < end, f"not within {seconds} s: {what}")
+        time.sleep(0.05)
+    return found
+
+
+class Cases:
+    def __init__(self, tool, slurm, folder, target):
+        self.tool, self.slurm, self.target = tool, slurm, target
+        self.folder = pathlib.Path(folder)
+        self.wanted = self.campaign("alone").local()
+
+    def campaign(self, name, options=("--runs", "20")):
+        folder = self.folder / name
+        folder.mkdir()
+        return Campaign(self.tool, folder, "classify", list(options), [self.target])
+
+    def start(self, campaign, more=("--workers", "2")):
+        return subprocess.Popen(campaign.words(["--executor", "slurm"], more), cwd=campaign.folder, env=self.tool.env,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def compare(self, campaign, process, what):
+        code, out, err = campaign.finish(process)
+        expect(code == self.wanted[0], f"{what}: exit code {code}, not {self.wanted[0]}: {err}")
+        expect(document(out) == self.wanted[1], f"{what}:\n{document(out)}\nwanted:\n{self.wanted[1]}\n{err}")
+        return err
+
+    def hellos(self, campaign):
+        """(shard, process) of every worker that ever said hello."""
+        found = []
+        for path in pathlib.Path(campaign.dir).glob("cluster/*/shards/*"):
+            shard, process = path.name.split("-of-")[0], path.name.split(".")[2]
+            found.append((int(shard), int(process)))
+        return found
+
+    def job(self, campaign):
+        path = pathlib.Path(campaign.dir, "cluster/1/slurm/array")
+        return until("a job array", lambda: path.exists() and path.read_text())
+
+    def queue(self):
+        return self.slurm.run("squeue", "-h", "-r", "-o", "%i %T").stdout.split("\n")[:-1]
+
+    def demo(self):
+        """A worker is ended by SIGKILL in the middle, its task requeued by hand."""
+        campaign = self.campaign("demo")
+        process = self.start(campaign)
+        job = self.job(campaign)
+        until("both workers", lambda: len(self.hellos(campaign)) >= 2 and campaign.records() > 20000)
+        victim = dict(self.hellos(campaign))[1]
+        os.kill(victim, signal.SIGKILL)
+        task = f"{job}_1"
+        until("the end of the task", lambda: f"{task} RUNNING" not in self.queue())
+        done = self.slurm.run("scontrol", "requeue", task)
+        expect(done.returncode == 0, f"requeue: {done.stderr}")
+        # Slurm lets a requeued task wait for two minutes.
+        self.slurm.run("scontrol", "update", f"JobId={task}", "StartTime=now")
+        err = self.compare(campaign, process, "demo")
+        until("the end of the array", lambda: not any("RUNNING" in line for line in self.queue()))
+        return err
+
+    def attach(self):
+        """Ctrl-C leaves the array running; the same command attaches; --cancel ends it."""
+        campaign = self.campaign("attach")
+        process = self.start(campaign)
+        job = self.job(campaign)
+        until("a worker", lambda: campaign.records() > 10000)
+        process.send_signal(signal.SIGINT)
+        code, _, err = campaign.finish(process)
+        expect(code in (66, 124) and f"job array {job} goes on" in err, f"Ctrl-C: {code} {err}")
+        expect(any("RUNNING" in line for line in self.queue()), "the array does not run any more")
+        code, out, err = self.tool.run([self.tool.duress, "status", "--json", "--dir", campaign.dir], campaign.folder)
+        found = json.loads(out)["campaign"]
+        expect(found["job"] == job and {t["state"] for t in found["tasks"]} == {"RUNNING"}, f"status: {out} {err}")
+        err = self.compare(campaign, self.start(campaign), "attached")
+        expect("submitted" not in err, f"it submitted a second array: {err}")
+
+        campaign = self.campaign("cancel")
+        process = self.start(campaign)
+        job = self.job(campaign)
+        until("a worker", lambda: campaign.records() > 10000)
+        process.send_signal(signal.SIGINT)
+        campaign.finish(process)
+        code, _, err = campaign.finish(self.start(campaign, ["--cancel"]))
+        expect(code == 0 and f"job array {job} is cancelled" in err, f"--cancel: {code} {err}")
+        until("the end of the array", lambda: not any(f"{job}_" in line for line in self.queue()))
+        code, _, err = campaign.finish(self.start(campaign, ["--cancel"]))
+        expect(code == 125 and "no job array" in err, f"--cancel again: {code} {err}")
+        self.compare(campaign, self.start(campaign, ["--workers", "1"]), "after --cancel")
+
+    def wrong(self):
+        campaign = self.campaign("partition")
+        code, _, err = campaign.finish(self.start(campaign, ["--workers", "2", "--partition", "nope"]))
+        expect(code == 125 and "invalid partition specified: nope (there are: main;" in err, f"partition: {code} {err}")
+        self.compare(campaign, self.start(campaign), "with the right partition then")
+        # Tasks that never come as far as duress: as on a node that does not see the folder.
+        campaign = self.campaign("unseen")
+        code, _, err = campaign.finish(self.start(campaign, ["--workers", "1", "--sbatch-args=--chdir=/", "--sbatch-args",
+                                                             "--output=/no/such/folder/%a"]))
+        expect(code == 125 and "task 1" in err and "failed on" in err and "nothing is lost" in err, f"unseen: {code} {err}")
+        self.compare(campaign, self.start(campaign, ["--workers", "1"]), "with a folder that is seen then")
+
+
+def main():
+    options = harness.parse_arguments(__doc__).parse_args()
+    tool = harness.Tool(options.build, options.duress)
+    target = str(tool.compile(harness.ROOT / "examples/jumble/double_checked_locking.cc", level="-O1"))
+    folder = tempfile.mkdtemp(prefix="duress-slurm-")
+    failed = 0
+    try:
+        with PrivateSlurm(f"{folder}/slurm") as slurm:
+            tool.env = {**tool.env, "SLURM_CONF": slurm.env["SLURM_CONF"]}
+            cases = Cases(tool, slurm, folder, target)
+            for name in ("demo", "attach", "wrong"):
+                problem, began = "", time.monotonic()
+                try:
+                    getattr(cases, name)()
+                except harness.Failure as failure:
+                    problem = str(failure)
+                    for log in pathlib.Path(folder).glob("*/d/cluster/*/slurm/task-*.out"):
+                        problem += f"\n{log}: {log.read_text(errors='replace')[-1000:]}"
+                failed += bool(problem)
+                print(f"{'FAIL' if problem else 'ok'} {name} ({time.monotonic() - began:.0f} s) {problem}", flush=True)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -209,8 +209,8 @@ int execute(VerifyOptions& options, const Arguments& arguments) {
     if (advice) print_advice(*advice, report, options);
     print_summary(result, report, options);
   }
-  std::string document =
-      with_baseline(campaign::with_verification(report::to_json(report), result, advice, *names), options.known);
+  std::string document = with_baseline(
+      campaign::with_verification(report::to_json(report), result, advice, *names), options.known);
   if (!options.json.empty()) {
     if (std::string error = campaign::write_document(options.json, document); !error.empty()) {
       say(error);

@@ -51,7 +51,8 @@ struct Runtime {
   bool checking = true;
   /// The chain is FastTrack alone: checked bodies call it directly, without events.
   bool direct = true;
-  /// Whoever listens wants the first access of an epoch only: FastTrack alone, or a recorder of first accesses.
+  /// Whoever listens wants the first access of an epoch only: FastTrack alone, or a recorder of first
+  /// accesses.
   bool firsts = true;
   bool judges_atomics = true;  // FastTrack is in the chain
   VolatileMode volatile_mode = VolatileMode::kPlain;

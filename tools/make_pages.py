@@ -104,7 +104,8 @@ def roff_block(text):
     if code:
         out.append(".EE")
     # A paragraph needs something after it.
-    return re.sub(r"(\.PP\n)+(?=\.PP|\.EE|$)", "", "\n".join(out))
+    text = re.sub(r"(\.PP\n)+(?=\.PP|\.EE|$)", "", "\n".join(out))
+    return text.removeprefix(".PP\n")  # a section begins with one
 
 
 def man_page(name, summary, version, body):

@@ -133,10 +133,14 @@ COMP_WORDS=({' '.join(repr(w) for w in words)}); COMP_CWORD=$((${{#COMP_WORDS[@]
         for name in ("bank", "dl"):
             fit.run([fit.tool("duress-c++"), "-std=c++20", "-g", "-O1", "-pthread", fit.ROOT / f"tests/fit/docs/{name}.cc", "-o",
                      self.folder / name], code=0)
+        (self.folder / "size.cc").write_text(
+            "#include <cstdlib>\n#include <thread>\nint size_;\nint main() {\n  std::thread other([] { size_ = 1; });\n"
+            "  int seen = size_;\n  other.join();\n  if (seen != 0) std::abort();\n}\n")
+        fit.run([fit.tool("duress-c++"), "-std=c++20", "-g", "-O1", "-pthread", "size.cc", "-o", "size"], self.folder, code=0)
         for words, severity, code, message in (
                 (["run", "--", "./bank"], "warning", "R-", "data race on balance"),
-                (["classify", "--runs", "5", "--", "./bank"], "error", "R-", "data race on balance is DESTRUCTIVE"),
-                (["classify", "--runs", "5", "--test", "A.B", "--fail-on", "never", "--", "./bank"], "error", "R-", "data race on"),
+                (["classify", "--runs", "10", "--", "./size"], "error", "R-", "data race on size_ is DESTRUCTIVE"),
+                (["classify", "--runs", "5", "--test", "A.B", "--fail-on", "never", "--", "./bank"], "warning", "R-", "data race on"),
                 (["verify", "--", "./bank"], "error", "R-", "data race on balance"),
                 (["explore", "--", "./dl"], "error", "F-", "deadlock")):
             _, out, err = fit.run([fit.tool(), *words], self.folder)

@@ -15,7 +15,6 @@ std::string take_log_path();
 /// Writes it to `log_path`.PID, as sanitizers do, or to `fd` if there is no path. "" or what went wrong.
 std::string write_tsan(const std::string& text, const std::string& log_path, int fd);
 
-
 }  // namespace duress::cli
 
 #endif  // DURESS_CLI_TSAN_OUTPUT_H_

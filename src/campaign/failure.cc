@@ -7,7 +7,6 @@
 #include <set>
 
 #include "campaign/files.h"
-#include "finding/stable_name.h"
 
 namespace duress::campaign {
 namespace {
@@ -18,8 +17,7 @@ std::string base_name(const std::string& path) {
 
 /// A place without its line. Where there is no name, the address in the file: it holds for this build.
 std::string place_key(const finding::Frame& frame) {
-  if (!frame.function.empty() || !frame.file.empty())
-    return base_name(frame.file) + '\1' + finding::stable_name(frame.function);
+  if (!frame.function.empty() || !frame.file.empty()) return base_name(frame.file) + '\1' + frame.function;
   if (frame.module_offset == 0) return {};
   return base_name(frame.module) + '\1' + std::to_string(frame.module_offset);
 }

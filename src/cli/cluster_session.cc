@@ -367,6 +367,7 @@ void ClusterSession::watch_array() {
           fmt::format("{}; nothing is lost, the same command submits what is left",
                       last.empty() ? fmt::format("all tasks of job array {} have ended", array_) : last));
       array_.clear();
+      over_ = true;  // nothing is submitted again behind the user's back
     }
   }
   std::string text;

@@ -15,6 +15,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <mutex>
@@ -302,7 +303,12 @@ std::string Worker::ended_text(const std::string& what) const {
 }
 
 RunLogs Worker::take_logs(const Execution& execution) {
-  for (const auto& [name, text] : remote_logs_) write_file(log_dir_ + "/" + name, text);
+  for (const auto& [name, text] : remote_logs_) {
+    if (std::FILE* file = std::fopen((log_dir_ + "/" + name).c_str(), "we")) {
+      std::fwrite(text.data(), 1, text.size(), file);
+      std::fclose(file);
+    }
+  }
   RunLogs logs = read_run_logs(log_dir_, execution.pid);
   clear_logs();
   return logs;

@@ -360,13 +360,14 @@ void ClusterSession::watch_array() {
   if (ended == tasks.size() && open_ones && now() - submitted_ > 5 && answering.empty()) {
     // Forgotten or ended, and there is work: what was found is in the folder.
     unlink(array_file(*folder_).c_str());
-    if (tasks.empty() && submitted_ == 0) {
-      array_.clear();  // of an earlier day: the next turn submits a new one
+    if (submitted_ == 0) {
+      array_.clear();  // of an earlier command: the next turn submits a new one
     } else {
       coordinator_->fail(
           fmt::format("{}; nothing is lost, the same command submits what is left",
                       last.empty() ? fmt::format("all tasks of job array {} have ended", array_) : last));
       array_.clear();
+      over_ = true;  // nothing is submitted again behind the user's back
     }
   }
   std::string text;

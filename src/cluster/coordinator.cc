@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -41,13 +42,27 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// For bench/scale: when an execution was asked for, when its result was there, how long it ran.
-void trace(double asked, const RemoteRun& run) {
+/// For bench/scale: when an execution was asked for, when its result was there, how long it ran; and at the
+/// end the processor time of the thread that all of them go through.
+std::FILE* trace_file() {
   static std::FILE* file = [] {
     const char* path = std::getenv("DURESS_CLUSTER_TRACE");
     return path != nullptr ? std::fopen(path, "ae") : nullptr;
   }();
-  if (file != nullptr) std::fprintf(file, "%.6f %.6f %.6f\n", asked, now(), run.execution.seconds);
+  return file;
+}
+
+void trace(double asked, const RemoteRun& run) {
+  if (std::FILE* file = trace_file())
+    std::fprintf(file, "%.6f %.6f %.6f\n", asked, now(), run.execution.seconds);
+}
+
+void trace_thread() {
+  struct timespec used{};
+  std::FILE* file = trace_file();
+  if (file == nullptr || clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) != 0) return;
+  std::fprintf(file, "# %.6f\n", static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9);
+  std::fflush(file);
 }
 
 }  // namespace
@@ -220,6 +235,7 @@ void Coordinator::drive() {
     if (!pending_.empty() && pause < 0.001) pause = kShortest;
     asked_.wait_for(guard, std::chrono::duration<double>(std::min(pause, 0.5)));
   }
+  trace_thread();
 }
 
 void Coordinator::scan() {

@@ -3,6 +3,7 @@
 
 #include <elf.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,6 +24,7 @@ using Json = nlohmann::ordered_json;
 using campaign::read_file;
 using campaign::write_file;
 
+constexpr u64 kRoomWanted = u64{2} << 30;
 constexpr u64 kKeptCampaigns = 2;  // the current one and the one before
 
 std::string dump(const Json& json) {
@@ -56,6 +58,12 @@ std::string host_name() {
 }
 
 std::string local_folder() {
+  // In memory if there is plenty: files that are emptied and written again for each execution cost ext4 a
+  // flush each time (bench/scale: 1.1 ms against 0.3).
+  struct statvfs info{};
+  bool room = access("/dev/shm", W_OK) == 0 && statvfs("/dev/shm", &info) == 0 &&
+              u64{info.f_bavail} * info.f_frsize >= kRoomWanted;
+  if (room) return "/dev/shm/duress-work-" + std::to_string(getuid());
   const char* temporary = std::getenv("TMPDIR");
   return std::string(temporary != nullptr && *temporary != '\0' ? temporary : "/tmp") + "/duress-" +
          std::to_string(getuid());

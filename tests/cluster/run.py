@@ -6,12 +6,12 @@ started twice, and with a coordinator that is killed. Also what is said when som
 No Slurm here (that is tests/slurm): the workers are started by the test, as GNU parallel would."""
 import json
 import pathlib
-import resource
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 import jsonschema
 
@@ -185,18 +185,21 @@ class Cases:
             self.done(campaign)
 
     def full(self):
-        """A disk that is full: the worker says so, and another one goes on where it stopped."""
+        """A record that cannot be written any more: the worker says so, and another one goes on where it stopped. (A full disk
+        itself is tried in shard_log_test.)"""
         wanted = self.wanted("classify", ["--runs", "5"], [self.fake, "stale"])
         campaign = self.campaign("classify", ["--runs", "5"], [self.fake, "stale"])
-
-        def small():
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))
-
         try:
             process = campaign.start(1)
-            code, _, err = campaign.finish(campaign.work(1, 1, preexec_fn=small))
-            expect(code == 125 and "what was written is not lost: make room" in err, f"full: {code} {err}")
+            worker = campaign.work(1, 1)
+            while campaign.records() < 4000:
+                pass
+            shards = pathlib.Path(campaign.dir, "cluster/1/shards")
+            shards.rename(shards.with_name("away"))
+            code, _, err = campaign.finish(worker)
+            expect(code == 125 and "what was written is not lost: make room" in err and err.count("\n") == 1,
+                   f"full: {code} {err}")
+            shards.with_name("away").rename(shards)
             campaign.work(1, 1)
             compare(wanted, campaign.finish(process), "after a full disk")
         finally:
@@ -244,13 +247,13 @@ def main():
                  ("killed example", cases.killed, ("classify", ["--runs", "5"], [example]))]
     failed = 0
     for name, case, arguments in runs:
-        problem = ""
+        problem, began = "", time.monotonic()
         try:
             case(*arguments)
         except harness.Failure as failure:
             problem = str(failure)
         failed += bool(problem)
-        print(f"{'FAIL' if problem else 'ok'} {name} {problem}", flush=True)
+        print(f"{'FAIL' if problem else 'ok'} {name} ({time.monotonic() - began:.0f} s) {problem}", flush=True)
     sys.exit(1 if failed else 0)
 
 

@@ -38,7 +38,7 @@ class Cases:
         self.folder = pathlib.Path(folder)
         self.wanted = self.campaign("alone").local()
 
-    def campaign(self, name, options=("--runs", "20")):
+    def campaign(self, name, options=("--runs", "10")):
         folder = self.folder / name
         folder.mkdir()
         return Campaign(self.tool, folder, "classify", list(options), [self.target])
@@ -70,11 +70,13 @@ class Cases:
 
     def demo(self):
         """A worker is ended by SIGKILL in the middle, its task requeued by hand."""
-        campaign = self.campaign("demo")
+        short, self.wanted = self.wanted, self.campaign("demo alone", ()).local()
+        campaign = self.campaign("demo", ())
         process = self.start(campaign)
         job = self.job(campaign)
         until("both workers", lambda: len(self.hellos(campaign)) >= 2 and campaign.records() > 20000)
-        victim = dict(self.hellos(campaign))[1]
+        victim, other = dict(self.hellos(campaign))[1], dict(self.hellos(campaign))[2]
+        os.kill(other, signal.SIGSTOP)  # or it is all done before the task comes again
         os.kill(victim, signal.SIGKILL)
         task = f"{job}_1"
         until("the end of the task", lambda: f"{task} RUNNING" not in self.queue())
@@ -82,9 +84,11 @@ class Cases:
         expect(done.returncode == 0, f"requeue: {done.stderr}")
         # Slurm lets a requeued task wait for two minutes.
         self.slurm.run("scontrol", "update", f"JobId={task}", "StartTime=now")
-        err = self.compare(campaign, process, "demo")
+        until("the task again", lambda: any(s == 1 and p != victim for s, p in self.hellos(campaign)))
+        os.kill(other, signal.SIGCONT)
+        self.compare(campaign, process, "demo")
         until("the end of the array", lambda: not any("RUNNING" in line for line in self.queue()))
-        return err
+        self.wanted = short
 
     def attach(self):
         """Ctrl-C leaves the array running; the same command attaches; --cancel ends it."""

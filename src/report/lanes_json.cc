@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/lanes_json.h"
 
-#include <algorithm>
-#include <functional>
+#include <array>
 #include <map>
 
 #include "report/document.h"
@@ -123,30 +122,46 @@ std::string lanes_columns(const Lanes& lanes) {
   head["skipped"] = lanes.skipped;
   head["note"] = lanes.note;
   head["count"] = lanes.events.size();
+  std::map<std::array<std::uint32_t, 3>, long> kinds;
+  std::map<std::uint32_t, long> stored, released;  // by object
+  std::array<std::string, 7> columns;              // thread, kind, value, newest, how, from, after
+  for (std::size_t at = 0; at < lanes.events.size(); ++at) {
+    const LaneEvent& e = lanes.events[at];
+    const auto i = static_cast<long>(at);
+    const std::string& operation = lanes.words[e.operation];
+    auto last = [&](std::map<std::uint32_t, long>& known) {
+      auto it = known.find(e.object);
+      return it == known.end() ? -1 : it->second;
+    };
+    // 0: none; 1: the usual one; else twice the distance.
+    auto arrow = [&](long to, long usual) { return to < 0 ? 0 : to == usual ? 1 : 2 * (i - to); };
+    bool known = e.how == LaneValue::kNewest && e.from >= 0 && e.from < i && e.value != 0 &&
+                 lanes.events[static_cast<std::size_t>(e.from)].value == e.value;
+    const long kind =
+        kinds.try_emplace({e.operation, e.object, e.place}, static_cast<long>(kinds.size())).first->second;
+    const long cells[] = {e.thread == LaneEvent::kEverybody ? -1L : static_cast<long>(e.thread),
+                          kind,
+                          known ? -1L : static_cast<long>(e.value),
+                          static_cast<long>(e.newest),
+                          static_cast<long>(e.how),
+                          arrow(e.from, last(stored)),
+                          arrow(e.after, last(released))};
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      if (at != 0) columns[c] += ',';
+      columns[c] += std::to_string(cells[c]);
+    }
+    if (operation == "write" || operation == "atomic write" || operation == "atomic update")
+      stored[e.object] = i;
+    if (operation == "unlock" || operation == "post") released[e.object] = i;
+  }
+  std::vector<std::array<std::uint32_t, 3>> ordered(kinds.size());
+  for (const auto& [kind, number] : kinds) ordered[static_cast<std::size_t>(number)] = kind;
+  head["kinds"] = ordered;
   std::string text = head.dump(-1, ' ', false, Json::error_handler_t::replace);
   text.pop_back();  // the columns follow
-  auto column = [&](const char* name, const std::function<long(const LaneEvent&, long)>& value) {
-    text += ",\"";
-    text += name;
-    text += "\":[";
-    for (std::size_t i = 0; i < lanes.events.size(); ++i) {
-      if (i != 0) text += ',';
-      text += std::to_string(value(lanes.events[i], static_cast<long>(i)));
-    }
-    text += ']';
-  };
-  column("thread", [](const LaneEvent& e, long) {
-    return e.thread == LaneEvent::kEverybody ? -1L : static_cast<long>(e.thread);
-  });
-  column("operation", [](const LaneEvent& e, long) { return static_cast<long>(e.operation); });
-  column("object", [](const LaneEvent& e, long) { return static_cast<long>(e.object); });
-  column("value", [](const LaneEvent& e, long) { return static_cast<long>(e.value); });
-  column("newest", [](const LaneEvent& e, long) { return static_cast<long>(e.newest); });
-  column("place", [](const LaneEvent& e, long) { return static_cast<long>(e.place); });
-  column("how", [](const LaneEvent& e, long) { return static_cast<long>(e.how); });
-  // As distances; 0: none.
-  column("from", [](const LaneEvent& e, long i) { return e.from < 0 ? 0 : i - e.from; });
-  column("after", [](const LaneEvent& e, long i) { return e.after < 0 ? 0 : i - e.after; });
+  const char* names[] = {"thread", "kind", "value", "newest", "how", "from", "after"};
+  for (std::size_t c = 0; c < columns.size(); ++c)
+    text += std::string(",\"") + names[c] + "\":[" + columns[c] + "]";
   return text + "}";
 }
 

@@ -147,7 +147,34 @@ async function unpack(index) {
   const packed = atob(document.getElementById(`lanes-${index}`)?.textContent ?? "");
   const bytes = Uint8Array.from(packed, (c) => c.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return JSON.parse(await new Response(stream).text());
+  return expand(JSON.parse(await new Response(stream).text()));
+}
+
+/**
+ * What lanes_columns() of src/report/lanes_json.cc left out because it follows from the rest.
+ * @param {any} packed
+ * @returns {Lanes}
+ */
+function expand(packed) {
+  /** @type {Lanes} */
+  const lanes = { ...packed, operation: [], object: [], place: [] };
+  /** @type {Map<number, number>} */
+  const stored = new Map(), released = new Map();
+  for (let i = 0; i < lanes.count; ++i) {
+    const [operation, object, place] = packed.kinds[packed.kind[i]];
+    lanes.operation.push(operation);
+    lanes.object.push(object);
+    lanes.place.push(place);
+    /** @param {number} code @param {Map<number, number>} usual */
+    const distance = (code, usual) => code === 1 ? i - (usual.get(object) ?? i) : code / 2;
+    lanes.from[i] = distance(lanes.from[i], stored);
+    lanes.after[i] = distance(lanes.after[i], released);
+    if (lanes.value[i] === -1) lanes.value[i] = lanes.value[i - lanes.from[i]];
+    const word = lanes.words[operation];
+    if (word === "write" || word === "atomic write" || word === "atomic update") stored.set(object, i);
+    if (word === "unlock" || word === "post") released.set(object, i);
+  }
+  return lanes;
 }
 
 /** @param {number} index @returns {Promise<Lanes>} */

@@ -133,25 +133,33 @@ std::string lanes_columns(const Lanes& lanes) {
       auto it = known.find(e.object);
       return it == known.end() ? -1 : it->second;
     };
-    // 0: none; 1: the usual one; else twice the distance.
-    auto arrow = [&](long to, long usual) { return to < 0 ? 0 : to == usual ? 1 : 2 * (i - to); };
-    bool known = e.how == LaneValue::kNewest && e.from >= 0 && e.from < i && e.value != 0 &&
-                 lanes.events[static_cast<std::size_t>(e.from)].value == e.value;
+    // What most events do is not written: a load gets the last store, a lock comes after another's unlock.
+    const bool stores = operation == "write" || operation == "atomic write" || operation == "atomic update";
+    const bool loads = operation == "read" || operation == "atomic read" || operation == "atomic update";
+    const bool locks = operation == "lock" || operation == "read lock" || operation == "acquire";
+    long release = locks ? last(released) : -1;
+    if (release >= 0 && lanes.events[static_cast<std::size_t>(release)].thread == e.thread) release = -1;
+    auto arrow = [&](long to, long usual) { return to == usual ? 0 : to < 0 ? 1 : 2 * (i - to); };
+    // Values as differences from the one that is expected, as many only count.
+    auto value_of = [&](long event) {
+      return event < 0 || event >= i ? 0
+                                     : static_cast<long>(lanes.events[static_cast<std::size_t>(event)].value);
+    };
+    long expected = stores ? value_of(last(stored)) : e.how == LaneValue::kNewest ? value_of(e.from) : 0;
     const long kind =
         kinds.try_emplace({e.operation, e.object, e.place}, static_cast<long>(kinds.size())).first->second;
     const long cells[] = {e.thread == LaneEvent::kEverybody ? -1L : static_cast<long>(e.thread),
                           kind,
-                          known ? -1L : static_cast<long>(e.value),
+                          static_cast<long>(e.value) - expected,
                           static_cast<long>(e.newest),
                           static_cast<long>(e.how),
-                          arrow(e.from, last(stored)),
-                          arrow(e.after, last(released))};
+                          arrow(e.from, loads ? last(stored) : -1),
+                          arrow(e.after, release)};
     for (std::size_t c = 0; c < columns.size(); ++c) {
       if (at != 0) columns[c] += ',';
       columns[c] += std::to_string(cells[c]);
     }
-    if (operation == "write" || operation == "atomic write" || operation == "atomic update")
-      stored[e.object] = i;
+    if (stores) stored[e.object] = i;
     if (operation == "unlock" || operation == "post") released[e.object] = i;
   }
   std::vector<std::array<std::uint32_t, 3>> ordered(kinds.size());

@@ -37,7 +37,9 @@ Lanes lanes_of(duress::Prng& random) {
     event.place = 1 + static_cast<std::uint32_t>(random.below(kPlaces));
     auto kind = event.place * 7 % 10;  // what a place does, and to what, is always the same
     if (kind == 0) {
-      event.operation = 3, event.object = mutex, event.after = unlocked;
+      event.operation = 3, event.object = mutex;
+      if (unlocked >= 0 && lanes.events[static_cast<std::size_t>(unlocked)].thread != thread)
+        event.after = unlocked;
     } else if (kind == 1) {
       event.operation = 4, event.object = mutex;
       unlocked = i;

@@ -165,13 +165,20 @@ function expand(packed) {
     lanes.operation.push(operation);
     lanes.object.push(object);
     lanes.place.push(place);
-    /** @param {number} code @param {Map<number, number>} usual */
-    const distance = (code, usual) => code === 1 ? i - (usual.get(object) ?? i) : code / 2;
-    lanes.from[i] = distance(lanes.from[i], stored);
-    lanes.after[i] = distance(lanes.after[i], released);
-    if (lanes.value[i] === -1) lanes.value[i] = lanes.value[i - lanes.from[i]];
     const word = lanes.words[operation];
-    if (word === "write" || word === "atomic write" || word === "atomic update") stored.set(object, i);
+    const stores = word === "write" || word === "atomic write" || word === "atomic update";
+    const loads = word === "read" || word === "atomic read" || word === "atomic update";
+    const locks = word === "lock" || word === "read lock" || word === "acquire";
+    const store = stored.get(object) ?? -1;
+    let release = locks ? released.get(object) ?? -1 : -1;
+    if (release >= 0 && lanes.thread[release] === lanes.thread[i]) release = -1;
+    /** @param {number} code @param {number} usual */
+    const distance = (code, usual) => code === 0 ? (usual < 0 ? 0 : i - usual) : code === 1 ? 0 : code / 2;
+    lanes.from[i] = distance(lanes.from[i], loads ? store : -1);
+    lanes.after[i] = distance(lanes.after[i], release);
+    const source = stores ? store : lanes.how[i] === 0 && lanes.from[i] > 0 ? i - lanes.from[i] : -1;
+    lanes.value[i] += source < 0 ? 0 : lanes.value[source];
+    if (stores) stored.set(object, i);
     if (word === "unlock" || word === "post") released.set(object, i);
   }
   return lanes;

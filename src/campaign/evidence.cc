@@ -89,6 +89,7 @@ Step to_step(const Json& line) {
   step.object = number_at(line, "object");
   step.size = number_at(line, "size");
   step.value = text_at(line, "value");
+  if (line.contains("joins")) step.joins = small_at(line, "joins");
   std::string as = text_at(line, "as");
   if (as == "float") step.type = trail::ValueType::kFloat;
   if (as == "pointer") step.type = trail::ValueType::kPointer;

@@ -46,6 +46,7 @@ struct Step {
   std::string operation;
   Address object = 0;
   u64 size = 0;
+  int joins = -1;  // of a join: the strand
   std::string value;
   trail::ValueType type = trail::ValueType::kInteger;
   std::string newest;  // "": the value is the newest

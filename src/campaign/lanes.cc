@@ -149,15 +149,11 @@ class LaneMaker {
   std::int32_t synchronises(const Step& step, std::int32_t index) {
     std::int32_t after = -1;
     const std::string& op = step.operation;
-    if (auto created = created_.find(step.strand); created != created_.end()) {
-      after = created->second;
-      created_.erase(created);
-    }
+    if (last_of_.count(step.strand) == 0) after = creation_of(step.strand);
     if (op == "create") {
-      created_[static_cast<int>(step.object)] = index;
+      creates_[step.strand].push_back(index);
     } else if (op == "join") {
-      if (auto last = last_of_.find(static_cast<int>(step.object)); last != last_of_.end())
-        after = last->second;
+      if (auto last = last_of_.find(step.joins); last != last_of_.end()) after = last->second;
     } else if (one_of(op, {"lock", "read lock", "acquire"})) {
       auto released = released_.find(step.object);
       if (released != released_.end() && released->second.second != step.strand)
@@ -166,6 +162,18 @@ class LaneMaker {
       released_[step.object] = {index, step.strand};
     }
     return after;
+  }
+
+  /// A step that creates a strand does not know its number yet; but the children of one strand are numbered
+  /// in the order of its steps.
+  std::int32_t creation_of(int strand) {
+    auto own = process_.threads.find(strand);
+    if (own == process_.threads.end() || own->second.parent < 0) return -1;
+    std::size_t older = 0;
+    for (const auto& [id, thread] : process_.threads)
+      older += id < strand && thread.parent == own->second.parent ? 1 : 0;
+    const std::vector<std::int32_t>& creates = creates_[own->second.parent];
+    return older < creates.size() ? creates[older] : -1;
   }
 
   /// Where the value of a load comes from.
@@ -231,8 +239,9 @@ class LaneMaker {
   std::map<std::pair<std::string, u32>, u32> places_;
   std::map<int, u32> threads_;
   std::map<PartsKey, Parts> parts_;
-  std::map<std::pair<int, u32>, u32> keys_;                   // site → key
-  std::map<int, std::int32_t> created_, last_of_;             // by strand
+  std::map<std::pair<int, u32>, u32> keys_;  // site → key
+  std::map<int, std::int32_t> last_of_;      // by strand
+  std::map<int, std::vector<std::int32_t>> creates_;
   std::map<Address, std::pair<std::int32_t, int>> released_;  // last unlock or post: event, strand
   std::map<Address, std::vector<Store>> stored_;
   std::vector<Waiting> waiting_;  // loads of values that nobody has stored yet

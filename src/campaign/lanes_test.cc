@@ -70,10 +70,12 @@ TEST_F(LanesTest, AnInitialValueComesFromNowhere) {
 }
 
 TEST_F(LanesTest, SynchronisationMakesArrows) {
-  logs_.steps = {step(0, "create", 1),    step(0, "create", 2),  step(1, "lock", 0x50),
+  logs_.run.processes[0].threads = {{0, {0, -1, "", {}}}, {1, {1, 0, "", {}}}, {2, {2, 0, "", {}}}};
+  logs_.steps = {step(0, "create", 0),    step(0, "create", 0),  step(1, "lock", 0x50),
                  step(1, "unlock", 0x50), step(2, "lock", 0x50), step(2, "unlock", 0x50),
                  step(2, "lock", 0x50),   step(1, "post", 0x60), step(2, "acquire", 0x60),
-                 step(0, "join", 2)};
+                 step(0, "join", 0)};
+  logs_.steps[9].joins = 2;
   Lanes lanes = make();
   std::vector<int> after;
   for (const LaneEvent& event : lanes.events) after.push_back(event.after);

@@ -13,6 +13,7 @@
 #include <llvm/Support/SHA256.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "report/html_assets.h"
@@ -26,7 +27,7 @@ std::string compressed(const std::string& text) {
   uLongf size = compressBound(static_cast<uLong>(text.size()));
   std::string out(size, '\0');
   int code = compress2(reinterpret_cast<Bytef*>(out.data()), &size,
-                       reinterpret_cast<const Bytef*>(text.data()), static_cast<uLong>(text.size()), 9);
+                       reinterpret_cast<const Bytef*>(text.data()), static_cast<uLong>(text.size()), 6);
   if (code != Z_OK) throw std::runtime_error("cannot compress a trace");
   out.resize(size);
   return out;
@@ -46,7 +47,9 @@ std::vector<std::string> lane_blocks(const Document& document) {
     blocks.push_back(base64(compressed(lanes_columns(lanes))));
     bytes += blocks.back().size();
   }
-  for (std::size_t most = 8192; bytes > kMostLaneBytes && most >= 16; most /= 2) {
+  std::size_t most = 10000;
+  while (bytes > kMostLaneBytes && most > 16) {
+    most = std::min(most * 3 / 4, most * kMostLaneBytes / bytes);
     bytes = 0;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
       if (document.lanes[i].events.size() > most)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/lanes_json.h"
 
-#include <algorithm>
-#include <functional>
+#include <array>
 #include <map>
 
 #include "report/document.h"
@@ -123,30 +122,54 @@ std::string lanes_columns(const Lanes& lanes) {
   head["skipped"] = lanes.skipped;
   head["note"] = lanes.note;
   head["count"] = lanes.events.size();
+  std::map<std::array<std::uint32_t, 3>, long> kinds;
+  std::map<std::uint32_t, long> stored, released;  // by object
+  std::array<std::string, 7> columns;              // thread, kind, value, newest, how, from, after
+  for (std::size_t at = 0; at < lanes.events.size(); ++at) {
+    const LaneEvent& e = lanes.events[at];
+    const auto i = static_cast<long>(at);
+    const std::string& operation = lanes.words[e.operation];
+    auto last = [&](std::map<std::uint32_t, long>& known) {
+      auto it = known.find(e.object);
+      return it == known.end() ? -1 : it->second;
+    };
+    // What most events do is not written: a load gets the last store, a lock comes after another's unlock.
+    const bool stores = operation == "write" || operation == "atomic write" || operation == "atomic update";
+    const bool loads = operation == "read" || operation == "atomic read" || operation == "atomic update";
+    const bool locks = operation == "lock" || operation == "read lock" || operation == "acquire";
+    long release = locks ? last(released) : -1;
+    if (release >= 0 && lanes.events[static_cast<std::size_t>(release)].thread == e.thread) release = -1;
+    auto arrow = [&](long to, long usual) { return to == usual ? 0 : to < 0 ? 1 : 2 * (i - to); };
+    // Values as differences from the one that is expected, as many only count.
+    auto value_of = [&](long event) {
+      return event < 0 || event >= i ? 0
+                                     : static_cast<long>(lanes.events[static_cast<std::size_t>(event)].value);
+    };
+    long expected = stores ? value_of(last(stored)) : e.how == LaneValue::kNewest ? value_of(e.from) : 0;
+    const long kind =
+        kinds.try_emplace({e.operation, e.object, e.place}, static_cast<long>(kinds.size())).first->second;
+    const long cells[] = {e.thread == LaneEvent::kEverybody ? -1L : static_cast<long>(e.thread),
+                          kind,
+                          static_cast<long>(e.value) - expected,
+                          static_cast<long>(e.newest),
+                          static_cast<long>(e.how),
+                          arrow(e.from, loads ? last(stored) : -1),
+                          arrow(e.after, release)};
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      if (at != 0) columns[c] += ',';
+      columns[c] += std::to_string(cells[c]);
+    }
+    if (stores) stored[e.object] = i;
+    if (operation == "unlock" || operation == "post") released[e.object] = i;
+  }
+  std::vector<std::array<std::uint32_t, 3>> ordered(kinds.size());
+  for (const auto& [kind, number] : kinds) ordered[static_cast<std::size_t>(number)] = kind;
+  head["kinds"] = ordered;
   std::string text = head.dump(-1, ' ', false, Json::error_handler_t::replace);
   text.pop_back();  // the columns follow
-  auto column = [&](const char* name, const std::function<long(const LaneEvent&, long)>& value) {
-    text += ",\"";
-    text += name;
-    text += "\":[";
-    for (std::size_t i = 0; i < lanes.events.size(); ++i) {
-      if (i != 0) text += ',';
-      text += std::to_string(value(lanes.events[i], static_cast<long>(i)));
-    }
-    text += ']';
-  };
-  column("thread", [](const LaneEvent& e, long) {
-    return e.thread == LaneEvent::kEverybody ? -1L : static_cast<long>(e.thread);
-  });
-  column("operation", [](const LaneEvent& e, long) { return static_cast<long>(e.operation); });
-  column("object", [](const LaneEvent& e, long) { return static_cast<long>(e.object); });
-  column("value", [](const LaneEvent& e, long) { return static_cast<long>(e.value); });
-  column("newest", [](const LaneEvent& e, long) { return static_cast<long>(e.newest); });
-  column("place", [](const LaneEvent& e, long) { return static_cast<long>(e.place); });
-  column("how", [](const LaneEvent& e, long) { return static_cast<long>(e.how); });
-  // As distances; 0: none.
-  column("from", [](const LaneEvent& e, long i) { return e.from < 0 ? 0 : i - e.from; });
-  column("after", [](const LaneEvent& e, long i) { return e.after < 0 ? 0 : i - e.after; });
+  const char* names[] = {"thread", "kind", "value", "newest", "how", "from", "after"};
+  for (std::size_t c = 0; c < columns.size(); ++c)
+    text += std::string(",\"") + names[c] + "\":[" + columns[c] + "]";
   return text + "}";
 }
 

@@ -136,6 +136,10 @@ void put_step(const Strand& s, bool has_value, u64 value) {
   text.put('{').key("t").quoted("step").key("n").number(g_record->steps).key("strand").number(s.number);
   text.key("name").quoted(s.name).key("op").quoted(word_of(s.next.kind)).key("object").address(s.next.object);
   text.key("size").number(s.next.size);
+  if (s.next.kind == OpKind::kJoin && s.next.object) {
+    const auto* joined = reinterpret_cast<const Strand*>(s.next.object);
+    if (joined->state == Strand::State::kEnded) text.key("joins").number(joined->number);
+  }
   if (has_value) text.key("value").address(value);
   const char* as = nullptr;
   if (has_value && traced_stale) text.key("newest").address(traced_newest);

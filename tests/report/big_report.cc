@@ -24,7 +24,8 @@ Lanes lanes_of(duress::Prng& random) {
   const auto mutex = static_cast<std::uint32_t>(lanes.words.size() - 1);
   const auto values = static_cast<std::uint32_t>(lanes.words.size());
   for (int v = 0; v < 1000; ++v) lanes.words.push_back(std::to_string(v));
-  for (int p = 0; p < kPlaces; ++p) lanes.places.push_back({"src/table.cc", 20u + static_cast<unsigned>(p) * 7});
+  for (int p = 0; p < kPlaces; ++p)
+    lanes.places.push_back({"src/table.cc", 20u + static_cast<unsigned>(p) * 7});
   std::vector<std::int32_t> stored(kVariables, -1);
   std::vector<std::uint32_t> value(kVariables, 0);
   std::int32_t unlocked = -1;
@@ -34,14 +35,16 @@ Lanes lanes_of(duress::Prng& random) {
     if (random.below(4) == 0) thread = static_cast<std::uint32_t>(random.below(kThreads));
     event.thread = thread;
     event.place = 1 + static_cast<std::uint32_t>(random.below(kPlaces));
-    auto kind = random.below(10);
+    auto kind = event.place * 7 % 10;  // what a place does, and to what, is always the same
     if (kind == 0) {
-      event.operation = 3, event.object = mutex, event.after = unlocked;
+      event.operation = 3, event.object = mutex;
+      if (unlocked >= 0 && lanes.events[static_cast<std::size_t>(unlocked)].thread != thread)
+        event.after = unlocked;
     } else if (kind == 1) {
       event.operation = 4, event.object = mutex;
       unlocked = i;
     } else {
-      auto variable = static_cast<std::uint32_t>(random.below(kVariables));
+      auto variable = event.place * 5 % kVariables;
       event.object = 5 + variable;
       event.operation = kind < 4 ? 2 : 1;
       if (kind < 4) {
@@ -64,9 +67,11 @@ Lanes lanes_of(duress::Prng& random) {
 Json race_of(int number) {
   Json stack = Json::array();
   for (int f = 0; f < 8; ++f)
-    stack.push_back({{"function", "Table::step_" + std::to_string(f)}, {"file", "src/table.cc"}, {"line", 20 + f}});
-  Json site = {{"file", "src/table.cc"}, {"line", 20 + number}, {"column", 3}, {"function", "Table::step_0"}, {"access", "write"},
-               {"thread", 1},            {"locks", {"mutex_"}}, {"stack", stack}};
+    stack.push_back(
+        {{"function", "Table::step_" + std::to_string(f)}, {"file", "src/table.cc"}, {"line", 20 + f}});
+  Json site = {{"file", "src/table.cc"},      {"line", 20 + number}, {"column", 3},
+               {"function", "Table::step_0"}, {"access", "write"},   {"thread", 1},
+               {"locks", {"mutex_"}},         {"stack", stack}};
   Json other = site;
   other["access"] = "read";
   other["thread"] = 2;
@@ -74,11 +79,22 @@ Json race_of(int number) {
   std::snprintf(id, sizeof id, "R-%04x", number);
   const char* verdicts[] = {"destructive", "no-harm-found", "same-value", "slower"};
   Json rates = Json::array();
-  for (int r = 0; r < 12; ++r) rates.push_back({{"model", r < 6 ? "stale" : "future"}, {"heuristic", "Oldest"}, {"failed", r}, {"runs", 50}});
-  return {{"id", id},          {"variable", "Table::field_" + std::to_string(number)}, {"kind", "write-read"},
-          {"sites", {site, other}}, {"found_by", {"FastTrack"}},                       {"confirmed", true},
+  for (int r = 0; r < 12; ++r)
+    rates.push_back(
+        {{"model", r < 6 ? "stale" : "future"}, {"heuristic", "Oldest"}, {"failed", r}, {"runs", 50}});
+  return {{"id", id},
+          {"variable", "Table::field_" + std::to_string(number)},
+          {"kind", "write-read"},
+          {"sites", {site, other}},
+          {"found_by", {"FastTrack"}},
+          {"confirmed", true},
           {"verdict", verdicts[number % 4]},
-          {"evidence", {{"failure", "exit:1"}, {"text", "exit code 1"}, {"rates", rates}, {"counterfactual", {{"failed", 0}, {"runs", 50}}}, {"replay", "D1.table.AA"}}}};
+          {"evidence",
+           {{"failure", "exit:1"},
+            {"text", "exit code 1"},
+            {"rates", rates},
+            {"counterfactual", {{"failed", 0}, {"runs", 50}}},
+            {"replay", "D1.table.AA"}}}};
 }
 
 }  // namespace
@@ -86,7 +102,8 @@ Json race_of(int number) {
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
   duress::report::Document document;
-  document.json = {{"schema", "duress/1"}, {"command", "classify"}, {"seed", 1}, {"target", {"./table"}}, {"runs", 25000}, {"failures", Json::array()}};
+  document.json = {{"schema", "duress/1"},  {"command", "classify"}, {"seed", 1},
+                   {"target", {"./table"}}, {"runs", 25000},         {"failures", Json::array()}};
   document.json["races"] = Json::array();
   document.folder = "/nowhere";
   duress::Prng random(1);

@@ -147,7 +147,41 @@ async function unpack(index) {
   const packed = atob(document.getElementById(`lanes-${index}`)?.textContent ?? "");
   const bytes = Uint8Array.from(packed, (c) => c.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return JSON.parse(await new Response(stream).text());
+  return expand(JSON.parse(await new Response(stream).text()));
+}
+
+/**
+ * What lanes_columns() of src/report/lanes_json.cc left out because it follows from the rest.
+ * @param {any} packed
+ * @returns {Lanes}
+ */
+function expand(packed) {
+  /** @type {Lanes} */
+  const lanes = { ...packed, operation: [], object: [], place: [] };
+  /** @type {Map<number, number>} */
+  const stored = new Map(), released = new Map();
+  for (let i = 0; i < lanes.count; ++i) {
+    const [operation, object, place] = packed.kinds[packed.kind[i]];
+    lanes.operation.push(operation);
+    lanes.object.push(object);
+    lanes.place.push(place);
+    const word = lanes.words[operation];
+    const stores = word === "write" || word === "atomic write" || word === "atomic update";
+    const loads = word === "read" || word === "atomic read" || word === "atomic update";
+    const locks = word === "lock" || word === "read lock" || word === "acquire";
+    const store = stored.get(object) ?? -1;
+    let release = locks ? released.get(object) ?? -1 : -1;
+    if (release >= 0 && lanes.thread[release] === lanes.thread[i]) release = -1;
+    /** @param {number} code @param {number} usual */
+    const distance = (code, usual) => code === 0 ? (usual < 0 ? 0 : i - usual) : code === 1 ? 0 : code / 2;
+    lanes.from[i] = distance(lanes.from[i], loads ? store : -1);
+    lanes.after[i] = distance(lanes.after[i], release);
+    const source = stores ? store : lanes.how[i] === 0 && lanes.from[i] > 0 ? i - lanes.from[i] : -1;
+    lanes.value[i] += source < 0 ? 0 : lanes.value[source];
+    if (stores) stored.set(object, i);
+    if (word === "unlock" || word === "post") released.set(object, i);
+  }
+  return lanes;
 }
 
 /** @param {number} index @returns {Promise<Lanes>} */

@@ -11,7 +11,7 @@ const Ajv = require("ajv").default;
 const addFormats = require("ajv-formats").default ?? require("ajv-formats");
 const schema = JSON.parse(readFileSync(join(modules, "schemastore/schemas/json/sarif-2.1.0.json"), "utf8"));
 
-const ajv = new Ajv({ strict: false, allErrors: true });
+const ajv = new Ajv({ strict: false, allErrors: true, unicodeRegExp: false });
 addFormats(ajv);
 const validate = ajv.compile(schema);
 let failed = false;

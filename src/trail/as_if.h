@@ -15,7 +15,13 @@ enum class AsIf : u32 {
   // The atomic store whose call returns to value[0] comes right after it. If that is 0, the record shall say
   // which one was the last before it in the same call of the same function.
   kPublishedAfter = 2,
+  // The atomic operation or fence has the memory order value[0]; where a compare-and-exchange fails, value[1].
+  kOrdered = 3,
 };
+
+/// Request::profile: the record lists the atomic operations that ran, as entries with `site`, `strand` their
+/// kind, and value[] their orders; the log has the keys of the sites.
+enum class AtomicKind : u32 { kLoad, kStore, kUpdate, kCompare, kFence };
 
 /// Where the record says which store was held back, or could be; 0: none.
 inline u64& published_at(Record& record) {
@@ -23,7 +29,7 @@ inline u64& published_at(Record& record) {
 }
 
 inline bool asks_as_if(const Request& request) {
-  return request.steps != 0 && (request.sites != 0 || request.predictions != 0);
+  return request.steps != 0 && (request.sites != 0 || request.predictions != 0 || request.profile != 0);
 }
 
 }  // namespace duress::trail

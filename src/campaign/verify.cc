@@ -105,19 +105,18 @@ Verifier::Outcome Verifier::judge(Worker& worker, const Plan& plan, std::optiona
 void Verifier::take_atomics(const Outcome& outcome) {
   const finding::ProcessLog* process = outcome.logs.process();
   for (const trail::Prediction& entry : outcome.execution.profile) {
-    bool known = std::any_of(result_.atomics.begin(), result_.atomics.end(), [&](const AtomicUse& other) {
-      return other.key == entry.site && other.success == entry.value[0];
-    });
+    bool known = std::any_of(result_.atomics.begin(), result_.atomics.end(),
+                             [&](const AtomicUse& other) { return other.pc == entry.value[0]; });
     if (known || process == nullptr) continue;
     AtomicUse use;
-    use.key = entry.site;
+    use.pc = entry.value[0];
     use.kind = static_cast<trail::AtomicKind>(entry.strand);
-    use.success = static_cast<u32>(entry.value[0]);
-    use.failure = static_cast<u32>(entry.value[1]);
-    for (const SiteKey& named : outcome.logs.keys) {
-      if (named.key != entry.site) continue;
+    use.success = entry.count;
+    use.failure = entry.size;
+    {
       std::lock_guard guard(names_lock_);
-      use.place = names_.site(*process, named.site).frame;
+      std::vector<finding::Frame> stack = names_.stack(*process, {use.pc - 1});
+      if (!stack.empty()) use.place = stack[blamed_frame(stack)];
     }
     result_.atomics.push_back(use);
   }

@@ -15,6 +15,7 @@
 #include <memory>
 #include <set>
 
+#include "campaign/evidence.h"
 #include "campaign/failure.h"
 #include "campaign/oracle.h"
 #include "campaign/search.h"
@@ -49,7 +50,7 @@ struct VerifySetup {
 
 /// An atomic operation that ran.
 struct AtomicUse {
-  u32 key = 0;
+  Address pc = 0;  // where its hook returns to
   trail::AtomicKind kind = trail::AtomicKind::kLoad;
   u32 success = 0, failure = 0;  // memory orders, as the compiler numbers them
   finding::Frame place;

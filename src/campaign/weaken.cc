@@ -108,10 +108,10 @@ std::vector<Weakened> weaken(const VerifySetup& setup, const VerifyResult& base,
       tried.most_executions = base.interleavings * kTimesMore + 2000;
       for (const AtomicUse& use : operation.all) {
         trail::Prediction entry = {};
-        entry.site = use.key;
         entry.strand = raw(trail::AsIf::kOrdered);
-        entry.value[0] = order;
-        entry.value[1] = failing(order, use.failure);
+        entry.value[0] = use.pc;
+        entry.count = order;
+        entry.size = failing(order, use.failure);
         tried.as_if.push_back(entry);
       }
       VerifyResult result = Verifier(tried, names, nullptr).run(stop);

@@ -91,36 +91,23 @@ MemoryOrder as_if_order(MemoryOrder side) {
   return order == MemoryOrder::kAcqRel ? side : order;
 }
 
-/// The record lists the operation, once, and the log names its site.
-static void tell_atomic(const DuressSite* site, u32 key, trail::AtomicKind kind, MemoryOrder success,
-                        MemoryOrder failure) {
-  for (u64 i = 0; i < record->profiled; ++i) {
-    const trail::Prediction& known_one = record->profile()[i];
-    if (known_one.site == key && known_one.value[0] == raw(success)) return;
-  }
-  if (record->profiled == trail::kMostProfiled) return;
-  record->profile()[record->profiled++] = {raw(kind), key, 0, 0, {raw(success), raw(failure)}};
-  Uncontrolled here;
-  g_runtime->modules.log_new();
-  Text text(g_runtime->arena);
-  text.put('{').key("t").quoted("points").key("sites").put('[').put('{').key("site");
-  g_runtime->modules.put_site(text, g_runtime->modules.site_id(site));
-  text.key("key").number(key).put("}]}");
-  g_runtime->log.write(text);
-}
-
-void as_if_orders(const DuressSite* site, trail::AtomicKind kind, MemoryOrder* success, MemoryOrder* failure) {
+void as_if_orders(uptr caller, trail::AtomicKind kind, MemoryOrder* success, MemoryOrder* failure) {
   if (!controlled()) return;
-  u32 key = g_runtime->points.key(site);
-  if (!key) return;
   for (u32 i = 0; i < request->predictions; ++i) {
     const trail::Prediction& asked = request->predicted()[i];
-    if (asked.strand != raw(trail::AsIf::kOrdered) || asked.site != key) continue;
-    *success = static_cast<MemoryOrder>(asked.value[0]);
-    *failure = static_cast<MemoryOrder>(asked.value[1]);
+    if (asked.strand != raw(trail::AsIf::kOrdered) || asked.value[0] != caller) continue;
+    *success = static_cast<MemoryOrder>(asked.count);
+    *failure = static_cast<MemoryOrder>(asked.size);
     return;
   }
-  if (request->profile) tell_atomic(site, key, kind, *success, *failure);
+  if (!request->profile) return;
+  for (u64 i = 0; i < record->profiled; ++i) {
+    if (record->profile()[i].value[0] == caller) return;
+  }
+  if (record->profiled == trail::kMostProfiled) return;
+  record->profile()[record->profiled++] = {raw(kind), 0, raw(*success), raw(*failure), {caller, 0}};
+  Uncontrolled here;
+  g_runtime->modules.log_new();
 }
 
 HeldBack& held_back() {

@@ -33,7 +33,7 @@ const AsIfSite& as_if(const DuressSite* site);
 MemoryOrder as_if_order(MemoryOrder load_store_or_update);
 
 /// The orders of an atomic operation, if they are to be others; and tells of it if asked.
-void as_if_orders(const DuressSite* site, trail::AtomicKind kind, MemoryOrder* success, MemoryOrder* failure);
+void as_if_orders(uptr caller, trail::AtomicKind kind, MemoryOrder* success, MemoryOrder* failure);
 
 /// An atomic store that waits. The running strand has at most one; an earlier one is done first.
 struct HeldBack {

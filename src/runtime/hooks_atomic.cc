@@ -368,9 +368,9 @@ using namespace duress;
   if (DURESS_UNLIKELY(controlled() != nullptr)) t_hook_caller = DURESS_CALLER_PC
 /// Orders as they are, or as if they were others.
 struct Orders {
-  Orders(u32 on_success, u32 on_failure, trail::AtomicKind kind, const DuressSite* site)
+  Orders(u32 on_success, u32 on_failure, trail::AtomicKind kind)
       : success(static_cast<MemoryOrder>(on_success)), failure(static_cast<MemoryOrder>(on_failure)) {
-    if (DURESS_UNLIKELY(g_as_if)) as_if_orders(site, kind, &success, &failure);
+    if (DURESS_UNLIKELY(g_as_if)) as_if_orders(t_hook_caller, kind, &success, &failure);
   }
   MemoryOrder success, failure;
 };
@@ -378,22 +378,22 @@ using trail::AtomicKind;
 #define DURESS_ATOMIC_HOOKS(N, T)                                                                  \
   DURESS_EXPORT T __duress_atomic_load##N(const void* p, u32 order, const DuressSite* s) {         \
     DURESS_NOTE_CALLER();                                                                          \
-    return atomic_load<T>(p, Orders(order, order, AtomicKind::kLoad, s).success, s);               \
+    return atomic_load<T>(p, Orders(order, order, AtomicKind::kLoad).success, s);               \
   }                                                                                                \
   DURESS_EXPORT void __duress_atomic_store##N(void* p, T v, u32 order, const DuressSite* s) {      \
     DURESS_NOTE_CALLER();                                                                          \
-    Orders orders(order, order, AtomicKind::kStore, s);                                            \
+    Orders orders(order, order, AtomicKind::kStore);                                            \
     if (DURESS_UNLIKELY(g_as_if) && hold_back<T>(p, v, orders.success, s)) return;                 \
     atomic_store<T>(p, v, orders.success, s);                                                      \
   }                                                                                                \
   DURESS_EXPORT T __duress_atomic_rmw##N(void* p, T v, u32 op, u32 order, const DuressSite* s) {   \
     DURESS_NOTE_CALLER();                                                                          \
-    return atomic_rmw<T>(p, v, op, Orders(order, order, AtomicKind::kUpdate, s).success, s);       \
+    return atomic_rmw<T>(p, v, op, Orders(order, order, AtomicKind::kUpdate).success, s);       \
   }                                                                                                \
   DURESS_EXPORT T __duress_atomic_cas##N(void* p, T expected, T desired, u32 success, u32 failure, \
                                          const DuressSite* s) {                                    \
     DURESS_NOTE_CALLER();                                                                          \
-    Orders orders(success, failure, AtomicKind::kCompare, s);                                      \
+    Orders orders(success, failure, AtomicKind::kCompare);                                      \
     return atomic_cas<T>(p, expected, desired, orders.success, orders.failure, s);                 \
   }
 DURESS_ATOMIC_HOOKS(1, u8)
@@ -402,10 +402,11 @@ DURESS_ATOMIC_HOOKS(4, u32)
 DURESS_ATOMIC_HOOKS(8, u64)
 DURESS_ATOMIC_HOOKS(16, u128)
 
-DURESS_EXPORT void __duress_fence(u32 asked, const DuressSite* site) {
+DURESS_EXPORT void __duress_fence(u32 asked, const DuressSite*) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   if (!g_runtime) return;
-  u32 order = raw(Orders(asked, asked, AtomicKind::kFence, site).success);
+  DURESS_NOTE_CALLER();
+  u32 order = raw(Orders(asked, asked, AtomicKind::kFence).success);
   Thread* t = current_thread_or_adopt();
   InRuntime in(t);
   if (!in.entered()) return;

@@ -129,13 +129,21 @@ void Rc11Adversary::log_stale(const SyncObject& object, const DuressSite* site,
   runtime_.log.write(text);
 }
 
+void Rc11Adversary::drop(uptr begin, uptr end) {
+  auto lost = [&] { return model_.statistics().dropped + model_.order().settled(); };
+  u64 before = lost();
+  model_.drop({begin, end});
+  if (runtime_.live && !runtime_.live->next) harmless_ += lost() - before;
+}
+
 /// Executions by steps: what the operation did and could have done.
 void Rc11Adversary::tell_step(bool wrote) {
   if (!scheduler().by_steps()) return;
   exhaustive::StepLog& log = scheduler().step_log();
   const memory::Rc11Model::Open& open = model_.open();
   const memory::Rc11Statistics& statistics = model_.statistics();
-  if (statistics.remove_oldest || statistics.unseen || statistics.dropped || model_.order().settled())
+  u64 lost = statistics.dropped + model_.order().settled();
+  if (statistics.remove_oldest || statistics.unseen || lost != harmless_)
     log.limits |= exhaustive::StepLog::kHistory;
   if (explores_ && open.picked != scheduler().wanted_age()) log.limits |= exhaustive::StepLog::kIllegal;
   exhaustive::Step* step = scheduler().last_step();

@@ -15,12 +15,13 @@ enum class AsIf : u32 {
   // The atomic store whose call returns to value[0] comes right after it. If that is 0, the record shall say
   // which one was the last before it in the same call of the same function.
   kPublishedAfter = 2,
-  // The atomic operation or fence has the memory order value[0]; where a compare-and-exchange fails, value[1].
+  // The atomic operation or fence whose hook returns to value[0] has the memory order `count`; where it is a
+  // compare-and-exchange that fails, `size`.
   kOrdered = 3,
 };
 
-/// Request::profile: the record lists the atomic operations that ran, as entries with `site`, `strand` their
-/// kind, and value[] their orders; the log has the keys of the sites.
+/// Request::profile: the record lists the atomic operations that ran, as entries like those of kOrdered, with
+/// their kind as `strand`.
 enum class AtomicKind : u32 { kLoad, kStore, kUpdate, kCompare, kFence };
 
 /// Where the record says which store was held back, or could be; 0: none.

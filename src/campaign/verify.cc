@@ -104,21 +104,29 @@ Verifier::Outcome Verifier::judge(Worker& worker, const Plan& plan, std::optiona
 /// The atomic operations that ran, each once.
 void Verifier::take_atomics(const Outcome& outcome) {
   const finding::ProcessLog* process = outcome.logs.process();
-  for (const trail::Prediction& entry : outcome.execution.profile) {
-    bool known = std::any_of(result_.atomics.begin(), result_.atomics.end(),
-                             [&](const AtomicUse& other) { return other.pc == entry.value[0]; });
-    if (known || process == nullptr) continue;
+  const std::vector<trail::Prediction>& profile = outcome.execution.profile;
+  constexpr std::size_t kEntries = trail::kOrderedCalls / 2;
+  if (process == nullptr) return;
+  for (std::size_t i = 0; i + kEntries <= profile.size(); i += kEntries) {
     AtomicUse use;
-    use.pc = entry.value[0];
-    use.kind = static_cast<trail::AtomicKind>(entry.strand);
-    use.success = entry.count;
-    use.failure = entry.size;
-    {
+    use.kind = static_cast<trail::AtomicKind>(profile[i].site);
+    use.success = profile[i].count;
+    use.failure = profile[i].size;
+    for (std::size_t k = 0; k < trail::kOrderedCalls && use.pc == 0; ++k) {
+      Address pc = profile[i + k / 2].value[k % 2];
+      if (pc == 0) break;
       std::lock_guard guard(names_lock_);
-      std::vector<finding::Frame> stack = names_.stack(*process, {use.pc - 1});
-      if (!stack.empty()) use.place = stack[blamed_frame(stack)];
+      for (const finding::Frame& frame : names_.stack(*process, {pc - 1})) {
+        if (frame.library || frame.file.empty() || frame.file.rfind("/usr/", 0) == 0) continue;
+        use.pc = pc;
+        use.place = frame;
+        break;
+      }
     }
-    result_.atomics.push_back(use);
+    bool known = std::any_of(
+        result_.atomics.begin(), result_.atomics.end(),
+        [&](const AtomicUse& other) { return other.pc == use.pc && other.kind == use.kind; });
+    if (!known && use.pc != 0) result_.atomics.push_back(use);
   }
 }
 

@@ -50,7 +50,7 @@ struct VerifySetup {
 
 /// An atomic operation that ran.
 struct AtomicUse {
-  Address pc = 0;  // where its hook returns to
+  Address pc = 0;  // where the user's call of it returns to
   trail::AtomicKind kind = trail::AtomicKind::kLoad;
   u32 success = 0, failure = 0;  // memory orders, as the compiler numbers them
   finding::Frame place;

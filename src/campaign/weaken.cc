@@ -109,6 +109,7 @@ std::vector<Weakened> weaken(const VerifySetup& setup, const VerifyResult& base,
       for (const AtomicUse& use : operation.all) {
         trail::Prediction entry = {};
         entry.strand = raw(trail::AsIf::kOrdered);
+        entry.site = raw(use.kind);
         entry.value[0] = use.pc;
         entry.count = order;
         entry.size = failing(order, use.failure);
@@ -119,9 +120,8 @@ std::vector<Weakened> weaken(const VerifySetup& setup, const VerifyResult& base,
       std::string found = found_in(result, names);
       if (!found.empty()) {
         one.found = std::string(order_text(order)) + ": " + found;
-        if (one.order == kSeqCst || one.order == kAcqRel) {
-          if (order == kAcquire && one.sufficient >= kAcqRel) continue;  // release may do
-        }
+        bool both = operation.first.kind != AtomicKind::kLoad && operation.first.kind != AtomicKind::kStore;
+        if (both && order == kAcquire && one.sufficient >= kAcqRel) continue;  // release may do
         break;
       }
       if (!result.complete) {

@@ -123,9 +123,9 @@ void Verifier::take_atomics(const Outcome& outcome) {
         break;
       }
     }
-    bool known = std::any_of(
-        result_.atomics.begin(), result_.atomics.end(),
-        [&](const AtomicUse& other) { return other.pc == use.pc && other.kind == use.kind; });
+    bool known = std::any_of(result_.atomics.begin(), result_.atomics.end(), [&](const AtomicUse& other) {
+      return other.pc == use.pc && other.kind == use.kind;
+    });
     if (!known && use.pc != 0) result_.atomics.push_back(use);
   }
 }
@@ -340,7 +340,7 @@ void Verifier::renumber(Execution& execution) {
   for (exhaustive::Step& step : execution.steps) {
     step.strand = ids[step.strand];
     if (step.is(exhaustive::Step::kAfter)) step.other = ids[step.other];  // else it is a number of looks
-    if (is_access(step.kind)) continue;  // under rc11, ages of stores
+    if (is_access(step.kind)) continue;                                   // under rc11, ages of stores
     if (step.value != 0) step.value = static_cast<u8>(1 + ids[step.value - 1u]);
     step.choices = mask(step.choices);
     bool waits = step.kind == OpKind::kWait || step.kind == OpKind::kSignal ||

@@ -39,7 +39,7 @@ struct VerifySetup {
   u32 model = 0;         // 0: sc; else rc11
   exhaustive::Order order = exhaustive::Order::kRunOn;
   bool minimise = true;
-  bool keeps = true;  // findings are stored
+  bool keeps = true;            // findings are stored
   bool stops_at_first = false;  // one finding is enough
   bool profile = false;         // the result lists the atomic operations that ran
   /// As if the program were another one: see trail/as_if.h.
@@ -78,7 +78,7 @@ struct VerifyResult {
   finding::RunLog races;            // the same for a report
   u64 first_finding = 0;            // which interleaving was the first with a race or a failure; 0: none
   u64 redundant = 0, skipped = 0;
-  u64 cut_off = 0;  // rc11: executions that were begun and do not count
+  u64 cut_off = 0;       // rc11: executions that were begun and do not count
   u64 published_at = 0;  // trail/as_if.h
   std::vector<AtomicUse> atomics;
   u32 most_strands = 0;

@@ -33,9 +33,9 @@ std::string with_orders(const std::string& document, const std::vector<Weakened>
   Json json = Json::parse(document);
   json["orders"] = Json::array();
   for (const Weakened& one : all) {
-    Json entry = {{"file", one.place.file},          {"line", one.place.line},
-                  {"column", one.place.column},      {"operation", kind_text(one.kind)},
-                  {"order", order_text(one.order)},  {"sufficient", order_text(one.sufficient)},
+    Json entry = {{"file", one.place.file},         {"line", one.place.line},
+                  {"column", one.place.column},     {"operation", kind_text(one.kind)},
+                  {"order", order_text(one.order)}, {"sufficient", order_text(one.sufficient)},
                   {"executions", one.executions}};
     if (!one.found.empty()) entry["with_less"] = one.found;
     if (one.bounded) entry["bounded"] = true;

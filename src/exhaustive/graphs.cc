@@ -400,8 +400,7 @@ void Graphs::revisit(u32 a, i32 source, u32 time, const Reader& reader, const Cl
   for (u32 b = 0; b < blocks_.size(); ++b) {
     const Block& block = blocks_[b];
     bool leads = prefix[block.strand] > block.index;
-    kept_blocks_[b] =
-        static_cast<i32>(b) != reader.block && (leads || block.stamp < reader.stamp);
+    kept_blocks_[b] = static_cast<i32>(b) != reader.block && (leads || block.stamp < reader.stamp);
     if (kept_blocks_[b] ? !kept_[static_cast<u32>(block.on)] : !maximal(block, prefix, time)) return;
   }
   if (closed(reader)) make_item(a, source, time, reader);
@@ -439,8 +438,7 @@ bool Graphs::maximal(const Block& block, const Clock* prefix, u32 time) const {
   const Event& on = events_[static_cast<u32>(block.on)];
   u32 source = on.rank;
   for (u32 b = 0; b < blocks_.size(); ++b) {
-    if (blocks_[b].strand == block.strand && blocks_[b].index == block.index)
-      source = rank_of(blocks_[b].on);
+    if (blocks_[b].strand == block.strand && blocks_[b].index == block.index) source = rank_of(blocks_[b].on);
   }
   for (u32 i = 0; i < time; ++i) {
     const Planned& plan = events_[i].plan;
@@ -527,8 +525,8 @@ void Graphs::write_item(u32 a, i32 after, u32 time, const Reader& reader) {
     u32 later = 0;
     for (u32 i = 0; i < until; ++i) {
       const Event& other = events_[i];
-      later += kept_[i] && other.writes && other.object == e.object && other.size == e.size &&
-               other.rank > rank;
+      later +=
+          kept_[i] && other.writes && other.object == e.object && other.size == e.size && other.rank > rank;
     }
     return static_cast<u8>(later);
   };
@@ -569,7 +567,8 @@ void Graphs::write_item(u32 a, i32 after, u32 time, const Reader& reader) {
     use(waits_there.stamp);
     bool executed = false;
     for (u32 i = 0; i < count; ++i)
-      executed |= item->planned[i].strand == waits_there.strand && item->planned[i].index == waits_there.index;
+      executed |=
+          item->planned[i].strand == waits_there.strand && item->planned[i].index == waits_there.index;
     if (!executed) item->first |= u64{1} << waits_there.strand;
   };
   for (u32 i = 0; i < blocks_.size(); ++i) {

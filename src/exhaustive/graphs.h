@@ -114,9 +114,9 @@ class Graphs {
     u64 object;
     u64 legal, readable;
     u32 size;
-    u32 rank;     // in modification order, from 1
-    i32 before;   // in modification order: an event or kInitial
-    i32 floor;    // the oldest that it could read or follow
+    u32 rank;    // in modification order, from 1
+    i32 before;  // in modification order: an event or kInitial
+    i32 floor;   // the oldest that it could read or follow
     u8 age;
     bool reads, writes, lock, atomic;
   };

@@ -347,7 +347,8 @@ TEST(Graphs, LocksAreTakenInAllOrders) {
   check({1, {{lock(0), unlock(0), lock(0), unlock(0)}, {lock(0), unlock(0)}, {lock(0), unlock(0)}}}, 12, 0);
   check({2, {{lock(0), lock(1), unlock(1), unlock(0)}, {lock(1), lock(0), unlock(0), unlock(1)}}}, 3, 1);
   check({2,
-         {{lock(0), store(x, 1, kRlx), unlock(0), load(y, kRlx)}, {store(y, 1, kRlx), lock(0), load(x, kRlx), unlock(0)}}},
+         {{lock(0), store(x, 1, kRlx), unlock(0), load(y, kRlx)},
+          {store(y, 1, kRlx), lock(0), load(x, kRlx), unlock(0)}}},
         3, 0);
 }
 

@@ -166,9 +166,8 @@ void AtomicOperation::updating(bool wrote, MemoryOrder success, MemoryOrder fail
 
 void control_exchange(const void* p, u64 size, u64 value, const DuressSite* site) {
   if (DURESS_UNLIKELY(g_adversary != nullptr)) g_adversary->forget(address_of(p), address_of(p) + size);
-  scheduler().point({OpKind::kAtomicRmw, static_cast<u32>(size), address_of(p),
-                     g_runtime->points.point(site), reinterpret_cast<uptr>(site),
-                     site->line << 10 ^ site->column, 2, value});
+  scheduler().point({OpKind::kAtomicRmw, static_cast<u32>(size), address_of(p), g_runtime->points.point(site),
+                     reinterpret_cast<uptr>(site), site->line << 10 ^ site->column, 2, value});
 }
 
 void sync_futex(const void* waits_on) {
@@ -378,22 +377,22 @@ using trail::AtomicKind;
 #define DURESS_ATOMIC_HOOKS(N, T)                                                                  \
   DURESS_EXPORT T __duress_atomic_load##N(const void* p, u32 order, const DuressSite* s) {         \
     DURESS_NOTE_CALLER();                                                                          \
-    return atomic_load<T>(p, Orders(order, order, AtomicKind::kLoad).success, s);               \
+    return atomic_load<T>(p, Orders(order, order, AtomicKind::kLoad).success, s);                  \
   }                                                                                                \
   DURESS_EXPORT void __duress_atomic_store##N(void* p, T v, u32 order, const DuressSite* s) {      \
     DURESS_NOTE_CALLER();                                                                          \
-    Orders orders(order, order, AtomicKind::kStore);                                            \
+    Orders orders(order, order, AtomicKind::kStore);                                               \
     if (DURESS_UNLIKELY(g_as_if) && hold_back<T>(p, v, orders.success, s)) return;                 \
     atomic_store<T>(p, v, orders.success, s);                                                      \
   }                                                                                                \
   DURESS_EXPORT T __duress_atomic_rmw##N(void* p, T v, u32 op, u32 order, const DuressSite* s) {   \
     DURESS_NOTE_CALLER();                                                                          \
-    return atomic_rmw<T>(p, v, op, Orders(order, order, AtomicKind::kUpdate).success, s);       \
+    return atomic_rmw<T>(p, v, op, Orders(order, order, AtomicKind::kUpdate).success, s);          \
   }                                                                                                \
   DURESS_EXPORT T __duress_atomic_cas##N(void* p, T expected, T desired, u32 success, u32 failure, \
                                          const DuressSite* s) {                                    \
     DURESS_NOTE_CALLER();                                                                          \
-    Orders orders(success, failure, AtomicKind::kCompare);                                      \
+    Orders orders(success, failure, AtomicKind::kCompare);                                         \
     return atomic_cas<T>(p, expected, desired, orders.success, orders.failure, s);                 \
   }
 DURESS_ATOMIC_HOOKS(1, u8)

@@ -47,7 +47,8 @@ void misuse_at_exit() {
   if (!looks()) return;
   misuse_at_thread_end();
   for (const sched::Strand* s = scheduler().strands(); s; s = s->next_strand) {
-    if (s->number != 0 && s->thread_made && !s->joined && !s->detached) found(trail::kNotJoined, s->created_at);
+    if (s->number != 0 && s->thread_made && !s->joined && !s->detached)
+      found(trail::kNotJoined, s->created_at);
   }
 }
 

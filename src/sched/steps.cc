@@ -126,7 +126,8 @@ void Scheduler::describe_operation(const Strand* s, Step* step) {
     case OpKind::kAtomicRead:
     case OpKind::kAtomicWrite:
     case OpKind::kAtomicRmw:
-      if (operation.compares) step->flags = operation.compares == 1 ? Step::kCompares : exhaustive::kExchanges;
+      if (operation.compares)
+        step->flags = operation.compares == 1 ? Step::kCompares : exhaustive::kExchanges;
       step->add(operation.object, operation.size, Mode::kWrite, value_at(operation.object, operation.size));
       break;
     case OpKind::kLock:

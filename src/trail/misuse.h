@@ -10,11 +10,12 @@
 namespace duress::trail {
 
 /// DURESS_MISUSE(identifier, number, word, text)
-#define DURESS_MISUSES(DURESS_MISUSE)                                                              \
-  DURESS_MISUSE(kUnlockedTwice, 16, "double-unlock", "unlocks a mutex that nobody holds")          \
+#define DURESS_MISUSES(DURESS_MISUSE)                                                                 \
+  DURESS_MISUSE(kUnlockedTwice, 16, "double-unlock", "unlocks a mutex that nobody holds")             \
   DURESS_MISUSE(kUnlockedByOther, 17, "unlock-by-other", "unlocks a mutex that another thread holds") \
-  DURESS_MISUSE(kLockKept, 18, "lock-kept", "a thread ends and keeps a mutex locked")              \
-  DURESS_MISUSE(kNotJoined, 19, "not-joined", "the program ends, and a thread was neither joined nor detached")
+  DURESS_MISUSE(kLockKept, 18, "lock-kept", "a thread ends and keeps a mutex locked")                 \
+  DURESS_MISUSE(kNotJoined, 19, "not-joined",                                                         \
+                "the program ends, and a thread was neither joined nor detached")
 
 #define DURESS_MISUSE(identifier, number, word, text) \
   inline constexpr Outcome identifier = static_cast<Outcome>(number);

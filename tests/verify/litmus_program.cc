@@ -62,7 +62,8 @@ int main(int, char** arguments) {
   std::string line;
   for (int i = 0; i < out; ++i) line += static_cast<char>('0' + seen[i]);
   line += '/';
-  for (std::atomic<int>& value : memory) line += static_cast<char>('0' + value.load(std::memory_order_relaxed));
+  for (std::atomic<int>& value : memory)
+    line += static_cast<char>('0' + value.load(std::memory_order_relaxed));
   line += '\n';
   int file = open(arguments[2], O_WRONLY | O_APPEND | O_CREAT, 0600);
   if (file < 0 || write(file, line.data(), line.size()) < 0) return 1;

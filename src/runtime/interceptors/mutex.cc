@@ -4,6 +4,7 @@
 // it is given, so the order of what it hears is an order in which the mutex really was held. Recursive
 // mutexes are announced at every level.
 #include "runtime/interceptors/mutex.h"
+
 #include "runtime/misuse.h"
 
 using namespace duress;

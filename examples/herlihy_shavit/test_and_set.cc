@@ -4,6 +4,7 @@
 //
 // EXPECT-NO-RACE
 // EXPECT-VERIFY: * none
+// VERIFY-ALSO: -DTHREADS=3 60 none
 // VERIFY-FAULT: -DFAULT race counter
 #include <atomic>
 

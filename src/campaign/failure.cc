@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <map>
 #include <set>
 
 #include "campaign/files.h"
+#include "trail/misuse.h"
 
 namespace duress::campaign {
 namespace {
@@ -77,6 +79,11 @@ void identify(Failure& failure, const RunLogs& logs, Names& names) {
         places.insert(strand->operation + '\1' + place_key(frame));
     }
     for (const std::string& place : places) where += '\2' + place;
+  } else if (process != nullptr && logs.stuck && !logs.stuck->strands.empty() &&
+             std::any_of(std::begin(trail::kMisuses), std::end(trail::kMisuses),
+                         [&](const trail::Misuse& misuse) { return failure.kind == misuse.word; })) {
+    failure.place = blamed(*process, logs.stuck->strands[0].stack, names);
+    where = place_key(failure.place);
   } else if (process != nullptr && !process->crashes.empty()) {
     const std::vector<Address>& stack = process->crashes.back().stack;
     finding::Frame frame = blamed(*process, stack, names);

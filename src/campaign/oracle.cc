@@ -20,6 +20,7 @@
 
 #include "campaign/files.h"
 #include "campaign/target_start.h"
+#include "trail/misuse.h"
 
 namespace duress::campaign {
 namespace {
@@ -158,6 +159,12 @@ std::optional<Failure> Oracle::judge(const Execution& execution, const Captured&
       return no_end("stuck", "a thread runs without end and without synchronisation");
     default:
       break;
+  }
+  if (const trail::Misuse* misuse = trail::misuse_of(execution.record.outcome)) {
+    Failure failure;
+    failure.kind = misuse->word;
+    failure.text = misuse->text;
+    return failure;
   }
   if (execution.timed_out) return no_end("timeout", "no end within the time of one run (--run-timeout)");
   std::string errors;

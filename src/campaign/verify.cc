@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <type_traits>
 
 #include "campaign/preemptions.h"
 #include "campaign/token_text.h"
@@ -44,6 +45,12 @@ const char* limit_text(u32 limit) {
       return "a futex wakes some of those who wait, and which ones is not explored";
     case Log::kSpinning:
       return "a loop went round 200 times with nothing changed but its own counters";
+    case Log::kNotExplored:
+      return "under rc11 only atomics, fences, mutexes, threads are put into all orders: threads meet at "
+             "something else";
+    case Log::kHistory:
+      return "an atomic has more stores than are remembered, is accessed in several sizes, or was written "
+             "unseen";
     default:
       return "";
   }
@@ -67,6 +74,9 @@ Plan Verifier::base_plan() const {
   plan.head.detect = 1;
   plan.head.steps = 1;
   plan.head.heuristic = raw(setup_.order);
+  plan.head.model = setup_.model;
+  plan.head.profile = setup_.profile ? 1 : 0;
+  if (setup_.model != 0) plan.head.fair_after = 0;
   plan.origins = origins_;
   plan.spins = spins_;
   plan.sites = setup_.as_if_atomic;
@@ -91,15 +101,45 @@ Verifier::Outcome Verifier::judge(Worker& worker, const Plan& plan, std::optiona
   return outcome;
 }
 
+/// The atomic operations that ran, each once.
+void Verifier::take_atomics(const Outcome& outcome) {
+  const finding::ProcessLog* process = outcome.logs.process();
+  const std::vector<trail::Prediction>& profile = outcome.execution.profile;
+  constexpr std::size_t kEntries = trail::kOrderedCalls / 2;
+  if (process == nullptr) return;
+  for (std::size_t i = 0; i + kEntries <= profile.size(); i += kEntries) {
+    AtomicUse use;
+    use.kind = static_cast<trail::AtomicKind>(profile[i].site);
+    use.success = profile[i].count;
+    use.failure = profile[i].size;
+    for (std::size_t k = 0; k < trail::kOrderedCalls && use.pc == 0; ++k) {
+      Address pc = profile[i + k / 2].value[k % 2];
+      if (pc == 0) break;
+      std::lock_guard guard(names_lock_);
+      for (const finding::Frame& frame : names_.stack(*process, {pc - 1})) {
+        if (frame.library || frame.file.empty() || frame.file.rfind("/usr/", 0) == 0) continue;
+        use.pc = pc;
+        use.place = frame;
+        break;
+      }
+    }
+    bool known = std::any_of(result_.atomics.begin(), result_.atomics.end(), [&](const AtomicUse& other) {
+      return other.pc == use.pc && other.kind == use.kind;
+    });
+    if (!known && use.pc != 0) result_.atomics.push_back(use);
+  }
+}
+
 /// What an execution showed.
 void Verifier::take(Outcome& outcome) {
   Execution& execution = outcome.execution;
   result_.most_strands = std::max(result_.most_strands, execution.record.strands);
   result_.most_steps = std::max<u64>(result_.most_steps, execution.steps.size());
-  limits_ |= execution.limits;
+  limits_ |= execution.limits & ~(exhaustive::StepLog::kIllegal | exhaustive::StepLog::kWaits);
   result_.published_at = std::max(result_.published_at, trail::published_at(execution.record));
   for (const finding::ProcessLog& process : outcome.logs.run.processes)
     result_.incomplete.insert(process.incomplete.begin(), process.incomplete.end());
+  if (setup_.profile) take_atomics(outcome);
   if (const finding::ProcessLog* process = outcome.logs.process()) {
     std::map<std::string, const finding::RaceRecord*> here;
     for (const finding::RaceRecord& race : process->races) here.try_emplace(race_key(race), &race);
@@ -146,13 +186,35 @@ bool Verifier::explore(const std::atomic<bool>& stop) {
     Arena& arena;
     ~Release() { arena.release_all(); }
   } release{arena};
+  if (setup_.model != 0) {
+    exhaustive::Graphs graphs(arena);
+    bool again = explore_all(graphs, stop);
+    limits_ |= graphs.limits();
+    result_.cut_off = graphs.illegal() + graphs.waiting();
+    return again;
+  }
   exhaustive::Explorer explorer(arena);
   Preemptions bound_by{setup_.preemptions};
   if (setup_.preemptions >= 0) explorer.admit_only(&Preemptions::admit, &bound_by);
+  return explore_all(explorer, stop);
+}
+
+/// An execution that counts.
+void Verifier::note(Outcome& outcome) {
+  ++result_.interleavings;
+  take(outcome);
+  if (result_.first_finding == 0 && (!result_.racy.empty() || !result_.found.empty()))
+    result_.first_finding = result_.interleavings;
+}
+
+template <typename Explorer>
+bool Verifier::explore_all(Explorer& explorer, const std::atomic<bool>& stop) {
+  constexpr bool kByGraphs = std::is_same_v<Explorer, exhaustive::Graphs>;
   Pool pool(*this, workers_.size());
   result_.interleavings = result_.skipped = result_.first_finding = 0;
   result_.racy.clear();
   result_.found.clear();
+  result_.atomics.clear();
   known_races_.clear();
   known_failures_.clear();
   limits_ = 0;
@@ -161,13 +223,14 @@ bool Verifier::explore(const std::atomic<bool>& stop) {
   const std::size_t ahead = workers_.size() * 2;
   std::string bound;
   while (bound.empty()) {
-    explorer.upcoming(static_cast<u32>(ahead), [&](const exhaustive::Explorer::Upcoming& one) {
+    explorer.upcoming(static_cast<u32>(ahead), [&](const typename Explorer::Upcoming& one) {
       if (pool.has(one.serial)) return;
       Plan plan = base_plan();
+      if constexpr (kByGraphs) plan.head.length = one.first;
       plan.picks.assign(one.picks, one.picks + one.count);
       pool.add(one.serial, std::move(plan));
     });
-    exhaustive::Explorer::Plan plan;
+    typename Explorer::Plan plan;
     if (!explorer.next(&plan)) break;
     std::optional<Outcome> outcome;
     while (!(outcome = pool.take(plan.ticket->serial))) {
@@ -200,18 +263,23 @@ bool Verifier::explore(const std::atomic<bool>& stop) {
       halt_ = true;
       return true;
     }
-    if (within_bound(execution)) {
-      ++result_.interleavings;
-      take(*outcome);
-      if (result_.first_finding == 0 && (!result_.racy.empty() || !result_.found.empty()))
-        result_.first_finding = result_.interleavings;
+    const exhaustive::Step* steps = execution.steps.data();
+    auto count = static_cast<u32>(execution.steps.size());
+    if constexpr (kByGraphs) {
+      exhaustive::Graphs::Learned learned = explorer.learn(plan.ticket, steps, count, execution.limits);
+      if (learned == exhaustive::Graphs::Learned::kNew) note(*outcome);
+      diverged_ += learned == exhaustive::Graphs::Learned::kDiverged;
     } else {
-      ++result_.skipped;
+      if (within_bound(execution)) {
+        note(*outcome);
+      } else {
+        ++result_.skipped;
+      }
+      diverged_ += !explorer.learn(plan.ticket, steps, count);
     }
-    if (!explorer.learn(plan.ticket, execution.steps.data(), static_cast<u32>(execution.steps.size())))
-      ++diverged_;
     if (progress_) progress_(result_.interleavings, explorer.nodes(), now() - started);
     if (result_.interleavings >= setup_.most_executions) bound = "as many executions as --runs allows";
+    if (setup_.stops_at_first && result_.first_finding != 0) bound = "one finding was enough";
     if (explorer.nodes() > kMostNodes) bound = "there was no more memory for what is still to be explored";
     if (setup_.seconds > 0 && now() - started > setup_.seconds) {
       bound = "the time was up";
@@ -272,6 +340,7 @@ void Verifier::renumber(Execution& execution) {
   for (exhaustive::Step& step : execution.steps) {
     step.strand = ids[step.strand];
     if (step.is(exhaustive::Step::kAfter)) step.other = ids[step.other];  // else it is a number of looks
+    if (is_access(step.kind)) continue;                                   // under rc11, ages of stores
     if (step.value != 0) step.value = static_cast<u8>(1 + ids[step.value - 1u]);
     step.choices = mask(step.choices);
     bool waits = step.kind == OpKind::kWait || step.kind == OpKind::kSignal ||
@@ -300,7 +369,7 @@ VerifyResult Verifier::run(const std::atomic<bool>& stop) {
     for (u32 limit = 1; limit != 0 && limit <= limits_; limit <<= 1) {
       if ((limits_ & limit) != 0) result_.bounds.push_back(limit_text(limit));
     }
-    if (diverged_ != 0 && result_.racy.empty())
+    if (diverged_ != 0)
       result_.bounds.push_back("the program did not do the same again under the same schedule, " +
                                std::to_string(diverged_) + " times");
     for (const std::string& what : result_.incomplete) result_.bounds.push_back("not controlled: " + what);

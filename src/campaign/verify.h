@@ -15,12 +15,15 @@
 #include <memory>
 #include <set>
 
+#include "campaign/evidence.h"
 #include "campaign/failure.h"
 #include "campaign/oracle.h"
 #include "campaign/search.h"
 #include "campaign/worker.h"
 #include "exhaustive/explorer.h"
+#include "exhaustive/graphs.h"
 #include "exhaustive/order.h"
+#include "trail/as_if.h"
 
 namespace duress::campaign {
 
@@ -33,13 +36,24 @@ struct VerifySetup {
   double seconds = 0;  // 0: no limit
   unsigned jobs = 1;
   int preemptions = -1;  // -1: any number
+  u32 model = 0;         // 0: sc; else rc11
   exhaustive::Order order = exhaustive::Order::kRunOn;
   bool minimise = true;
-  bool keeps = true;  // findings are stored
+  bool keeps = true;            // findings are stored
+  bool stops_at_first = false;  // one finding is enough
+  bool profile = false;         // the result lists the atomic operations that ran
   /// As if the program were another one: see trail/as_if.h.
   std::vector<u32> as_if_atomic;  // keys of sites
   u32 as_if_order = 5;            // seq_cst
   std::vector<trail::Prediction> as_if;
+};
+
+/// An atomic operation that ran.
+struct AtomicUse {
+  Address pc = 0;  // where the user's call of it returns to
+  trail::AtomicKind kind = trail::AtomicKind::kLoad;
+  u32 success = 0, failure = 0;  // memory orders, as the compiler numbers them
+  finding::Frame place;
 };
 
 /// A pair of accesses that raced, and an execution that shows it.
@@ -64,7 +78,9 @@ struct VerifyResult {
   finding::RunLog races;            // the same for a report
   u64 first_finding = 0;            // which interleaving was the first with a race or a failure; 0: none
   u64 redundant = 0, skipped = 0;
+  u64 cut_off = 0;       // rc11: executions that were begun and do not count
   u64 published_at = 0;  // trail/as_if.h
+  std::vector<AtomicUse> atomics;
   u32 most_strands = 0;
   u64 most_steps = 0;
   double seconds = 0, explore_seconds = 0;
@@ -88,6 +104,10 @@ class Verifier {
   class Pool;
 
   bool explore(const std::atomic<bool>& stop);
+  template <typename Explorer>
+  bool explore_all(Explorer& explorer, const std::atomic<bool>& stop);
+  void note(Outcome& outcome);
+  void take_atomics(const Outcome& outcome);
   void take(Outcome& outcome);
   void renumber(Execution& execution);
   bool within_bound(const Execution& execution) const;

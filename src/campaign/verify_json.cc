@@ -4,6 +4,7 @@
 #include "campaign/advice.h"
 #include "campaign/failure_json.h"
 #include "campaign/verify.h"
+#include "campaign/weaken.h"
 
 namespace duress::campaign {
 
@@ -24,6 +25,21 @@ std::string with_verification(const std::string& document, const VerifyResult& r
   if (advice) {
     json["advice"] = {{"text", advice->text}, {"interleavings", advice->interleavings}};
     if (!advice->edits.empty()) json["advice"]["diff"] = advice->diff();
+  }
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string with_orders(const std::string& document, const std::vector<Weakened>& all) {
+  Json json = Json::parse(document);
+  json["orders"] = Json::array();
+  for (const Weakened& one : all) {
+    Json entry = {{"file", one.place.file},         {"line", one.place.line},
+                  {"column", one.place.column},     {"operation", kind_text(one.kind)},
+                  {"order", order_text(one.order)}, {"sufficient", order_text(one.sufficient)},
+                  {"executions", one.executions}};
+    if (!one.found.empty()) entry["with_less"] = one.found;
+    if (one.bounded) entry["bounded"] = true;
+    json["orders"].push_back(std::move(entry));
   }
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -16,6 +16,7 @@
 #include "campaign/failure_text.h"
 #include "campaign/session.h"
 #include "campaign/token_text.h"
+#include "campaign/weaken.h"
 #include "cli/cluster_session.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
@@ -39,7 +40,7 @@ struct VerifyOptions {
   std::string json, dir = ".duress", color = "auto", time, run_timeout = "10s", model = "sc",
                     fail_on = "race", baseline, order = "run-on";
   std::int64_t seed = 1;
-  bool quiet = false, verbose = false, no_advice = false;
+  bool quiet = false, verbose = false, no_advice = false, weaken = false;
   std::vector<std::string> target;
   Baseline known;
 };
@@ -118,6 +119,28 @@ void print_advice(const campaign::Advice& advice, const report::Report& report,
     fmt::print("  as a diff: duress fix {}{}; with --apply it is made\n", report.races[0].id, dir);
 }
 
+/// Which memory orders are needed.
+std::vector<campaign::Weakened> print_orders(VerifyOptions& options, const VerifyResult& result,
+                                             campaign::Names& names) {
+  if (!result.complete || !result.racy.empty() || !result.found.empty()) {
+    say("no order is weakened: the program as it is must be proved first");
+    return {};
+  }
+  return campaign::weaken(options.setup, result, names, stop_asked, [&](const campaign::Weakened& one) {
+    if (options.json == "-") return;
+    std::string verdict =
+        one.needed() ? fmt::format("{} is needed", campaign::order_text(one.order))
+                     : fmt::format("{} is enough, not {} (no race and no failure in all {} executions)",
+                                   campaign::order_text(one.sufficient), campaign::order_text(one.order),
+                                   number_text(one.executions));
+    if (!one.found.empty()) verdict += fmt::format("; with {}", one.found);
+    if (one.bounded) verdict += "; weaker ones have too many executions to say";
+    fmt::print("{}:{}:{}: {}: {}\n", report_path(one.place.file), one.place.line, one.place.column,
+               campaign::kind_text(one.kind), verdict);
+    fflush(stdout);
+  });
+}
+
 void print_summary(const VerifyResult& result, const report::Report& report, const VerifyOptions& options) {
   std::string what;
   std::size_t races = report.races.size(), failures = result.found.size();
@@ -127,15 +150,17 @@ void print_summary(const VerifyResult& result, const report::Report& report, con
   if (what.empty()) what = "no race and no failure";
   double rate =
       result.explore_seconds > 0 ? static_cast<double>(result.interleavings) / result.explore_seconds : 0;
+  std::string all = interleavings_text(result.interleavings);
+  if (options.model == "rc11")
+    all = number_text(result.interleavings) + (result.interleavings == 1 ? " execution" : " executions") +
+          " of rc11, load buffering excluded";
   if (result.complete) {
-    say(fmt::format("complete: {} in all {} ({:.0f}/s){}", what, interleavings_text(result.interleavings),
-                    rate, races == 0 && failures == 0 ? ": proved for this program and its input" : ""));
+    say(fmt::format("complete: {} in all {} ({:.0f}/s){}", what, all, rate,
+                    races == 0 && failures == 0 ? ": proved for this program and its input" : ""));
   } else {
-    say(fmt::format("bounded: {} in {} ({:.0f}/s); not everything was explored:", what,
-                    interleavings_text(result.interleavings), rate));
+    say(fmt::format("bounded: {} in {} ({:.0f}/s); not everything was explored:", what, all, rate));
     for (const std::string& bound : result.bounds) say("  " + bound);
   }
-  (void)options;
 }
 
 int execute(VerifyOptions& options, const Arguments& arguments) {
@@ -195,6 +220,8 @@ int execute(VerifyOptions& options, const Arguments& arguments) {
   report::fill_report(result.races, none, report);
   for (auto& race : report.races) race.pid = 0;
   report.incomplete.assign(result.incomplete.begin(), result.incomplete.end());
+  std::vector<campaign::Weakened> orders;
+  if (options.weaken) orders = print_orders(options, result, *names);
   std::optional<campaign::Advice> advice;
   if (!options.no_advice && !result.racy.empty() && !result.interrupted && !result.out_of_time)
     advice = campaign::advise(options.setup, result, *names, stop_asked);
@@ -211,6 +238,7 @@ int execute(VerifyOptions& options, const Arguments& arguments) {
   }
   std::string document = with_baseline(
       campaign::with_verification(report::to_json(report), result, advice, *names), options.known);
+  if (options.weaken) document = campaign::with_orders(document, orders);
   if (!options.json.empty()) {
     if (std::string error = campaign::write_document(options.json, document); !error.empty()) {
       say(error);
@@ -244,7 +272,9 @@ int verify_command(const Arguments& arguments) {
   app.add_option("--preemptions", setup.preemptions,
                  "Only interleavings that stop a running thread at most so often")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--model", options.model, "The memory model: sc")->check(CLI::IsMember({"sc"}));
+  app.add_option("--model", options.model,
+                 "The memory model: sc (default), or rc11: also what relaxed, acquire and release allow")
+      ->check(CLI::IsMember({"sc", "rc11"}));
   app.add_option(
          "--order", options.order,
          "Which interleavings come first: run-on (default), writes-first, watch-written, avoid-release, "
@@ -269,6 +299,8 @@ int verify_command(const Arguments& arguments) {
       ->check(CLI::IsMember(fail_on_names()));
   app.add_option("--baseline", options.baseline,
                  "Document of an earlier --json; what is in it does not make the exit code 66");
+  app.add_flag("--weaken", options.weaken,
+               "With --model rc11: which memory orders are needed; each is weakened, one at a time");
   app.add_flag("--no-advice", options.no_advice, "Do not look for a change that fixes the races");
   app.add_option("--json", options.json, "Write one JSON document: --json to stdout, --json=FILE to a file");
   options.files.add_to(app);
@@ -282,7 +314,8 @@ int verify_command(const Arguments& arguments) {
       "the\n"
       "program could not be started, or it is not instrumented.\n\n"
       "  duress verify -- ./lock_test\n"
-      "  duress verify --preemptions 2 --time 5m -- ./queue_test");
+      "  duress verify --preemptions 2 --time 5m -- ./queue_test\n"
+      "  duress verify --model rc11 --weaken -- ./lock_test");
   try {
     options.target = parse_with_target(app, arguments, {{"--json", "-"}, {"--color", "always"}}, {"--json"});
   } catch (const CLI::CallForHelp&) {
@@ -309,6 +342,13 @@ int verify_command(const Arguments& arguments) {
     if (!seconds || *seconds == 0)
       return wrong_use("verify", fmt::format("'{}' is no time; write 30s, 5m or 2h", options.time));
     setup.seconds = *seconds;
+  }
+  if (options.weaken && options.model != "rc11") return wrong_use("verify", "--weaken needs --model rc11");
+  setup.profile = options.weaken;
+  if (options.model == "rc11") {
+    setup.model = campaign::kRc11Model;
+    if (setup.preemptions >= 0) return wrong_use("verify", "--preemptions is for --model sc");
+    if (options.order != "run-on") return wrong_use("verify", "--order is for --model sc");
   }
   if (setup.jobs == 0) setup.jobs = std::max(1u, std::thread::hardware_concurrency());
   for (const std::string& error : {campaign::check_document(options.json), options.files.check()}) {

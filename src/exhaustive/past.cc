@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "base/prng.h"
+#include "exhaustive/silent.h"
 
 namespace duress::exhaustive {
 
@@ -124,7 +125,8 @@ bool Past::written_without(const Step& step, u32 earlier) const {
         looked = true;
         continue;
       }
-      if (other.touch[at % kTouches].mode != Mode::kWrite || i == earlier || before(earlier, i)) continue;
+      if (other.touch[at % kTouches].mode != Mode::kWrite || silent(other)) continue;
+      if (i == earlier || before(earlier, i)) continue;
       if (!looked) return true;
       between = true;
     }

@@ -14,11 +14,15 @@ struct StepLog {
   enum Limit : u32 {
     kTooManySteps = 1,
     kTooManyStrands = 2,
-    kTimers = 4,        // a timeout could have come earlier
-    kClock = 8,         // the program looked at a clock
-    kDescriptors = 16,  // it waited for a descriptor
-    kFutex = 32,        // it woke some of those who wait, not one and not all
-    kSpinning = 64,     // it repeated something so often that it was stopped
+    kTimers = 4,         // a timeout could have come earlier
+    kClock = 8,          // the program looked at a clock
+    kDescriptors = 16,   // it waited for a descriptor
+    kFutex = 32,         // it woke some of those who wait, not one and not all
+    kSpinning = 64,      // it repeated something so often that it was stopped
+    kNotExplored = 128,  // rc11: two strands met at something that is not put into all orders
+    kHistory = 256,      // rc11: a history was too long, or dropped
+    kIllegal = 512,      // rc11: the model did not allow what was planned. The execution does not count
+    kWaits = 1024,       // rc11: a loop waits for what is there. The execution does not count
   };
   /// A strand is named by who created it, as its how many-th: the same in every interleaving.
   struct Origin {

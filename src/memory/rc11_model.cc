@@ -182,11 +182,17 @@ u32 Rc11Model::choose_read(const Event& event, MemoryOrder order, const Update* 
   u8 stores[AtomicLocation::kMostStores];
   legal.address = location.address;
   legal.size = location.size;
+  u32 newest = location.count() - 1;
+  open_ = {0, 0, newest - event.floor, 0};
   for (u32 i = location.count(); i-- > event.floor;) {
     const AtomicStore& s = location[i];
     bool wrote = writes(update, s.value);
     MemoryOrder how = update && !wrote ? failure : order;
-    if (!allowed(event, i, how, wrote)) continue;
+    if (!allowed(event, i, how, wrote)) {
+      if (wrote && allowed(event, i, how, false)) open_.readable |= u64{1} << (newest - i);
+      continue;
+    }
+    open_.legal |= u64{1} << (newest - i);
     stores[legal.count] = static_cast<u8>(i);
     legal.values[legal.count++] = {s.value, s.site, static_cast<u16>(location.count() - 1 - i),
                                    location.was_read && location.last_read == s.value,
@@ -204,6 +210,8 @@ u32 Rc11Model::choose_read(const Event& event, MemoryOrder order, const Update* 
       DURESS_CHECK(picked < legal.count);
     }
   }
+  open_.readable |= open_.legal;
+  open_.picked = newest - stores[picked];
   bool stale = stores[picked] + 1u < location.count();
   statistics_.stale_reads += stale;
   if (stale || run) location.stale_runs.set(event.slot, stale ? run + 1 : 0);
@@ -213,14 +221,18 @@ u32 Rc11Model::choose_read(const Event& event, MemoryOrder order, const Update* 
 /// The store that a new one comes after.
 u32 Rc11Model::choose_place(const Event& event, MemoryOrder order, Rc11Picker& picker) {
   u8 stores[AtomicLocation::kMostStores];
-  u32 places = 0, forward = 0;
+  u32 places = 0, forward = 0, newest = event.location.count() - 1;
+  open_ = {0, 0, newest - event.floor, 0};
   for (u32 i = event.location.count(); i-- > event.floor;) {
     if (!allowed(event, i, order, true)) continue;
+    open_.legal |= u64{1} << (newest - i);
     stores[places++] = static_cast<u8>(i);
     if (!sc(order) || event.after[i + 1].nodes == 0) forward = places;
   }
   u32 picked = places > 1 ? picker.place(places, forward) : 0;
   DURESS_CHECK(picked < places);
+  open_.readable = open_.legal;
+  open_.picked = newest - stores[picked];
   return stores[picked];
 }
 
@@ -287,6 +299,7 @@ Rc11Model::Read Rc11Model::load(ThreadClock& who, const Object& object, MemoryOr
     Event event(order_, who, *location);
     result = read(event, choose_read(event, order, nullptr, order, picker), order);
   } else {
+    open_ = {};
     who.atomic_load(object.released, order);
     order_.settle_all();
   }
@@ -308,6 +321,7 @@ Rc11Model::Written Rc11Model::store(ThreadClock& who, const Object& object, Memo
     result = {s.id, (*location)[after].id, after + 2 == location->count()};
     if (result.newest) object.released.copy_from(arena_, s.released);
   } else {
+    open_ = {};
     who.atomic_store(object.released, order);
     order_.settle_all();
   }
@@ -321,6 +335,7 @@ Rc11Model::Updated Rc11Model::update(ThreadClock& who, const Object& object, Mem
   Updated result = {{memory, 0, SiteId{0}, false}, false, 0, {0, 0, true}};
   AtomicLocation* location = find(object, memory);
   if (!location) {
+    open_ = {};
     Update::Change change = update.apply(memory);
     who.atomic_load(object.released, change.writes ? success : failure);
     update.performed(change.writes);

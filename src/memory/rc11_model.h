@@ -114,6 +114,15 @@ class Rc11Model {
   /// The bytes were freed: what comes to lie there is another object.
   void forget(Extent extent);
 
+  /// What the last operation could have done: which stores, by their age (bit 0: the newest), it could read
+  /// or follow; of an update, also which it could read if nothing came right after them; the oldest that
+  /// happens-before leaves; and what it did.
+  struct Open {
+    u64 legal = 1, readable = 1;
+    u32 floor = 0, picked = 0;
+  };
+  const Open& open() const { return open_; }
+
   const Rc11Statistics& statistics() const { return statistics_; }
   const ScOrder& order() const { return order_; }
 
@@ -140,6 +149,7 @@ class Rc11Model {
   Options options_;
   ScOrder order_;
   Rc11Statistics statistics_;
+  Open open_;
   u64 next_id_ = 1;
   u32 locations_ = 0;
   AtomicLocation** buckets_;

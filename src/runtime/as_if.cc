@@ -91,6 +91,44 @@ MemoryOrder as_if_order(MemoryOrder side) {
   return order == MemoryOrder::kAcqRel ? side : order;
 }
 
+void as_if_orders(uptr caller, trail::AtomicKind kind, MemoryOrder* success, MemoryOrder* failure) {
+  if (!controlled()) return;
+  u64 calls[trail::kOrderedCalls] = {caller};
+  Thread* t = current_thread();
+  if (t) {
+    const DuressFrame* frame = __duress_self.frames;
+    for (u32 i = 1; i < trail::kOrderedCalls && frame > t->frames_begin; ++i) {
+      calls[i] = (--frame)->return_address;
+    }
+  }
+  for (u32 i = 0; i < request->predictions; ++i) {
+    const trail::Prediction& asked = request->predicted()[i];
+    if (asked.strand != raw(trail::AsIf::kOrdered) || asked.site != raw(kind)) continue;
+    for (u64 call : calls) {
+      if (call != asked.value[0]) continue;
+      *success = static_cast<MemoryOrder>(asked.count);
+      *failure = static_cast<MemoryOrder>(asked.size);
+      return;
+    }
+  }
+  if (!request->profile) return;
+  constexpr u64 kEntries = trail::kOrderedCalls / 2;
+  trail::Prediction* list = record->profile();
+  for (u64 i = 0; i < record->profiled; i += kEntries) {
+    bool same = true;
+    for (u64 k = 0; k < trail::kOrderedCalls; ++k) same &= list[i + k / 2].value[k % 2] == calls[k];
+    if (same) return;
+  }
+  if (record->profiled + kEntries > trail::kMostProfiled) return;
+  for (u64 k = 0; k < kEntries; ++k) {
+    list[record->profiled + k] = {
+        0, raw(kind), raw(*success), raw(*failure), {calls[2 * k], calls[2 * k + 1]}};
+  }
+  record->profiled += kEntries;
+  Uncontrolled here;
+  g_runtime->modules.log_new();
+}
+
 HeldBack& held_back() {
   return waiting[scheduler().running()->number % kStrands];
 }

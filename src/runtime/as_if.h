@@ -12,7 +12,7 @@
 
 #include "clock/thread_clock.h"
 #include "duress/hooks.h"
-#include "trail/execution.h"
+#include "trail/as_if.h"
 
 namespace duress {
 
@@ -31,6 +31,9 @@ void as_if_begin(const trail::Request& request, trail::Record& record);
 const AsIfSite& as_if(const DuressSite* site);
 /// For that side of an operation.
 MemoryOrder as_if_order(MemoryOrder load_store_or_update);
+
+/// The orders of an atomic operation, if they are to be others; and tells of it if asked.
+void as_if_orders(uptr caller, trail::AtomicKind kind, MemoryOrder* success, MemoryOrder* failure);
 
 /// An atomic store that waits. The running strand has at most one; an earlier one is done first.
 struct HeldBack {

@@ -17,6 +17,7 @@
 #include "runtime/adversary.h"
 #include "runtime/as_if.h"
 #include "runtime/interceptors/real.h"
+#include "runtime/misuse.h"
 #include "runtime/rc11.h"
 #include "runtime/runtime.h"
 #include "runtime/unwinding.h"
@@ -105,19 +106,35 @@ const char* outcome_word(trail::Outcome outcome) {
     case trail::Outcome::kStepLimit:
       return "step-limit";
     default:
-      return "stuck";
+      break;
   }
+  const trail::Misuse* misuse = trail::misuse_of(outcome);
+  return misuse ? misuse->word : "stuck";
 }
 
 [[noreturn]] void stuck(trail::Outcome outcome) {
   Uncontrolled here;
   Runtime& rt = *g_runtime;
+  if (outcome == trail::Outcome::kEnded) {  // nothing to tell
+    rt.finish(0);
+    exit_process(0);
+  }
   rt.modules.log_new();
   Text text(rt.arena);
-  text.put('{').key("t").quoted("stuck").key("outcome").quoted(outcome_word(outcome)).key("strands").put('[');
+  const Strand& by = *scheduler().running();
+  if (g_misuse_place && dumps && by.number < kMostDumps) {
+    dumps[by.number].frames[0] = g_misuse_place;
+    dumps[by.number].count = 1;
+  }
+  text.put('{').key("t").quoted("stuck").key("outcome").quoted(outcome_word(outcome));
+  text.key("strands").put('[');
   bool first = true;
+  if (trail::misuse_of(outcome)) {  // whose mistake it is comes first
+    put_strand(text, *scheduler().running());
+    first = false;
+  }
   for (Strand* s = scheduler().strands(); s; s = s->next_strand) {
-    if (s->state == Strand::State::kEnded) continue;
+    if (s->state == Strand::State::kEnded || (!first && s == &by && trail::misuse_of(outcome))) continue;
     if (!first) text.put(',');
     first = false;
     put_strand(text, *s);

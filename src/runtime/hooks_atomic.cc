@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/hooks_atomic.h"
 
+#include "runtime/adversary.h"
 #include "runtime/as_if.h"
 
 namespace duress {
@@ -163,6 +164,12 @@ void AtomicOperation::updating(bool wrote, MemoryOrder success, MemoryOrder fail
   }
 }
 
+void control_exchange(const void* p, u64 size, u64 value, const DuressSite* site) {
+  if (DURESS_UNLIKELY(g_adversary != nullptr)) g_adversary->forget(address_of(p), address_of(p) + size);
+  scheduler().point({OpKind::kAtomicRmw, static_cast<u32>(size), address_of(p), g_runtime->points.point(site),
+                     reinterpret_cast<uptr>(site), site->line << 10 ^ site->column, 2, value});
+}
+
 void sync_futex(const void* waits_on) {
   if (!g_rc11) return;
   Thread* t = current_thread();
@@ -267,7 +274,7 @@ bool update_weakly(void* p, MemoryOrder success, MemoryOrder failure, const Dure
   auto value = static_cast<T>(updated.value);
   control_trace_value(static_cast<u64>(updated.wrote ? value : *old), sizeof(T));
   if (!updated.wrote) return true;
-  control_done(*at != value);
+  control_done(*old != value);
   if (updated.written.newest) write_memory(at, value);
   return true;
 }
@@ -275,7 +282,11 @@ bool update_weakly(void* p, MemoryOrder success, MemoryOrder failure, const Dure
 template <typename T>
 T atomic_rmw(void* p, T v, u32 op, MemoryOrder order, const DuressSite* site) {
   if (DURESS_UNLIKELY(controlled() != nullptr)) {
-    control_atomic(p, sizeof(T), OpKind::kAtomicRmw, site);
+    if (op == kDuressXchg) {
+      control_exchange(p, sizeof(T), static_cast<u64>(v), site);
+    } else {
+      control_atomic(p, sizeof(T), OpKind::kAtomicRmw, site);
+    }
     T read;
     auto change = [v, op](T old, T* value) {
       *value = apply<T>(old, v, op);
@@ -354,25 +365,35 @@ using namespace duress;
 /// Only while somebody schedules: who called, for what the caller remembers.
 #define DURESS_NOTE_CALLER() \
   if (DURESS_UNLIKELY(controlled() != nullptr)) t_hook_caller = DURESS_CALLER_PC
-#define DURESS_ATOMIC_HOOKS(N, T)                                                                   \
-  DURESS_EXPORT T __duress_atomic_load##N(const void* p, u32 order, const DuressSite* s) {          \
-    DURESS_NOTE_CALLER();                                                                           \
-    return atomic_load<T>(p, static_cast<MemoryOrder>(order), s);                                   \
-  }                                                                                                 \
-  DURESS_EXPORT void __duress_atomic_store##N(void* p, T v, u32 order, const DuressSite* s) {       \
-    DURESS_NOTE_CALLER();                                                                           \
-    if (DURESS_UNLIKELY(g_as_if) && hold_back<T>(p, v, static_cast<MemoryOrder>(order), s)) return; \
-    atomic_store<T>(p, v, static_cast<MemoryOrder>(order), s);                                      \
-  }                                                                                                 \
-  DURESS_EXPORT T __duress_atomic_rmw##N(void* p, T v, u32 op, u32 order, const DuressSite* s) {    \
-    DURESS_NOTE_CALLER();                                                                           \
-    return atomic_rmw<T>(p, v, op, static_cast<MemoryOrder>(order), s);                             \
-  }                                                                                                 \
-  DURESS_EXPORT T __duress_atomic_cas##N(void* p, T expected, T desired, u32 success, u32 failure,  \
-                                         const DuressSite* s) {                                     \
-    DURESS_NOTE_CALLER();                                                                           \
-    return atomic_cas<T>(p, expected, desired, static_cast<MemoryOrder>(success),                   \
-                         static_cast<MemoryOrder>(failure), s);                                     \
+/// Orders as they are, or as if they were others.
+struct Orders {
+  Orders(u32 on_success, u32 on_failure, trail::AtomicKind kind)
+      : success(static_cast<MemoryOrder>(on_success)), failure(static_cast<MemoryOrder>(on_failure)) {
+    if (DURESS_UNLIKELY(g_as_if)) as_if_orders(t_hook_caller, kind, &success, &failure);
+  }
+  MemoryOrder success, failure;
+};
+using trail::AtomicKind;
+#define DURESS_ATOMIC_HOOKS(N, T)                                                                  \
+  DURESS_EXPORT T __duress_atomic_load##N(const void* p, u32 order, const DuressSite* s) {         \
+    DURESS_NOTE_CALLER();                                                                          \
+    return atomic_load<T>(p, Orders(order, order, AtomicKind::kLoad).success, s);                  \
+  }                                                                                                \
+  DURESS_EXPORT void __duress_atomic_store##N(void* p, T v, u32 order, const DuressSite* s) {      \
+    DURESS_NOTE_CALLER();                                                                          \
+    Orders orders(order, order, AtomicKind::kStore);                                               \
+    if (DURESS_UNLIKELY(g_as_if) && hold_back<T>(p, v, orders.success, s)) return;                 \
+    atomic_store<T>(p, v, orders.success, s);                                                      \
+  }                                                                                                \
+  DURESS_EXPORT T __duress_atomic_rmw##N(void* p, T v, u32 op, u32 order, const DuressSite* s) {   \
+    DURESS_NOTE_CALLER();                                                                          \
+    return atomic_rmw<T>(p, v, op, Orders(order, order, AtomicKind::kUpdate).success, s);          \
+  }                                                                                                \
+  DURESS_EXPORT T __duress_atomic_cas##N(void* p, T expected, T desired, u32 success, u32 failure, \
+                                         const DuressSite* s) {                                    \
+    DURESS_NOTE_CALLER();                                                                          \
+    Orders orders(success, failure, AtomicKind::kCompare);                                         \
+    return atomic_cas<T>(p, expected, desired, orders.success, orders.failure, s);                 \
   }
 DURESS_ATOMIC_HOOKS(1, u8)
 DURESS_ATOMIC_HOOKS(2, u16)
@@ -380,9 +401,11 @@ DURESS_ATOMIC_HOOKS(4, u32)
 DURESS_ATOMIC_HOOKS(8, u64)
 DURESS_ATOMIC_HOOKS(16, u128)
 
-DURESS_EXPORT void __duress_fence(u32 order, const DuressSite*) {
+DURESS_EXPORT void __duress_fence(u32 asked, const DuressSite*) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   if (!g_runtime) return;
+  DURESS_NOTE_CALLER();
+  u32 order = raw(Orders(asked, asked, AtomicKind::kFence).success);
   Thread* t = current_thread_or_adopt();
   InRuntime in(t);
   if (!in.entered()) return;

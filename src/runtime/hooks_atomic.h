@@ -11,6 +11,9 @@
 
 namespace duress {
 
+/// A schedule point before an exchange: as control_atomic, and the scheduler knows the value.
+void control_exchange(const void* p, u64 size, u64 value, const DuressSite* site);
+
 /// One atomic operation of the calling thread, from the look-up of its object to the release of its lock.
 class AtomicOperation {
  public:

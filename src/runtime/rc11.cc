@@ -28,6 +28,7 @@ Rc11Adversary::Rc11Adversary(Runtime& runtime, const trail::Request& request, tr
       prng_(mix(request.seed ^ 0x5c11)),
       rarity_(1u << 2 * prng_.below(3)),
       reverses_(prng_.chance(1, 8)),
+      explores_(request.strategy == raw(StrategyId::kExhaustive)),
       model_(runtime.arena, *this, options_of(request)) {}
 
 const VectorClock* Rc11Adversary::next(u32* cursor) {
@@ -43,7 +44,10 @@ const VectorClock* Rc11Adversary::next(u32* cursor) {
 u32 Rc11Adversary::read(const memory::Legal& legal) {
   if (newest_) return 0;
   u32 wanted = 0;
-  if (interested()) {
+  if (explores_) {
+    u32 age = scheduler().wanted_age();
+    for (u32 i = 0; i < legal.count; ++i) wanted = legal.values[i].age == age ? i : wanted;
+  } else if (interested()) {
     memory::Legal rest;
     u32 indexes[memory::Legal::kMost];
     for (u32 i = 0; i < legal.count; ++i) {
@@ -59,7 +63,12 @@ u32 Rc11Adversary::read(const memory::Legal& legal) {
 u32 Rc11Adversary::place(u32 places, u32 forward) {
   if (newest_) return 0;
   u32 most = reverses_ ? places : forward, wanted = 0;
-  if (most > 1 && interested() && prng_.chance(1, 2)) {
+  if (explores_) {
+    u32 age = scheduler().wanted_age(), i = 0;
+    for (u64 rest = model_.open().legal; rest; rest &= rest - 1, ++i) {
+      wanted = static_cast<u32>(__builtin_ctzll(rest)) == age ? i : wanted;
+    }
+  } else if (most > 1 && interested() && prng_.chance(1, 2)) {
     bool oldest =
         heuristic_ == memory::HeuristicId::kOldest || heuristic_ == memory::HeuristicId::kOldestButDifferent;
     wanted = oldest ? most - 1 : choose(most);
@@ -120,10 +129,37 @@ void Rc11Adversary::log_stale(const SyncObject& object, const DuressSite* site,
   runtime_.log.write(text);
 }
 
+void Rc11Adversary::drop(uptr begin, uptr end) {
+  auto lost = [&] { return model_.statistics().dropped + model_.order().settled(); };
+  u64 before = lost();
+  model_.drop({begin, end});
+  if (runtime_.live && !runtime_.live->next) harmless_ += lost() - before;
+}
+
+/// Executions by steps: what the operation did and could have done.
+void Rc11Adversary::tell_step(bool wrote) {
+  if (!scheduler().by_steps()) return;
+  exhaustive::StepLog& log = scheduler().step_log();
+  const memory::Rc11Model::Open& open = model_.open();
+  const memory::Rc11Statistics& statistics = model_.statistics();
+  u64 lost = statistics.dropped + model_.order().settled();
+  if (statistics.remove_oldest || statistics.unseen || lost != harmless_)
+    log.limits |= exhaustive::StepLog::kHistory;
+  if (explores_ && open.picked != scheduler().wanted_age()) log.limits |= exhaustive::StepLog::kIllegal;
+  exhaustive::Step* step = scheduler().last_step();
+  if (!step) return;
+  step->value = static_cast<u8>(open.picked);
+  step->choices = newest_ ? u64{1} << open.picked : open.legal;
+  step->expected = newest_ ? step->choices : open.readable;
+  step->touch[0].before = open.floor;
+  step->touch[0].mode = wrote ? exhaustive::Mode::kWrite : exhaustive::Mode::kRead;
+}
+
 u128 Rc11Adversary::load(Thread& t, SyncObject& object, const DuressSite* site, MemoryOrder order,
                          u128 memory) {
   begin(t, site);
   memory::Rc11Model::Read read = model_.load(t.clock, object_of(object, site), order, memory, *this);
+  tell_step(false);
   note(object, site, read, memory);
   return read.value;
 }
@@ -132,6 +168,7 @@ bool Rc11Adversary::store(Thread& t, SyncObject& object, const DuressSite* site,
                           u128 memory, u128 value) {
   begin(t, site);
   bool newest = model_.store(t.clock, object_of(object, site), order, memory, value, *this).newest;
+  tell_step(true);
   record_.early_stores += !newest;
   return newest;
 }
@@ -142,6 +179,7 @@ memory::Rc11Model::Updated Rc11Adversary::update(Thread& t, SyncObject& object, 
   begin(t, site);
   memory::Rc11Model::Updated updated =
       model_.update(t.clock, object_of(object, site), success, failure, memory, update, *this);
+  tell_step(updated.wrote);
   note(object, site, updated.read, memory);
   record_.early_stores += updated.wrote && !updated.written.newest;
   return updated;

@@ -33,7 +33,7 @@ class Rc11Adversary final : memory::ClockSource, memory::Chooser, memory::Rc11Pi
   void futex(Thread& t, const void* waits_on);
 
   /// Accesses that have no place in the model; see Rc11Model.
-  void drop(uptr begin, uptr end) { model_.drop({begin, end}); }
+  void drop(uptr begin, uptr end);
   void forget(uptr begin, uptr end) { model_.forget({begin, end}); }
 
  private:
@@ -47,6 +47,7 @@ class Rc11Adversary final : memory::ClockSource, memory::Chooser, memory::Rc11Pi
   }
   bool trusts(const DuressSite* site);
   void begin(Thread& t, const DuressSite* site);
+  void tell_step(bool wrote);
   void note(const SyncObject& object, const DuressSite* site, const memory::Rc11Model::Read& read,
             u128 memory);
   void log_stale(const SyncObject& object, const DuressSite* site, const trail::Replaced& replaced);
@@ -62,6 +63,8 @@ class Rc11Adversary final : memory::ClockSource, memory::Chooser, memory::Rc11Pi
   u32 rarity_;              // one choice in so many is left to the heuristic
   bool reverses_;           // also choices that another schedule would do as well
   bool newest_ = false;     // this operation sees and makes only the newest
+  u64 harmless_ = 0;        // dropped, settled while there was one thread: no behaviour was lost
+  bool explores_;           // the request says what is chosen: see exhaustive/graphs.h
   struct Trusted {
     const DuressSite* site;
     bool trusted;

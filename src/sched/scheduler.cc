@@ -42,6 +42,7 @@ void Scheduler::start(const trail::Request& request, trail::Record* record) {
   strategy_->start(request);
   most_steps_ = request.most_steps ? request.most_steps : kDefaultMostSteps;
   by_steps_ = request.steps != 0;
+  weak_ = by_steps_ && request.model != 0;
   steps_done_ = 0;
   if (by_steps_) {
     DURESS_CHECK(log_ != nullptr);
@@ -339,8 +340,13 @@ bool Scheduler::approach_lock(const Operation& asked, bool reentrant, u64 deadli
 void Scheduler::lock_taken(uptr lock) {
   Object& o = object(lock);
   o.holder = running_;
-  if (++o.depth == 1 && running_->held_count < Strand::kMostHeld)
+  if (++o.depth == 1 && running_->held_count < Strand::kMostHeld) {
+    running_->held_at[running_->held_count] = running_->next.place;
+    running_->held_kind[running_->held_count] =
+        running_->next.object == lock && running_->next.kind == OpKind::kTryLock ? OpKind::kLock
+                                                                                 : running_->next.kind;
     running_->held[running_->held_count++] = lock;
+  }
   if (DURESS_LIKELY(!o.contenders)) return;
   // Those who had come to the free lock cannot go on any more.
   for (u32 i = ready_count_; i-- > 0;) {
@@ -375,7 +381,10 @@ void Scheduler::lock_given(uptr lock) {
   if (Strand* s = o->holder) {
     u32 kept = 0;
     for (u32 i = 0; i < s->held_count; ++i) {
-      if (s->held[i] != lock) s->held[kept++] = s->held[i];
+      if (s->held[i] == lock) continue;
+      s->held_at[kept] = s->held_at[i];
+      s->held_kind[kept] = s->held_kind[i];
+      s->held[kept++] = s->held[i];
     }
     s->held_count = kept;
   }

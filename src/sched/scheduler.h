@@ -76,6 +76,8 @@ struct Strand : StrandView {
   u32 descriptor_count = 0;
   static constexpr u32 kMostHeld = 8;  // of more locks the first are known
   uptr held[kMostHeld] = {};           // exclusive locks, in the order they were taken
+  uptr held_at[kMostHeld] = {};        // where they were taken
+  OpKind held_kind[kMostHeld] = {};
   u32 held_count = 0;
 
   void* stack_pointer = nullptr;  // while it does not run
@@ -92,6 +94,7 @@ struct Strand : StrandView {
   void* result = nullptr;
   bool detached = false;
   bool joined = false;
+  bool thread_made = false;  // it is a thread of the program, which somebody must join or detach
   Strand* next_spare = nullptr;
   void* job_frame = nullptr;
   /// Forgets everything but the kernel thread, for another execution.
@@ -157,6 +160,16 @@ class Scheduler {
   /// Where executions by steps are written down.
   void set_step_log(exhaustive::StepLog* log) { log_ = log; }
   bool by_steps() const { return by_steps_; }
+  /// The running strand made a mistake: the execution ends (trail/misuse.h).
+  [[noreturn]] void misuse(trail::Outcome outcome) { stop(outcome); }
+  /// Executions by steps under a memory model: what the step of the running strand was asked to read or to
+  /// follow, as an age, and where it writes down what it did. Null: no room.
+  u32 wanted_age() const {
+    u64 step = steps_done_ - 1;
+    return step < request_->picks ? request_->picked()[step].value : 0;
+  }
+  exhaustive::Step* last_step() { return log_->count < log_->room ? &log_->steps[log_->count - 1] : nullptr; }
+  exhaustive::StepLog& step_log() { return *log_; }
 
   /// The calling thread becomes strand 0 of a new execution.
   Strand* begin(const trail::Request& request, trail::Record* record);
@@ -326,6 +339,7 @@ class Scheduler {
   void note_look(Strand* s, const exhaustive::Step& step);
   void await_looks(Strand* s, u32 first);
   bool sees_change(const Strand& s) const;
+  bool waits_for_what_is_there() const;
   void rest(Strand* s);
   Strand* choose_waiter(const Object& o);
 
@@ -376,6 +390,7 @@ class Scheduler {
   int dying_ = 0;  // kernel thread of the strand that ended last
 
   bool by_steps_ = false;
+  bool weak_ = false;  // and atomics may read older stores
   exhaustive::StepLog* log_ = nullptr;
   u64 steps_done_ = 0;
   Strand* to_wake_ = nullptr;  // whom the running strand's signal wakes

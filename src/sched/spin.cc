@@ -10,6 +10,7 @@
 // place is learned; the exploration then begins anew, because what a strand waits for must not depend on what
 // was learned meanwhile.
 #include "base/check.h"
+#include "exhaustive/silent.h"
 #include "sched/scheduler.h"
 
 namespace duress::sched {
@@ -131,9 +132,29 @@ bool Scheduler::sees_change(const Strand& s) const {
                               Mode::kRead};
     for (u32 e = spin.looks[i].at; e < log_->count; ++e) {
       const Step& step = log_->steps[e];
-      if (step.is(Step::kAfter) || step.strand == s.id) continue;
+      if (step.is(Step::kAfter) || step.strand == s.id || exhaustive::silent(step)) continue;
       for (u32 t = 0; t < step.touches; ++t) {
         if (exhaustive::conflict(step.touch[t], look)) return true;
+      }
+    }
+  }
+  return false;
+}
+
+/// Under a memory model: whether a strand waits although there is something newer than what it looked at. In
+/// time it would see that.
+bool Scheduler::waits_for_what_is_there() const {
+  for (const Strand* s = all_; s; s = s->next_strand) {
+    if (s->state == Strand::State::kEnded || !s->spin.awaits) continue;
+    for (u32 i = s->spin.first; i < s->spin.look_count; ++i) {
+      const Spin::Look& look = s->spin.looks[i];
+      exhaustive::Touch touch = {look.object, 0, look.size ? look.size : 1, Mode::kRead};
+      // `at` is the entry after the look itself.
+      if (look.at > 0 && log_->steps[look.at - 1].value != 0) return true;
+      for (u32 e = look.at; e < log_->count; ++e) {
+        const Step& step = log_->steps[e];
+        if (step.is(Step::kAfter) || step.strand == s->id || step.value != 0 || step.touches == 0) continue;
+        if (exhaustive::conflict(step.touch[0], touch)) return true;
       }
     }
   }

@@ -8,6 +8,7 @@
 //
 // What is a step's effect is read from the object right before it: nobody else runs in between.
 #include "base/check.h"
+#include "exhaustive/silent.h"
 #include "sched/scheduler.h"
 
 namespace duress::sched {
@@ -79,7 +80,8 @@ Strand* Scheduler::choose_waiter(const Object& o) {
 
 bool Scheduler::can_step(const Strand& s) {
   const Operation& operation = s.next;
-  if (DURESS_UNLIKELY(s.spin.awaits) && !sees_change(s)) return false;
+  // Under a memory model who waits is not woken: what it could read then is another execution.
+  if (DURESS_UNLIKELY(s.spin.awaits) && (weak_ || !sees_change(s))) return false;
   switch (operation.kind) {
     case OpKind::kAcquire:
     case OpKind::kReadLock:
@@ -124,7 +126,8 @@ void Scheduler::describe_operation(const Strand* s, Step* step) {
     case OpKind::kAtomicRead:
     case OpKind::kAtomicWrite:
     case OpKind::kAtomicRmw:
-      if (operation.compares) step->flags = Step::kCompares;
+      if (operation.compares)
+        step->flags = operation.compares == 1 ? Step::kCompares : exhaustive::kExchanges;
       step->add(operation.object, operation.size, Mode::kWrite, value_at(operation.object, operation.size));
       break;
     case OpKind::kLock:
@@ -266,6 +269,11 @@ Strand* Scheduler::pick_by_steps() {
       if (resting) {
         if (++idle_ > kMostIdle) stop(trail::Outcome::kLivelock);
         return resting;
+      }
+      if (weak_ && waits_for_what_is_there()) {
+        log_->limits |= StepLog::kWaits;
+        record_->outcome = trail::Outcome::kEnded;
+        surroundings_.stuck(trail::Outcome::kEnded);
       }
       if (!descriptor_waiters_) stop(waits ? trail::Outcome::kLivelock : trail::Outcome::kDeadlock);
       poll_descriptors(-1);

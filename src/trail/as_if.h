@@ -15,7 +15,15 @@ enum class AsIf : u32 {
   // The atomic store whose call returns to value[0] comes right after it. If that is 0, the record shall say
   // which one was the last before it in the same call of the same function.
   kPublishedAfter = 2,
+  // Atomic operations or fences of the kind `site`, of which one of the innermost calls returns to value[0],
+  // have the memory order `count`; where they are compare-and-exchanges that fail, `size`.
+  kOrdered = 3,
 };
+inline constexpr u32 kOrderedCalls = 8;  // so many innermost calls, the one of the hook first
+
+/// Request::profile: the record lists the atomic operations that ran. Each is kOrderedCalls / 2 entries with
+/// two calls as value[]; 0: there are no more. The first has their kind as `site`, and their orders.
+enum class AtomicKind : u32 { kLoad, kStore, kUpdate, kCompare, kFence };
 
 /// Where the record says which store was held back, or could be; 0: none.
 inline u64& published_at(Record& record) {
@@ -23,7 +31,7 @@ inline u64& published_at(Record& record) {
 }
 
 inline bool asks_as_if(const Request& request) {
-  return request.steps != 0 && (request.sites != 0 || request.predictions != 0);
+  return request.steps != 0 && (request.sites != 0 || request.predictions != 0 || request.profile != 0);
 }
 
 }  // namespace duress::trail

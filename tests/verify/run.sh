@@ -39,6 +39,12 @@ case $1 in
   programs)
     "$here/run.py" --build "$build" --suite fast "$here/programs" "$root/examples/jrf"
     ;;
+  litmus)
+    "$here/litmus.py" --build "$build"
+    ;;
+  weaken)
+    "$here/weaken.py" --build "$build"
+    ;;
   all)
     "$here/run.py" --build "$build" --suite all "$here/programs" "$root/examples/jrf" "$root/examples/herlihy_shavit"
     ;;

@@ -5,6 +5,8 @@
 // mutexes are announced at every level.
 #include "runtime/interceptors/mutex.h"
 
+#include "runtime/misuse.h"
+
 using namespace duress;
 
 static int locked(int result, pthread_mutex_t* mutex, uptr pc) {
@@ -64,6 +66,7 @@ DURESS_INTERCEPTOR(int, pthread_mutex_clocklock,
 DURESS_INTERCEPTOR(int, pthread_mutex_unlock, (pthread_mutex_t * mutex)) {
   if (controlled()) control_point(OpKind::kUnlock, mutex, DURESS_CALLER_PC);
   bool refused = DURESS_LIKELY(awake()) && refuses_unlock(mutex);
+  if (!refused) misuse_at_unlock(mutex);
   if (DURESS_LIKELY(awake()) && !refused) sync_unlocking(mutex, /*shared=*/false, DURESS_CALLER_PC);
   int result = DURESS_REAL(pthread_mutex_unlock)(mutex);
   if (controlled() && !refused) unlocked_controlled(mutex);

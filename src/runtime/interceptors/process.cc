@@ -13,6 +13,7 @@
 
 #include "runtime/control.h"
 #include "runtime/interceptors/fork.h"
+#include "runtime/misuse.h"
 
 namespace duress {
 
@@ -88,6 +89,7 @@ DURESS_INTERCEPTOR(void, quick_exit, (int code)) {
 DURESS_INTERCEPTOR(void, exit, (int code)) {
   control_settle(DURESS_CALLER_PC);
   if (controlled()) scheduler().leave_last();
+  if (code == 0) misuse_at_exit();
   DURESS_REAL(exit)(code);
 }
 

@@ -4,6 +4,7 @@
 // waits here.
 #include "runtime/control.h"
 #include "runtime/interceptors/real.h"
+#include "runtime/misuse.h"
 
 namespace duress {
 namespace {
@@ -17,6 +18,7 @@ int run_main(int count, char** arguments, char** environment) {
   int code = program_main(count, arguments, environment);
   control_settle(address_of(reinterpret_cast<void*>(program_main)));
   if (controlled()) scheduler().leave_last();
+  if (code == 0) misuse_at_exit();
   return code;
 }
 

@@ -25,6 +25,7 @@
 #include "runtime/interceptors/pool.h"
 #include "runtime/interceptors/real.h"
 #include "runtime/interceptors/thread_handles.h"
+#include "runtime/misuse.h"
 
 namespace duress {
 namespace {
@@ -81,6 +82,7 @@ void* run_posix(void* data) {
   begin_thread(handle);
   if (controlled()) controlled()->job_frame = __builtin_frame_address(0);
   void* result = handle->posix_function(handle->argument);
+  misuse_at_thread_end();
   finish_thread();
   return result;
 }
@@ -90,6 +92,7 @@ int run_c11(void* data) {
   begin_thread(handle);
   if (controlled()) controlled()->job_frame = __builtin_frame_address(0);
   int result = handle->c11_function(handle->argument);
+  misuse_at_thread_end();
   finish_thread();
   return result;
 }
@@ -111,7 +114,10 @@ int create_thread(ThreadHandle* handle, bool block_signals, Create create) {
   if (result != 0) {
     abandon_handle(handle);
     thread_not_created(thread);
-    if (strand) scheduler().forget_strand(strand);
+    if (strand) {
+      strand->joined = true;
+      scheduler().forget_strand(strand);
+    }
   } else if (unreferenced) {
     thread_unreferenced(thread);
   }
@@ -128,7 +134,11 @@ ThreadHandle* announce_thread(bool detached, uptr pc) {
   Thread* thread = thread_created(pc);
   if (!thread && !controlled()) return nullptr;
   ThreadHandle* handle = make_handle(thread, detached);
-  if (controlled()) handle->strand = scheduler().make_strand(pc);
+  if (controlled()) {
+    handle->strand = scheduler().make_strand(pc);
+    handle->strand->thread_made = true;
+    handle->strand->detached = detached;
+  }
   return handle;
 }
 
@@ -163,6 +173,7 @@ void joined(ThreadHandle* handle, bool success, uptr pc) {
     return;
   }
   if (success) {
+    if (handle->strand) handle->strand->joined = true;
     handle_joined(handle);
     thread_joined(handle->thread, pc);
   }
@@ -172,6 +183,7 @@ void joined(ThreadHandle* handle, bool success, uptr pc) {
 void detached(ThreadHandle* handle, bool success) {
   if (!handle) return;
   if (success) {
+    if (handle->strand) handle->strand->detached = true;
     handle_detached(handle);
     thread_unreferenced(handle->thread);
   }

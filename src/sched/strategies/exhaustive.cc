@@ -28,6 +28,8 @@ class Exhaustive final : public Strategy {
     picks_ = request.picked();
     count_ = request.picks;
     order_ = static_cast<Order>(request.heuristic);
+    by_graphs_ = request.model != 0;
+    first_ = request.length;
     for (Released& entry : released_) entry = {};
   }
 
@@ -55,6 +57,7 @@ class Exhaustive final : public Strategy {
         if (situation.runnable[i]->id == picks_[situation.step].strand) return situation.runnable[i];
       }
     }
+    if (by_graphs_) return lowest(situation);
     StrandView* best = default_thread(situation);
     if (order_ == Order::kRunOn) return best;
     // The lowest of those whom it likes; else the default.
@@ -65,6 +68,22 @@ class Exhaustive final : public Strategy {
       best = other;
       liked = true;
     }
+    return best;
+  }
+
+  /// Exploring by graphs (exhaustive/graphs.h): who goes on must follow from the graph alone. Those who were
+  /// promised a lock come first.
+  StrandView* lowest(const Situation& situation) {
+    StrandView* best = nullptr;
+    bool promised = false;
+    for (u32 i = 0; i < situation.count; ++i) {
+      StrandView* other = situation.runnable[i];
+      bool first = first_ >> other->id & 1;
+      if (best && (first < promised || (first == promised && other->id > best->id))) continue;
+      best = other;
+      promised = first;
+    }
+    first_ &= ~(u64{1} << best->id);
     return best;
   }
 
@@ -92,6 +111,8 @@ class Exhaustive final : public Strategy {
   const trail::Pick* picks_ = nullptr;
   u64 count_ = 0;
   Order order_ = Order::kRunOn;
+  bool by_graphs_ = false;
+  u64 first_ = 0;
   Released released_[kObjects] = {};
 };
 

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// All executions of a closed program under rc11: every graph of reads-from and modification order that the
+// model allows, each once. (Explorer does the same for interleavings.)
+//
+// The idea is TruSt's (Kokologiannakis, Marmanis, Gladstein, Vafeiadis, POPL 2022). Events are added one at a
+// time, always of the lowest strand that can go on. A load may read any store that is there, a store may
+// come anywhere in modification order: those are the *alternatives*, and the model says which are legal. A
+// store may also be read by a load that was added before it: a *revisit* takes away what was added since that
+// load and does not lead to the store, and lets the load read it. The same graph could come about in many
+// ways; only the one is taken in which all that is taken away was added *maximally*: it read, or was, the
+// newest at the time. So nothing has to be remembered but the work that waits.
+//
+// What an execution did is told as for Explorer, with more in each step of an atomic: `value` is the age of
+// the store that was read or followed (0 is the newest), `choices` which ages were legal, `expected` which
+// ages an update could have read if nothing came right after that store, `before` of the touch which age is
+// the oldest that happens-before leaves.
+//
+// A lock is an update that reads an unlock. Whoever lost its lock by a revisit stands there as before, and
+// gets it with the next unlock. Other things that wait (conditions, semaphores, barriers) are not put into
+// other orders; the limit kNotExplored says so if two strands meet there.
+//
+// Runs inside the target too: memory comes from an Arena.
+#ifndef DURESS_EXHAUSTIVE_GRAPHS_H_
+#define DURESS_EXHAUSTIVE_GRAPHS_H_
+
+#include "exhaustive/past.h"
+#include "exhaustive/step_log.h"
+#include "trail/execution.h"
+
+namespace duress::exhaustive {
+
+using trail::Pick;
+using i32 = int;
+
+class Graphs {
+ public:
+  /// An event that is to happen again as it did.
+  struct Planned {
+    u8 strand;
+    OpKind kind;
+    u16 index;  // among the events of its strand
+    u32 stamp;  // when it was added
+    u32 write_stamp;
+    i32 reads;  // the planned event; kInitial, kNothing
+  };
+  /// An event that lost its lock by a revisit, when it was added, to event `on`. It has the lock again if it
+  /// is among the planned; if that is taken away, it stands here.
+  struct Block {
+    u8 strand;
+    u16 index;
+    u32 stamp;
+    i32 on;
+  };
+  /// Work that waits: an execution that begins with a graph.
+  struct Item {
+    u64 serial;
+    u32 count;   // events
+    u32 blocks;  // the last of an event counts
+    u32 stamps;  // used so far
+    i32 fresh;   // an update that may write for the first time here
+    u64 first;   // strands that go on before others as soon as they can
+    Planned* planned;
+    Pick* picks;
+    Block* blocked;
+  };
+  struct Plan {
+    const Pick* picks = nullptr;
+    u32 count = 0;
+    u64 first = 0;
+    Item* ticket = nullptr;
+  };
+  struct Upcoming {
+    u64 serial;
+    const Pick* picks;
+    u32 count;
+    u64 first;
+  };
+  enum class Learned : u8 {
+    kNew,
+    kAgain,     // the graph is known
+    kIllegal,   // the model did not allow what was planned
+    kWaits,     // a loop waits for something that is there: the same without its last round is explored too
+    kDiverged,  // the program is not a function of its plan
+  };
+
+  explicit Graphs(Arena& arena);
+  ~Graphs();
+
+  bool next(Plan* plan);
+  /// What the execution of that ticket did. `limits` are those of its log.
+  Learned learn(Item* ticket, const Step* steps, u32 count, u32 limits);
+  bool done() const { return items_.size() == 0; }
+  template <typename Tell>
+  void upcoming(u32 most, Tell tell) {
+    for (u32 i = items_.size(); i-- > 0 && most > 0; --most)
+      tell(Upcoming{items_[i]->serial, items_[i]->picks, items_[i]->count, items_[i]->first});
+  }
+
+  u64 redundant() const { return again_; }
+  u64 illegal() const { return illegal_; }
+  u64 waiting() const { return waits_; }
+  u64 diverged() const { return diverged_; }
+  u64 skipped() const { return 0; }
+  u64 nodes() const { return nodes_; }
+  u32 limits() const { return limits_; }
+
+  static constexpr i32 kInitial = -1, kNothing = -2;
+
+ private:
+  using Clock = u16;
+  struct Event {
+    Planned plan;
+    u64 object;
+    u64 legal, readable;
+    u32 size;
+    u32 rank;    // in modification order, from 1
+    i32 before;  // in modification order: an event or kInitial
+    i32 floor;   // the oldest that it could read or follow
+    u8 age;
+    bool reads, writes, lock, atomic;
+  };
+  struct Object {
+    u64 address;
+    i32 newest;
+    i32 last;  // who touched it last
+    u32 size;
+  };
+
+  /// Whose read is to change: an event, or the last block of one that waits.
+  struct Reader {
+    i32 event = kNothing, block = kNothing;
+    u32 stamp = 0;
+    u8 strand = 0;
+    u16 index = 0;
+    bool none() const { return event == kNothing && block == kNothing; }
+  };
+
+  bool build(const Item& item, const Step* steps, u32 count);
+  void add_event(const Item& item, const Step& step);
+  Object& object(u64 address, u32 size);
+  void process(u32 n);
+  void process_lock(u32 a, u32 time);
+  void process_pending(const Step* steps, u32 count);
+  void revisits(u32 a, i32 source, u32 time, i32 consumer);
+  void revisit(u32 a, i32 source, u32 time, const Reader& reader, const Clock* prefix);
+  bool maximal(u32 e, const Clock* prefix, u32 time) const;
+  bool maximal(const Block& block, const Clock* prefix, u32 time) const;
+  bool closed(const Reader& reader) const;
+  void make_item(u32 a, i32 source, u32 time, const Reader& reader);
+  void write_item(u32 a, i32 after, u32 time, const Reader& reader);
+  bool waits(u32 block, u32 time) const;
+  i32 store_of_age(u32 n, u32 age) const;
+  i32 store_before(i32 store, u32 time) const;
+  u32 rank_of(i32 store) const { return store >= 0 ? events_[static_cast<u32>(store)].rank : 0; }
+  bool known(const Clock* prefix, u32 e) const {
+    return prefix[events_[e].plan.strand] > events_[e].plan.index;
+  }
+  Clock* base(u32 e) { return &base_[e * kMostStrands]; }
+  Clock* clock(u32 e) { return &clocks_[e * kMostStrands]; }
+  static void join(Clock* into, const Clock* from);
+  bool seen_before();
+  void free_item(Item* item);
+
+  Arena& arena_;
+  List<Item*> items_;  // the last is next
+  List<Event> events_;
+  List<Clock> base_, clocks_;  // by event: what comes before it by itself, and with what it read
+  List<Object> objects_;
+  List<Block> blocks_;
+  List<bool> kept_, kept_blocks_;
+  List<i32> place_;  // of kept events in the new item
+  Clock strands_[kMostStrands][kMostStrands];
+  u16 counts_[kMostStrands];
+  u32 stamps_ = 0;
+  List<u64> seen_;  // hashes of graphs, open addressing; 0 is free
+  u64 seen_count_ = 0;
+  u64 serials_ = 0, again_ = 0, illegal_ = 0, waits_ = 0, diverged_ = 0, nodes_ = 0;
+  u32 limits_ = 0;
+};
+
+}  // namespace duress::exhaustive
+
+#endif  // DURESS_EXHAUSTIVE_GRAPHS_H_

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Exploring by graphs against brute force: for every program as many executions as there are graphs that the
+// axioms allow (memory/testing/rc11_program.h, which knows neither the model nor the explorer), none twice.
+#include "exhaustive/graphs.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+
+#include "memory/testing/rc11_machine.h"
+#include "memory/testing/rc11_random.h"
+
+namespace duress::exhaustive {
+namespace {
+
+using memory::Legal;
+using memory::Rc11Model;
+using memory::Rc11Picker;
+using memory::testing::Instruction;
+using memory::testing::Program;
+using What = Instruction::What;
+using namespace memory::testing;
+
+struct Emptied : Arena {
+  ~Emptied() { release_all(); }
+};
+
+/// Runs a program as the plan says, then the lowest thread that can go on. kAcquire and kRelease of a
+/// location are lock and unlock of a mutex here.
+class Runner final : Rc11Picker {
+ public:
+  explicit Runner(const Program& program)
+      : program_(program),
+        threads_(arena_),
+        model_(arena_, threads_, {.fair_after = 0, .buckets = 4}),
+        memory_(program.locations),
+        released_(program.locations),
+        next_(program.threads.size()) {
+    for (std::size_t i = 0; i < program.threads.size(); ++i) threads_.start();
+    for (u32 t = 0; t < next_.size(); ++t) fences(t);
+  }
+  ~Runner() {
+    for (ReleaseClock& clock : released_) clock.clear(arena_);
+    for (auto& [lock, clock] : locks_) clock.clear(arena_);
+  }
+
+  /// Every thread and every value as `choose(count)` says.
+  template <typename Choose>
+  void run_freely(Choose choose) {
+    for (;;) {
+      std::vector<u32> ready;
+      for (u32 t = 0; t < next_.size(); ++t) {
+        if (can_go(t)) ready.push_back(t);
+      }
+      if (ready.empty()) break;
+      freely_ = choose;
+      step(ready[choose(static_cast<u32>(ready.size()))]);
+    }
+    for (u32 t = 0; t < next_.size(); ++t) stuck |= next_[t] < program_.threads[t].size();
+  }
+
+  void run(const Graphs::Plan& plan) {
+    u64 first = plan.first;
+    for (u32 n = 0;; ++n) {
+      i32 chosen = -1;
+      wanted_ = 0;
+      if (n < plan.count) {
+        if (!can_go(plan.picks[n].strand)) return void(limits |= StepLog::kIllegal);
+        chosen = plan.picks[n].strand;
+        wanted_ = plan.picks[n].value;
+      }
+      for (u32 t = 0; chosen < 0 && t < next_.size(); ++t) {
+        if ((first >> t & 1) && can_go(t)) chosen = static_cast<i32>(t);
+      }
+      for (u32 t = 0; chosen < 0 && t < next_.size(); ++t) {
+        if (can_go(t)) chosen = static_cast<i32>(t);
+      }
+      if (chosen < 0) break;
+      if (n >= plan.count) first &= ~(u64{1} << chosen);
+      step(static_cast<u32>(chosen));
+    }
+    for (u32 t = 0; t < next_.size(); ++t) {
+      if (next_[t] == program_.threads[t].size()) continue;
+      stuck = true;
+      Step s;
+      s.kind = OpKind::kLock;
+      s.flags = Step::kPending;
+      s.strand = static_cast<u8>(t);
+      s.add(0x9000 + 16 * mine(t).location, 1, Mode::kWrite, 0);
+      steps.push_back(s);
+    }
+  }
+
+  std::vector<Step> steps;
+  u32 limits = 0;
+  bool stuck = false;
+  std::string outcome;
+
+ private:
+  class Change final : public memory::Update {
+   public:
+    explicit Change(const Instruction& instruction) : instruction_(instruction) {}
+    memory::Update::Change apply(u128 old) const override {
+      std::optional<u64> stored = instruction_.stored(static_cast<u64>(old));
+      return {stored.value_or(0), stored.has_value()};
+    }
+
+   private:
+    const Instruction& instruction_;
+  };
+
+  const Instruction& mine(u32 t) const { return program_.threads[t][next_[t]]; }
+  bool can_go(u32 t) const {
+    if (next_[t] == program_.threads[t].size()) return false;
+    return mine(t).what != What::kAcquire || held_.count(mine(t).location) == 0;
+  }
+  u32 read(const Legal& legal) override {
+    if (freely_) return freely_(legal.count);
+    for (u32 i = 0; i < legal.count; ++i) {
+      if (legal.values[i].age == wanted_) return i;
+    }
+    limits |= StepLog::kIllegal;
+    return 0;
+  }
+  u32 place(u32 places, u32) override {
+    if (freely_) return freely_(places);
+    u32 i = 0;
+    for (u64 rest = model_.open().legal; rest; rest &= rest - 1, ++i) {
+      if (static_cast<u32>(__builtin_ctzll(rest)) == wanted_) return i;
+    }
+    limits |= StepLog::kIllegal;
+    return 0;
+  }
+  void fences(u32 t) {
+    while (next_[t] < program_.threads[t].size() && mine(t).what == What::kFence) {
+      model_.fence(threads_[t], mine(t).order);
+      ++next_[t];
+    }
+  }
+  void step(u32 t) {
+    const Instruction& now = mine(t);
+    ThreadClock& who = threads_[t];
+    Step s;
+    s.strand = static_cast<u8>(t);
+    u32 where = now.location;
+    if (now.what == What::kAcquire || now.what == What::kRelease) {
+      bool locks = now.what == What::kAcquire;
+      s.kind = locks ? OpKind::kLock : OpKind::kUnlock;
+      s.add(0x9000 + 16 * where, 1, Mode::kWrite, 0);
+      if (locks) {
+        who.acquire(locks_[where]);
+        held_.insert(where);
+      } else {
+        who.release_to(locks_[where]);
+        held_.erase(where);
+      }
+    } else {
+      Rc11Model::Object object = {0x1000 + 16 * where, 8, SiteId{1}, released_[where]};
+      bool wrote = false;
+      if (now.what == What::kLoad) {
+        s.kind = OpKind::kAtomicRead;
+        outcome += std::to_string(
+            static_cast<u64>(model_.load(who, object, now.order, memory_[where], *this).value));
+      } else if (now.what == What::kStore) {
+        s.kind = OpKind::kAtomicWrite;
+        wrote = true;
+        if (model_.store(who, object, now.order, memory_[where], now.value, *this).newest)
+          memory_[where] = now.value;
+      } else {
+        s.kind = OpKind::kAtomicRmw;
+        Change change(now);
+        Rc11Model::Updated updated =
+            model_.update(who, object, now.order, now.failure, memory_[where], change, *this);
+        wrote = updated.wrote;
+        if (wrote && updated.written.newest) memory_[where] = static_cast<u64>(updated.value);
+      }
+      const Rc11Model::Open& open = model_.open();
+      s.add(object.address, 8, wrote ? Mode::kWrite : Mode::kRead, open.floor);
+      s.value = static_cast<u8>(open.picked);
+      s.choices = open.legal;
+      s.expected = open.readable;
+      if (open.picked != wanted_ && !freely_) limits |= StepLog::kIllegal;
+    }
+    steps.push_back(s);
+    ++next_[t];
+    fences(t);
+  }
+
+  const Program& program_;
+  Emptied arena_;
+  Threads threads_;
+  Rc11Model model_;
+  std::vector<u64> memory_;
+  std::vector<ReleaseClock> released_;
+  std::map<u32, ReleaseClock> locks_;
+  std::set<u32> held_;
+  std::vector<u32> next_;
+  u32 wanted_ = 0;
+  std::function<u32(u32)> freely_;
+};
+
+/// The graph of an execution as text: what each event read, and the orders of stores and of locks.
+std::string graph_of(const std::vector<Step>& steps) {
+  std::map<u64, std::vector<std::string>> orders;
+  std::map<u32, std::string> threads;
+  std::map<u32, u32> counts;
+  for (const Step& s : steps) {
+    if (s.is(Step::kPending)) continue;
+    std::string name = std::to_string(s.strand) + "." + std::to_string(counts[s.strand]++);
+    std::vector<std::string>& order = orders[s.touch[0].object];
+    if (order.empty()) order.push_back("initial");
+    u32 age = is_access(s.kind) ? s.value : 0;
+    auto at = order.end() - age;
+    if (s.kind != OpKind::kAtomicWrite && s.kind != OpKind::kUnlock) threads[s.strand] += *(at - 1) + " ";
+    if (s.touch[0].mode == Mode::kWrite) order.insert(at, name);
+  }
+  std::string text;
+  for (auto& [thread, reads] : threads) text += reads + "|";
+  for (auto& [object, order] : orders) {
+    for (std::string& name : order) text += name + " ";
+    text += ";";
+  }
+  return text;
+}
+
+/// The judge where there are locks: every thread at every step, every legal value; slow and simple.
+struct Judged {
+  std::set<std::string> graphs, stuck;
+};
+Judged judge(const Program& program) {
+  struct Decision {
+    u32 answer, count;
+  };
+  Judged judged;
+  std::vector<Decision> path;
+  do {
+    std::size_t at = 0;
+    Runner runner(program);
+    runner.run_freely([&](u32 count) {
+      if (at == path.size()) path.push_back({0, count});
+      return path[at++].answer;
+    });
+    judged.graphs.insert(graph_of(runner.steps));
+    if (runner.stuck) judged.stuck.insert(graph_of(runner.steps));
+    while (!path.empty() && ++path.back().answer == path.back().count) path.pop_back();
+  } while (!path.empty());
+  return judged;
+}
+
+struct Counts {
+  u64 graphs = 0, again = 0, illegal = 0, diverged = 0, stuck = 0;
+};
+
+Counts explore(const Program& program) {
+  Emptied arena;
+  Counts counts;
+  {
+    Graphs graphs(arena);
+    Graphs::Plan plan;
+    while (graphs.next(&plan)) {
+      Runner runner(program);
+      runner.run(plan);
+      Graphs::Learned learned = graphs.learn(plan.ticket, runner.steps.data(),
+                                             static_cast<u32>(runner.steps.size()), runner.limits);
+      counts.graphs += learned == Graphs::Learned::kNew;
+      counts.stuck += learned == Graphs::Learned::kNew && runner.stuck;
+      if (graphs.redundant() + graphs.illegal() > 100000) break;
+    }
+    counts.again = graphs.redundant();
+    counts.illegal = graphs.illegal();
+    counts.diverged = graphs.diverged();
+  }
+  return counts;
+}
+
+constexpr u32 x = 0, y = 1;
+
+TEST(Graphs, WellKnownShapes) {
+  auto check = [](const Program& program, u64 graphs) {
+    Counts counts = explore(program);
+    EXPECT_EQ(counts.graphs, graphs) << program.text();
+    EXPECT_EQ(counts.graphs, declared(program).graphs.size()) << program.text();
+    EXPECT_EQ(counts.again, 0u) << program.text();
+    EXPECT_EQ(counts.diverged, 0u) << program.text();
+  };
+  check({2, {{store(x, 1, kRlx), load(y, kRlx)}, {store(y, 1, kRlx), load(x, kRlx)}}}, 4);
+  check({2, {{store(x, 1, kSc), load(y, kSc)}, {store(y, 1, kSc), load(x, kSc)}}}, 3);
+  check({2, {{store(x, 1, kRlx), store(y, 1, kRel)}, {load(y, kAcq), load(x, kRlx)}}}, 3);
+  check({2, {{load(y, kAcq), load(x, kRlx)}, {store(x, 1, kRlx), store(y, 1, kRel)}}}, 3);
+  check({2, {{store(x, 1, kRlx), store(y, 2, kRlx)}, {store(y, 1, kRlx), store(x, 2, kRlx)}}}, 4);
+  check({2, {{load(x, kRlx), store(y, 1, kRlx)}, {load(y, kRlx), store(x, 1, kRlx)}}}, 3);
+  check({1, {{add(x, 1, kRlx)}, {add(x, 1, kRlx)}, {add(x, 1, kRlx)}}}, 6);
+  check({1, {{load(x, kRlx), load(x, kRlx)}, {store(x, 1, kRlx)}, {store(x, 2, kRlx)}}}, 12);
+}
+
+TEST(Graphs, RandomProgramsHaveTheGraphsOfTheAxioms) {
+  u64 graphs = 0, again = 0, illegal = 0;
+  for (u64 seed = 1; seed <= 1500; ++seed) {
+    Prng prng(seed);
+    u32 threads = 2 + static_cast<u32>(prng.below(2));
+    Program program = random_program(prng, threads, 4 + static_cast<u32>(prng.below(2)), 2);
+    Counts counts = explore(program);
+    ASSERT_EQ(counts.graphs, declared(program).graphs.size()) << "seed " << seed << "\n" << program.text();
+    ASSERT_EQ(counts.diverged, 0u) << "seed " << seed << "\n" << program.text();
+    graphs += counts.graphs;
+    again += counts.again;
+    illegal += counts.illegal;
+  }
+  EXPECT_GT(graphs, 5000u);
+  EXPECT_EQ(again, 0u);
+  printf("%lu graphs, %lu again, %lu illegal\n", graphs, again, illegal);
+}
+
+TEST(Graphs, LargerRandomPrograms) {
+  for (u64 seed = 1; seed <= 150; ++seed) {
+    Prng prng(seed * 7919);
+    u32 threads = 2 + static_cast<u32>(prng.below(3));
+    Program program = random_program(prng, threads, 6 + static_cast<u32>(prng.below(2)), 1 + seed % 3);
+    Counts counts = explore(program);
+    ASSERT_EQ(counts.graphs, declared(program).graphs.size()) << "seed " << seed << "\n" << program.text();
+    ASSERT_EQ(counts.again, 0u) << "seed " << seed << "\n" << program.text();
+    ASSERT_EQ(counts.diverged, 0u) << "seed " << seed << "\n" << program.text();
+  }
+}
+
+Instruction lock(u32 which) {
+  return {What::kAcquire, which, kSc};
+}
+Instruction unlock(u32 which) {
+  return {What::kRelease, which, kSc};
+}
+
+TEST(Graphs, LocksAreTakenInAllOrders) {
+  auto check = [](const Program& program, u64 graphs, u64 stuck) {
+    Counts counts = explore(program);
+    Judged judged = judge(program);
+    EXPECT_EQ(counts.graphs, graphs) << program.text();
+    EXPECT_EQ(counts.stuck, stuck) << program.text();
+    EXPECT_EQ(judged.graphs.size(), graphs) << program.text();
+    EXPECT_EQ(judged.stuck.size(), stuck) << program.text();
+    EXPECT_EQ(counts.again + counts.illegal + counts.diverged, 0u) << program.text();
+  };
+  check({1, {{lock(0), unlock(0)}, {lock(0), unlock(0)}}}, 2, 0);
+  check({1, {{lock(0), unlock(0)}, {lock(0), unlock(0)}, {lock(0), unlock(0)}}}, 6, 0);
+  check({1, {{lock(0), unlock(0), lock(0), unlock(0)}, {lock(0), unlock(0)}, {lock(0), unlock(0)}}}, 12, 0);
+  check({2, {{lock(0), lock(1), unlock(1), unlock(0)}, {lock(1), lock(0), unlock(0), unlock(1)}}}, 3, 1);
+  check({2,
+         {{lock(0), store(x, 1, kRlx), unlock(0), load(y, kRlx)},
+          {store(y, 1, kRlx), lock(0), load(x, kRlx), unlock(0)}}},
+        3, 0);
+}
+
+TEST(Graphs, RandomProgramsWithLocks) {
+  u64 graphs = 0, stuck = 0, again = 0;
+  for (u64 seed = 1; seed <= 400; ++seed) {
+    Prng prng(seed);
+    Program program = random_program(prng, 2 + static_cast<u32>(prng.below(2)), 3, 2);
+    // Around some instructions a lock, sometimes two.
+    for (auto& thread : program.threads) {
+      std::vector<Instruction> all;
+      for (const Instruction& i : thread) {
+        u32 first = static_cast<u32>(prng.below(2));
+        u64 depth = prng.below(3);
+        if (depth > 0) all.push_back(lock(first));
+        if (depth > 1) all.push_back(lock(1 - first));
+        all.push_back(i);
+        if (depth > 1) all.push_back(unlock(1 - first));
+        if (depth > 0) all.push_back(unlock(first));
+      }
+      thread = all;
+    }
+    Counts counts = explore(program);
+    Judged judged = judge(program);
+    ASSERT_EQ(counts.graphs, judged.graphs.size()) << "seed " << seed << "\n" << program.text();
+    ASSERT_EQ(counts.stuck, judged.stuck.size()) << "seed " << seed << "\n" << program.text();
+    ASSERT_EQ(counts.diverged, 0u) << "seed " << seed << "\n" << program.text();
+    graphs += counts.graphs;
+    stuck += counts.stuck;
+    again += counts.again;
+  }
+  EXPECT_GT(graphs, 1000u);
+  EXPECT_GT(stuck, 20u);
+  EXPECT_EQ(again, 0u);
+}
+
+}  // namespace
+}  // namespace duress::exhaustive

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An exchange that writes the value which is there already. It is a write like others, but whoever waits
+// for something to change need not look again: three threads at a test-and-set lock would wake each other
+// without end.
+#ifndef DURESS_EXHAUSTIVE_SILENT_H_
+#define DURESS_EXHAUSTIVE_SILENT_H_
+
+#include "exhaustive/step.h"
+
+namespace duress::exhaustive {
+
+/// A flag of Step beside its own: an exchange, whose value is `expected`.
+inline constexpr u8 kExchanges = 16;
+
+inline bool silent(const Step& step) {
+  return (step.flags & kExchanges) && step.touches && step.touch[0].size <= 8 &&
+         step.touch[0].before == step.expected;
+}
+
+}  // namespace duress::exhaustive
+
+#endif  // DURESS_EXHAUSTIVE_SILENT_H_

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Mistakes with locks and threads that executions by steps (duress verify) end with: trail/misuse.h.
+#ifndef DURESS_RUNTIME_MISUSE_H_
+#define DURESS_RUNTIME_MISUSE_H_
+
+#include <pthread.h>
+
+#include "base/types.h"
+#include "trail/misuse.h"
+
+namespace duress {
+
+/// The running strand is about to unlock; the C library would not refuse.
+void misuse_at_unlock(const pthread_mutex_t* mutex);
+/// Its function has returned.
+void misuse_at_thread_end();
+/// It ends the process, by returning from main or by exit().
+void misuse_at_exit();
+
+/// Where the mistake was made, if it was not where the running strand is; 0: there.
+extern uptr g_misuse_place;
+
+}  // namespace duress
+
+#endif  // DURESS_RUNTIME_MISUSE_H_

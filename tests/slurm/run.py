@@ -14,6 +14,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "cluster"))
+import manual  # noqa: E402
 from cluster import Campaign, document, harness  # noqa: E402
 from private_slurm import PrivateSlurm  # noqa: E402
 
@@ -131,6 +132,10 @@ class Cases:
         expect(code == 125 and "task 1" in err and "failed on" in err and "nothing is lost" in err, f"unseen: {code} {err}")
         self.compare(campaign, self.start(campaign, ["--workers", "1"]), "with a folder that is seen then")
 
+    def page(self):
+        """docs/guide/cluster.md, as printed."""
+        manual.check(self.tool, self.folder / "page", self.target)
+
 
 def main():
     options = harness.parse_arguments(__doc__).parse_args()
@@ -142,7 +147,7 @@ def main():
         with PrivateSlurm(f"{folder}/slurm") as slurm:
             tool.env = {**tool.env, "SLURM_CONF": slurm.env["SLURM_CONF"]}
             cases = Cases(tool, slurm, folder, target)
-            for name in ("demo", "attach", "wrong"):
+            for name in ("demo", "attach", "wrong", "page"):
                 problem, began = "", time.monotonic()
                 try:
                     getattr(cases, name)()

@@ -40,8 +40,9 @@ def check(tool, folder, target):
     for name in ("slurm", "parallel"):
         script = printed[name]
         expect("duress classify" in script, f"{name}: {script}")
-        code, out, err = shell("set -m\n" + script.replace("duress classify", "duress classify --json"), folder, env)
-        expect(code == 66 and document(out) == document(wanted), f"{name}: {code}\n{out}\nwanted:\n{wanted}\n{err}")
+        code, out, err = shell(script.replace("duress classify", "duress classify --json"), folder, env)
+        expect(code == (66 if name == "slurm" else 0), f"{name}: {code} {err}")
+        expect(document(out) == document(wanted), f"{name}:\n{document(out)[-1500:]}\nwanted:\n{document(wanted)[-1500:]}\n{err}")
     for line in printed["status"].splitlines():
         code, out, err = shell(line + (" --json" if "merge" in line else ""), folder, env)
         expect(code == (66 if "merge" in line else 0), f"{line}: {code} {err}")
@@ -63,7 +64,7 @@ def check(tool, folder, target):
     pods = [subprocess.Popen(words, cwd="/", env={"PATH": env["PATH"], "JOB_COMPLETION_INDEX": str(i)}, stdin=subprocess.DEVNULL,
                              stderr=subprocess.PIPE) for i in range(8)]
     out, err = drive.communicate(timeout=120)
-    expect(drive.returncode == 66 and document(out) == document(wanted), f"kubernetes: {drive.returncode} {out} {err}")
+    expect(drive.returncode == 66 and document(out) == document(wanted), f"kubernetes: {drive.returncode} {out[-1500:]} {err}")
     for pod in pods:
         _, err = pod.communicate(timeout=120)
         expect(pod.returncode == 0, f"a pod: {pod.returncode} {err.decode()}")

@@ -51,7 +51,7 @@ class Cases:
     def compare(self, campaign, process, what):
         code, out, err = campaign.finish(process)
         expect(code == self.wanted[0], f"{what}: exit code {code}, not {self.wanted[0]}: {err}")
-        expect(document(out) == self.wanted[1], f"{what}:\n{document(out)}\nwanted:\n{self.wanted[1]}\n{err}")
+        expect(document(out) == self.wanted[1], f"{what}:\n{document(out)[-1500:]}\nwanted:\n{self.wanted[1][-1500:]}\n{err}")
         return err
 
     def hellos(self, campaign):
@@ -78,18 +78,26 @@ class Cases:
         until("both workers", lambda: len(self.hellos(campaign)) >= 2 and campaign.records() > 20000)
         victim, other = dict(self.hellos(campaign))[1], dict(self.hellos(campaign))[2]
         os.kill(other, signal.SIGSTOP)  # or it is all done before the task comes again
-        os.kill(victim, signal.SIGKILL)
-        task = f"{job}_1"
-        until("the end of the task", lambda: f"{task} RUNNING" not in self.queue())
-        done = self.slurm.run("scontrol", "requeue", task)
-        expect(done.returncode == 0, f"requeue: {done.stderr}")
-        # Slurm lets a requeued task wait for two minutes.
-        self.slurm.run("scontrol", "update", f"JobId={task}", "StartTime=now")
-        until("the task again", lambda: any(s == 1 and p != victim for s, p in self.hellos(campaign)))
-        os.kill(other, signal.SIGCONT)
+        try:
+            self.requeue(campaign, f"{job}_1", victim)
+        finally:
+            os.kill(other, signal.SIGCONT)
         self.compare(campaign, process, "demo")
         until("the end of the array", lambda: not any("RUNNING" in line for line in self.queue()))
         self.wanted = short
+
+    def requeue(self, campaign, task, victim):
+        os.kill(victim, signal.SIGKILL)
+        until("the end of the task", lambda: f"{task} RUNNING" not in self.queue())
+        done = self.slurm.run("scontrol", "requeue", task)
+        expect(done.returncode == 0, f"requeue: {done.stderr}")
+
+        def again():
+            # Slurm lets a requeued task wait for two minutes, from when it has cleaned up after it.
+            self.slurm.run("scontrol", "update", f"JobId={task}", "StartTime=now")
+            return any(shard == 1 and process != victim for shard, process in self.hellos(campaign))
+
+        until("the task again", again)
 
     def attach(self):
         """Ctrl-C leaves the array running; the same command attaches; --cancel ends it."""

@@ -53,15 +53,18 @@ class Bench:
 
 
 def stages_of(trace):
-    """Lists of durations; everything in a list could run at once, and needs the list before."""
-    rows = sorted(tuple(map(float, line.split())) for line in open(trace, encoding="utf-8"))
+    """Lists of durations; everything in a list could run at once, and needs the list before. And the processor time of the thread
+    that all executions go through."""
+    lines = pathlib.Path(trace).read_text(encoding="utf-8").splitlines()
+    rows = sorted(tuple(map(float, line.split())) for line in lines if line[0] != "#")
+    thread = sum(float(line[1:]) for line in lines if line[0] == "#")
     stages, latest = [], 0.0
     for asked, answered, seconds in rows:
         if asked >= latest or not stages:
             stages.append([])
         stages[-1].append(seconds)
         latest = max(latest, answered)
-    return stages
+    return stages, thread
 
 
 def simulate(stages, workers, serial, latency):
@@ -85,7 +88,7 @@ def simulate(stages, workers, serial, latency):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
-    parser.add_argument("--runs", type=int, default=60)
+    parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--turns", type=int, default=3, help="of each measurement; the best counts, others share the machine")
     options = parser.parse_args()
     tool = harness.Tool(options.build)
@@ -100,7 +103,7 @@ def main():
 
 
 def measure(bench, turns):
-    rates, waits, used, merges = {}, [], [], []
+    rates, waits, used, merges = {}, [], {}, []
     for _ in range(turns):
         for count in (1, 2):
             runs, seconds, _, _, _ = bench.classify(["-j", str(count)])
@@ -108,7 +111,7 @@ def measure(bench, turns):
             runs, seconds, wait, cpu, folder = bench.classify(["--executor", "slurm", "--workers", str(count)])
             rates.setdefault(("slurm", count), []).append(runs / seconds)
             waits.append(wait)
-            used.append(cpu / runs)
+            used.setdefault(count, []).append(cpu)
             began = time.monotonic()
             subprocess.run([bench.tool.duress, "merge", str(folder)], env=bench.env, stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL, check=False)
@@ -122,38 +125,45 @@ def measure(bench, turns):
         print(f"| {count} | {alone:.0f} | {spread:.0f} | {spread / alone:.2f} (turns: {', '.join(f'{s:.2f}' for s in shares)}) |")
     print(f"\nfrom the command to the first worker (submit, start): {statistics.median(waits):.2f} s")
     print(f"merge: {statistics.median(merges) * 1e6:.0f} µs for each execution")
-    print(f"processor time of the command: {min(used) * 1e6:.0f} µs for each execution")
+    # Starting and reading debug information is not for each execution: a shorter campaign has it too.
+    wanted, bench.runs = bench.runs, 10
+    few, _, _, little, _ = bench.classify(["--executor", "slurm", "--workers", "2"])
+    bench.runs = wanted
+    command = (min(used[2]) - little) / (runs - few)
 
     # Many threads ask, so that everything that could run at once is asked for at once.
     trace = str(bench.folder / "trace")
-    runs, seconds, _, cpu, _ = bench.classify(["--executor", "slurm", "--workers", "2", "--sbatch-args=--comment=x"], trace)
-    stages = stages_of(trace)
+    runs, seconds, _, cpu, _ = bench.classify(["--executor", "slurm", "--workers", "2"], trace)
+    stages, thread = stages_of(trace)
     durations = [d for stage in stages for d in stage]
     # What a worker needs besides the execution itself: a fork, reading what it left, writing.
     each = 1 / max(rates["slurm", 1])
     extra = max(0.0, each - statistics.mean(durations))
     sequential = sum(len(stage) == 1 for stage in stages)
-    serial, latency = min(used), 0.002
+    through = thread / len(durations)
+    print(f"the command's processor time: {command * 1e6:.0f} µs for each execution, {through * 1e6:.0f} µs of these in the one "
+          f"thread that all go through")
+    latency = 0.002
     print(f"\nmeasured: {len(durations)} executions in {len(stages)} stages, {sequential} of them one by one; "
           f"{each * 1000:.2f} ms for one on a worker")
-    print("\n| campaign | executions | 64 workers | 1,024 | limit |\n|---|---|---|---|---|")
+    print("\n| campaign | executions | cores of the command | 64 workers | 1,024 | limit of these |\n|---|---|---|---|---|---|")
     measured = [[d + extra for d in stage] for stage in stages]
     chance = random.Random(1)
-    for name, times, slower in (("as measured", 1, 1), ("--runs 200 times as many", 200, 1),
-                                ("the same, executions of 50 ms", 200, 0.05 / each)):
+    rows = [("as measured", 1, 1), ("200 times the --runs", 200, 1), ("the same, executions of 20 ms", 200, 0.02 / each),
+            ("the same, executions of 100 ms", 200, 0.1 / each)]
+    for name, times, slower in rows:
         grown = [[chance.choice(stage) * slower for _ in range(len(stage) * (times if len(stage) > 8 else 1))]
                  for stage in measured]
         alone = sum(map(sum, grown))
-        cells, limit = [], ""
-        for workers in (64, 1024):
-            whole = simulate(grown, workers, serial, latency)
-            cells.append(f"{alone / whole / workers:.2f}")
-            chain = sum(max(stage) + 2 * latency for stage in grown if len(stage) <= 8)
-            if workers == 1024:
-                parts = {"executions one by one": chain, "the coordinator": sum(map(len, grown)) * serial,
-                         "the work itself": alone / workers}
-                limit = max(parts, key=parts.get)
-        print(f"| {name} | {sum(map(len, grown))} | {cells[0]} | {cells[1]} | {limit} |")
+        chain = sum(max(stage) + 2 * latency for stage in grown if len(stage) <= 8)
+        for cores in (2, 16):
+            serial = max(through, command / cores)
+            cells = []
+            for workers in (64, 1024):
+                whole = simulate(grown, workers, serial, latency)
+                cells.append(f"{alone / whole / workers:.2f}")
+            parts = {"executions one by one": chain, "the command": sum(map(len, grown)) * serial, "none": alone / 1024}
+            print(f"| {name} | {sum(map(len, grown))} | {cores} | {cells[0]} | {cells[1]} | {max(parts, key=parts.get)} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -228,7 +229,16 @@ int merge_command(const Arguments& arguments) {
     words.push_back(fs::absolute(dirs[i]).lexically_normal().string());
   }
   words.insert(words.end(), more.begin(), more.end());
-  words.insert(words.end(), campaign->arguments.begin(), campaign->arguments.end());
+  bool ours = true;  // before the program's own words
+  for (const std::string& word : campaign->arguments) {
+    auto name = [](const std::string& text) { return text.substr(0, text.find('=')); };
+    ours = ours && word != "--";
+    // What is given now counts, not what was given then.
+    bool again = ours && word[0] == '-' &&
+                 std::any_of(more.begin(), more.end(),
+                             [&](const std::string& other) { return name(other) == name(word); });
+    if (!again) words.push_back(word);
+  }
   if (chdir(campaign->folder.c_str()) != 0) {
     say(fmt::format("cannot enter the folder '{}' where the campaign was started", campaign->folder));
     return kExitToolFailed;

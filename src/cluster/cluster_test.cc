@@ -271,6 +271,7 @@ TEST_F(Cluster, FolderThatIsNotTheSameIsSaid) {
   std::atomic<bool> stop{false};
   ShardOptions options;
   options.dir = dir_ + "/elsewhere";
+  options.patience = 0;
   EXPECT_NE(ShardWorker(options, stop).run().problem.find("every machine must see the folder"),
             std::string::npos);
   campaign_.protocol = "0";

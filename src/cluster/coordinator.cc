@@ -32,6 +32,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kDepth = 8;     // executions that a worker is ahead with (bench/scale)
 constexpr double kShortest = 0.0001;  // seconds between two looks
 constexpr double kLongest = 0.02;
+constexpr double kFed = 0.002;  // every worker has several executions ahead
 constexpr double kScanEvery = 0.25;
 constexpr double kSilent = 15;    // a worker beats every second; so long without is death
 constexpr double kOrphaned = 1;   // nobody waits for it any more
@@ -229,11 +230,19 @@ void Coordinator::drive() {
       beat();
       check_silence();
     }
-    // Looking may be dear: never more than a tenth of the time.
     double pause = std::clamp((now() - heard_) / 10, kShortest, kLongest);
+    // Nobody waits for us while all have enough to do.
+    bool fed = state_.workers != 0 && std::all_of(peers_.begin(), peers_.end(), [](const auto& peer) {
+                 return !peer->live || peer->given.size() > kDepth / 2;
+               });
+    if (fed) pause = std::max(pause, kFed);
+    // Looking may be dear: never more than a tenth of the time.
     pause = std::max(pause, (now() - begin) * 9);
-    if (!pending_.empty() && pause < 0.001) pause = kShortest;
-    asked_.wait_for(guard, std::chrono::duration<double>(std::min(pause, 0.5)));
+    std::chrono::duration<double> wait(std::min(pause, 0.5));
+    if (fed)
+      asked_.wait_for(guard, wait, [&] { return over_; });
+    else
+      asked_.wait_for(guard, wait);  // or until somebody asks
   }
   trace_thread();
 }

@@ -53,8 +53,14 @@ bool ShardWorker::over() const {
 }
 
 std::string ShardWorker::open() {
-  folder_ = Folder::current(options_.dir);
-  std::optional<CampaignFile> campaign = folder_ ? folder_->campaign() : std::nullopt;
+  std::optional<CampaignFile> campaign;
+  for (;;) {
+    folder_ = Folder::current(options_.dir);
+    campaign = folder_ ? folder_->campaign() : std::nullopt;
+    // Who starts it may be a moment late, and the last campaign is of no interest then.
+    if ((campaign && !campaign->finished) || over() || now() - started_ > options_.patience) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
   if (!campaign)
     return "no campaign in '" + options_.dir + "' as " + host_name() +
            " sees it: every machine must see the folder that duress classify --executor was given with --dir";

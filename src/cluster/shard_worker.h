@@ -27,6 +27,7 @@ struct ShardOptions {
   std::string dir;  // that is shared
   u64 shard = 1, of = 1;
   double seconds = 0;       // 0: no limit
+  double patience = 10;     // seconds that it waits for a campaign to begin
   std::string work_folder;  // of this process, on this machine
   /// Called now and then by the thread that works, while nobody drives the campaign (true) or somebody does.
   std::function<void(bool abandoned)> driven;

@@ -28,7 +28,7 @@ def expect(condition, text):
 def compare(wanted, got, what):
     code, out, err = got
     expect(code == wanted[0], f"{what}: exit code {code}, not {wanted[0]}: {err}")
-    expect(document(out) == wanted[1], f"{what}:\n{document(out)}\nwanted:\n{wanted[1]}\n{err}")
+    expect(document(out) == wanted[1], f"{what}:\n{document(out)[-1500:]}\nwanted:\n{wanted[1][-1500:]}\n{err}")
 
 
 class Cases:

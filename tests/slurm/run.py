@@ -14,6 +14,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "cluster"))
+import manual  # noqa: E402
 from cluster import Campaign, document, harness  # noqa: E402
 from private_slurm import PrivateSlurm  # noqa: E402
 
@@ -50,7 +51,7 @@ class Cases:
     def compare(self, campaign, process, what):
         code, out, err = campaign.finish(process)
         expect(code == self.wanted[0], f"{what}: exit code {code}, not {self.wanted[0]}: {err}")
-        expect(document(out) == self.wanted[1], f"{what}:\n{document(out)}\nwanted:\n{self.wanted[1]}\n{err}")
+        expect(document(out) == self.wanted[1], f"{what}:\n{document(out)[-1500:]}\nwanted:\n{self.wanted[1][-1500:]}\n{err}")
         return err
 
     def hellos(self, campaign):
@@ -77,18 +78,26 @@ class Cases:
         until("both workers", lambda: len(self.hellos(campaign)) >= 2 and campaign.records() > 20000)
         victim, other = dict(self.hellos(campaign))[1], dict(self.hellos(campaign))[2]
         os.kill(other, signal.SIGSTOP)  # or it is all done before the task comes again
-        os.kill(victim, signal.SIGKILL)
-        task = f"{job}_1"
-        until("the end of the task", lambda: f"{task} RUNNING" not in self.queue())
-        done = self.slurm.run("scontrol", "requeue", task)
-        expect(done.returncode == 0, f"requeue: {done.stderr}")
-        # Slurm lets a requeued task wait for two minutes.
-        self.slurm.run("scontrol", "update", f"JobId={task}", "StartTime=now")
-        until("the task again", lambda: any(s == 1 and p != victim for s, p in self.hellos(campaign)))
-        os.kill(other, signal.SIGCONT)
+        try:
+            self.requeue(campaign, f"{job}_1", victim)
+        finally:
+            os.kill(other, signal.SIGCONT)
         self.compare(campaign, process, "demo")
         until("the end of the array", lambda: not any("RUNNING" in line for line in self.queue()))
         self.wanted = short
+
+    def requeue(self, campaign, task, victim):
+        os.kill(victim, signal.SIGKILL)
+        until("the end of the task", lambda: f"{task} RUNNING" not in self.queue())
+        done = self.slurm.run("scontrol", "requeue", task)
+        expect(done.returncode == 0, f"requeue: {done.stderr}")
+
+        def again():
+            # Slurm lets a requeued task wait for two minutes, from when it has cleaned up after it.
+            self.slurm.run("scontrol", "update", f"JobId={task}", "StartTime=now")
+            return any(shard == 1 and process != victim for shard, process in self.hellos(campaign))
+
+        until("the task again", again)
 
     def attach(self):
         """Ctrl-C leaves the array running; the same command attaches; --cancel ends it."""
@@ -131,6 +140,10 @@ class Cases:
         expect(code == 125 and "task 1" in err and "failed on" in err and "nothing is lost" in err, f"unseen: {code} {err}")
         self.compare(campaign, self.start(campaign, ["--workers", "1"]), "with a folder that is seen then")
 
+    def page(self):
+        """docs/guide/cluster.md, as printed."""
+        manual.check(self.tool, self.folder / "page", self.target)
+
 
 def main():
     options = harness.parse_arguments(__doc__).parse_args()
@@ -142,7 +155,7 @@ def main():
         with PrivateSlurm(f"{folder}/slurm") as slurm:
             tool.env = {**tool.env, "SLURM_CONF": slurm.env["SLURM_CONF"]}
             cases = Cases(tool, slurm, folder, target)
-            for name in ("demo", "attach", "wrong"):
+            for name in ("demo", "attach", "wrong", "page"):
                 problem, began = "", time.monotonic()
                 try:
                     getattr(cases, name)()

@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import pathlib
+import random
 import shlex
 import shutil
 import subprocess
@@ -135,6 +136,35 @@ class PagesTest(unittest.TestCase):
         env = dict(os.environ, PATH=f"{self.tools.duress.parent}:{os.environ['PATH']}")
         done = run("sh", "-c", copied, cwd=self.demo, env=env, code=66)
         self.assertIn("exit code 1", done.stderr.decode())
+
+    def test_what_the_page_unpacks(self):
+        page, document = self.out / "round.html", self.out / "round.json"
+        self.report("--html", page, "--json", document)
+        self.tools.node("roundtrip.mjs", page, document)
+        # Events that do what most do, and events that do not.
+        dice, events = random.Random(1), []
+        operations = ["read", "write", "atomic read", "atomic write", "atomic update", "lock", "unlock", "acquire", "post", "yield"]
+        for i in range(2000):
+            event = {"thread": dice.randrange(3), "operation": dice.choice(operations), "object": dice.choice("abc")}
+            if dice.random() < 0.8:
+                event["value"] = str(dice.randrange(5))
+            if dice.random() < 0.2:
+                event.update(how=dice.choice(["stale", "future"]), newest=str(dice.randrange(5)))
+            if dice.random() < 0.5:
+                event.update(file="a.cc", line=dice.randrange(1, 9))
+            for arrow in ("from", "after"):
+                other = dice.randrange(2000)
+                if dice.random() < 0.6 and other != i:
+                    event[arrow] = other
+            events.append(event)
+        threads = [{"id": t, "name": ""} for t in range(3)]
+        made = {"schema": "duress/1", "command": "run", "seed": 1, "target": ["x"], "runs": 1, "failures": [], "races": [
+            {"id": "R-1111", "variable": "v", "kind": "write-read", "found_by": [], "sites": [], "lanes": {"threads": threads, "events": events}}]}
+        source = self.out / "made.json"
+        source.write_text(json.dumps(made))
+        self.report("--from", source, "--html", page, "--json", document)
+        self.assertEqual(json.loads(document.read_text())["races"][0]["lanes"]["events"], events)
+        self.assertEqual(self.tools.node("roundtrip.mjs", page, document)["compared"], 2000)
 
     def test_500_races_of_10000_events(self):
         page = self.out / "big.html"

@@ -51,7 +51,8 @@ const copied = await withPage({}, async (page, events) => {
   expect((await page.locator(".row.selected").textContent()).includes("exit code 1"), "the last step is the failure");
   await page.keyboard.press("r");
   equal(Number(await selected()), start, "back to the replaced value");
-  expect(await page.locator(".arrow.order").count() > 0, "arrows of what happens before");
+  equal(await page.locator(".arrow.order").count(), 4, "arrows of what happens before: two creations, two joins");
+  equal(await page.locator(".arrow.missed").count(), 1, "an arrow from the store that was not seen");
 
   // Rates, counterfactual; then the replay line.
   expect(await page.locator(".rates tbody tr").count() > 3, "rates for each model and heuristic");

@@ -68,6 +68,26 @@ class Tools:
         return folder
 
 
+ATTACK = r"""
+#include <cassert>
+#include <cstdio>
+#include <pthread.h>
+#include <thread>
+int counter;
+void add(const char* name) {
+  pthread_setname_np(pthread_self(), name);
+  int before = counter;
+  counter = before + 1;
+}
+int main() {
+  std::thread a(add, "\x1b[2J<b>"), b(add, "</script>\x07");
+  a.join();
+  b.join();
+  if (counter != 2) std::fprintf(stderr, "\x1b]0;owned\x07<script>window.hacked=2</script>\xff\xfe\n");
+  assert(counter == 2 && "<img src=x onerror=window.hacked=3>");
+}
+"""
+
 HOSTILE = ["<script>window.hacked=1</script>", "</script><script>window.hacked=2</script>", "'\"><img src=x onerror=window.hacked=3>",
            "<!--", "]]>", "a\x00b\x1b[2J\x1b]0;owned\x07\r\n", "\u202egnp.exe\u2066", "\u2028\u2029", "javascript:window.hacked=4",
            "${window.hacked=5}", "{{7*7}}", "\ud800 lone".encode("utf-8", "replace").decode(), "\uffff\ufffe", "&lt;b&gt;&amp;",
@@ -178,6 +198,28 @@ class PagesTest(unittest.TestCase):
         page = self.out / "hostile.html"
         self.hostile("--html", page)
         self.tools.node("hostile.mjs", page)
+
+    def test_a_program_that_attacks(self):
+        """Its file, its threads and what it prints are named to break terminals and pages."""
+        folder = self.tools.folder / "attack"
+        if folder.exists():
+            shutil.rmtree(folder)
+        folder.mkdir()
+        source = "ev\x1b[31mil <img src=x onerror=window.hacked=1>\u202e.cc"
+        (folder / source).write_text(ATTACK)
+        run(self.tools.compiler, "-g", "-O1", "-std=c++20", "-pthread", "./" + source, "-o", "attack", cwd=folder)
+        for command in ("run", "classify", "explore", "verify"):
+            options = {"run": ["--controlled"], "classify": ["--runs", "10"], "explore": ["--runs", "100"], "verify": ["--time", "20s"]}[command]
+            done = run(self.tools.duress, command, *options, "--html", "a.html", "--sarif", "a.sarif", "--junit", "a.xml", "--", "./attack",
+                       cwd=folder, code=None)
+            self.assertIn(done.returncode, (66, 134), done.stderr[-2000:])
+            # Of `run` the program's own output is passed on as it is.
+            text = (done.stdout + (b"" if command == "run" else done.stderr)).decode()
+            self.assertIn("data race on counter" if command != "explore" else "assertion", text)
+            self.assertNotRegex(text.replace("\n", "").replace("\t", ""), "[\x00-\x1f\x7f-\x9f\u202a-\u202e]", command)
+            run("xmllint", "--nonet", "--noout", folder / "a.xml")
+            run("node", PAGE / "sarif.mjs", folder / "a.sarif", env=self.tools.env)
+            self.tools.node("quiet.mjs", folder / "a.html")
 
     def test_sarif_follows_the_published_schema(self):
         demo, hostile = self.out / "demo.sarif", self.out / "hostile.sarif"

@@ -360,7 +360,8 @@ export class LanesView {
     if (operation === "failure") {
       text.append(h("b", {}, `${this.threadName(i)} fails: `), object, ".");
     } else {
-      text.append(h("b", {}, this.threadName(i)), ` ${VERBS[operation] ?? operation} `, h("code", {}, object));
+      text.append(h("b", {}, this.threadName(i)), ` ${VERBS[operation] ?? shown(operation, 60)}`);
+      if (object) text.append(" ", h("code", {}, object));
       if (value) text.append(/read/.test(operation) ? " and gets " : ": ", h("code", {}, value));
       if (this.lanes.how[i] === 1) {
         text.append(", which is ", h("b", { class: "stale" }, "stale"), ": memory holds ", h("code", {}, newest), ".");

@@ -58,7 +58,7 @@ const copied = await withPage({}, async (page, events) => {
   expect(await page.locator(".rates tbody tr").count() > 3, "rates for each model and heuristic");
   expect((await page.locator(".counterfactual").textContent()).includes("schedules pass"), "the counterfactual");
   await page.click("#replay-line .copy");
-  equal(await page.locator("#replay-line .copy").textContent(), "Copied", "the button says so");
+  await page.waitForSelector("#replay-line .copy:has-text('Copied')");
   // Pasted where a person would see it.
   await page.fill("#search", "");
   await page.focus("#search");

@@ -12,7 +12,7 @@ await withPage({}, async (page, events) => {
     await page.locator("#list a").nth(i).click();
     await page.waitForSelector("article h2");
     if (await page.locator("#interleaving").count()) await page.waitForSelector(".lanes .row, #interleaving .missing");
-    for (const box of await page.locator("details > summary:visible").all()) await box.click();
+    await page.evaluate(() => { for (const box of document.querySelectorAll("details")) box.open = true; });
     equal(await page.evaluate(() => window.hacked), undefined, "scripts that ran");
     equal(await page.locator("img, iframe, object, embed, link, form, base").count(), 0, "elements from names");
   }

@@ -27,3 +27,7 @@ code=0
 build/bin/duress classify --dir build/demo/.duress -- build/demo/point || code=$?
 echo "exit code $code (66: destructive races were found)"
 [[ $code -eq 66 ]]
+
+say duress report --html report.html "   # the same to look at, in a browser"
+build/bin/duress report --dir build/demo/.duress --html build/demo/report.html
+echo "build/demo/report.html"

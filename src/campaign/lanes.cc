@@ -39,6 +39,12 @@ class LaneMaker {
   LaneMaker(const RunLogs& logs, const finding::ProcessLog& process, const trail::Record& record,
             Names& names)
       : logs_(logs), process_(process), record_(record), names_(names) {
+    int strands = 0, creations = 0;
+    for (const Step& step : logs.steps) {
+      strands = std::max(strands, step.strand);
+      creations += step.operation == "create" ? 1 : 0;
+    }
+    creations_tell_ = creations == strands;
     for (const SiteKey& known : logs.keys) keys_[{known.site.module, known.site.index}] = known.key;
   }
 
@@ -152,6 +158,7 @@ class LaneMaker {
     if (last_of_.count(step.strand) == 0) after = creation_of(step.strand);
     if (op == "create") {
       creates_[step.strand].push_back(index);
+      all_creates_.push_back(index);
     } else if (op == "join") {
       if (auto last = last_of_.find(step.joins); last != last_of_.end()) after = last->second;
     } else if (one_of(op, {"lock", "read lock", "acquire"})) {
@@ -168,6 +175,11 @@ class LaneMaker {
   /// in the order of its steps.
   std::int32_t creation_of(int strand) {
     auto own = process_.threads.find(strand);
+    if (own == process_.threads.end() && creations_tell_ && strand > 0) {
+      // Runs that detect nothing log no threads; strands are numbered as they are created.
+      auto at = static_cast<std::size_t>(strand - 1);
+      return at < all_creates_.size() ? all_creates_[at] : -1;
+    }
     if (own == process_.threads.end() || own->second.parent < 0) return -1;
     std::size_t older = 0;
     for (const auto& [id, thread] : process_.threads)
@@ -242,6 +254,8 @@ class LaneMaker {
   std::map<std::pair<int, u32>, u32> keys_;  // site → key
   std::map<int, std::int32_t> last_of_;      // by strand
   std::map<int, std::vector<std::int32_t>> creates_;
+  std::vector<std::int32_t> all_creates_;
+  bool creations_tell_ = false;                               // as many as there are strands
   std::map<Address, std::pair<std::int32_t, int>> released_;  // last unlock or post: event, strand
   std::map<Address, std::vector<Store>> stored_;
   std::vector<Waiting> waiting_;  // loads of values that nobody has stored yet

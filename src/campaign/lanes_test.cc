@@ -83,6 +83,17 @@ TEST_F(LanesTest, SynchronisationMakesArrows) {
             (std::vector<int>{-1, -1, 0, -1, 3, -1, -1, -1, 7, 8}));  // its own unlock orders nothing new
 }
 
+TEST_F(LanesTest, WithoutRecordsOfThreadsTheOrderOfCreationTells) {
+  logs_.steps = {step(0, "create", 0), step(0, "create", 0), step(2, "yield", 0), step(1, "yield", 0)};
+  Lanes lanes = make();
+  EXPECT_EQ(lanes.events[2].after, 1);
+  EXPECT_EQ(lanes.events[3].after, 0);
+  logs_.steps.push_back(
+      step(1, "create", 0));  // one that failed, or whose strand did nothing: who knows which
+  lanes = make();
+  EXPECT_EQ(lanes.events[2].after, -1);
+}
+
 TEST_F(LanesTest, ColumnsAreInOrderAndTheFailureComesLast) {
   logs_.steps = {step(2, "read", 0x10, "0x1", 1), step(0, "join", 2), step(1, "read", 0x10, "0x1", 1)};
   logs_.steps[1].name = "main";

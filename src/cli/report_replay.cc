@@ -41,7 +41,8 @@ class LaneReplay {
     auto known = by_token_.find(token);
     if (known == by_token_.end()) {
       std::string problem;
-      finding::Lanes lanes = replay(id, token, problem);
+      finding::Lanes lanes =
+          replay(id, token, !report::text_at(finding, "replay").empty() && id.rfind("R-", 0) == 0, problem);
       known = by_token_.emplace(token, Known{document_.lanes.size(), problem}).first;
       if (problem.empty()) document_.lanes.push_back(std::move(lanes));
     }
@@ -57,7 +58,8 @@ class LaneReplay {
     std::string problem;
   };
 
-  finding::Lanes replay(const std::string& id, const std::string& text, std::string& problem) {
+  finding::Lanes replay(const std::string& id, const std::string& text, bool by_verify,
+                        std::string& problem) {
     if (!work_.error().empty() || target_.empty()) {
       problem = target_.empty() ? "no program is named" : work_.error();
       return {};
@@ -84,6 +86,9 @@ class LaneReplay {
     if (problem.empty()) problem = campaign::check_token_program(read, options.target[0]);
     if (!problem.empty()) return {};
     read.plan.head.trace = 1;
+    // An execution of verify stops at synchronisation only. If nobody is switched there, stopping at every
+    // access makes no difference but shows the accesses.
+    if (read.plan.trail.empty() && by_verify) read.plan.head.points = trail::Points::kAll;
     campaign::SingleRun single(options);
     campaign::Oracle oracle(expectations);
     problem = oracle.load();

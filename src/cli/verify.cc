@@ -23,6 +23,7 @@
 #include "cli/gate.h"
 #include "cli/report_files.h"
 #include "report/json_writer.h"
+#include "report/path.h"
 #include "report/report.h"
 
 namespace duress::cli {
@@ -62,8 +63,9 @@ std::string side_text(const finding::AccessReport& side) {
   finding::Frame site = side.site();
   std::string locks = side.locks.empty() ? "nothing" : fmt::format("{}", fmt::join(side.locks, ", "));
   bool reads = side.access == finding::Access::kRead || side.access == finding::Access::kAtomicRead;
-  return fmt::format("  T{} {:<7} {}  {}:{}  holds {}", side.thread, reads ? "reads" : "writes",
-                     site.function, fs::path(site.file).filename().string(), site.line, locks);
+  return report::printable(fmt::format("  T{} {:<7} {}  {}:{}  holds {}", side.thread,
+                                       reads ? "reads" : "writes", site.function,
+                                       fs::path(site.file).filename().string(), site.line, locks));
 }
 
 /// The execution that shows the race, found by the id that its log gives.
@@ -83,8 +85,8 @@ const campaign::RacyExecution* shown_by(const finding::Race& race, const VerifyR
 
 void print_race(const finding::Race& race, const VerifyResult& result, const VerifyOptions& options) {
   finding::Frame place = race.sites[race.headline()].site();
-  fmt::print("{}:{}:{}: error: data race on {} [{}]\n", report_path(place.file), place.line, place.column,
-             race.variable, race.id);
+  fmt::print("{}:{}:{}: error: data race on {} [{}]\n", report::printable(report_path(place.file)),
+             place.line, place.column, report::printable(race.variable), race.id);
   if (options.quiet) return;
   for (const finding::AccessReport& side : race.sites) fmt::print("{}\n", side_text(side));
   if (const campaign::RacyExecution* racy = shown_by(race, result)) {
@@ -112,7 +114,7 @@ void print_failure(const campaign::Found& found, const VerifyOptions& options, c
 
 void print_advice(const campaign::Advice& advice, const report::Report& report,
                   const VerifyOptions& options) {
-  fmt::print("fix: {}: no race and no failure in all {} then\n", advice.text,
+  fmt::print("fix: {}: no race and no failure in all {} then\n", report::printable(advice.text),
              interleavings_text(advice.interleavings));
   std::string dir = options.dir == ".duress" ? "" : " --dir " + options.dir;
   if (!advice.edits.empty() && !report.races.empty())

@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import pathlib
+import random
 import shlex
 import shutil
 import subprocess
@@ -66,6 +67,26 @@ class Tools:
         run(self.duress, "classify", "--", "./point", cwd=folder, code=66)
         return folder
 
+
+ATTACK = r"""
+#include <cassert>
+#include <cstdio>
+#include <pthread.h>
+#include <thread>
+int counter;
+void add(const char* name) {
+  pthread_setname_np(pthread_self(), name);
+  int before = counter;
+  counter = before + 1;
+}
+int main() {
+  std::thread a(add, "\x1b[2J<b>"), b(add, "</script>\x07");
+  a.join();
+  b.join();
+  if (counter != 2) std::fprintf(stderr, "\x1b]0;owned\x07<script>window.hacked=2</script>\xff\xfe\n");
+  assert(counter == 2 && "<img src=x onerror=window.hacked=3>");
+}
+"""
 
 HOSTILE = ["<script>window.hacked=1</script>", "</script><script>window.hacked=2</script>", "'\"><img src=x onerror=window.hacked=3>",
            "<!--", "]]>", "a\x00b\x1b[2J\x1b]0;owned\x07\r\n", "\u202egnp.exe\u2066", "\u2028\u2029", "javascript:window.hacked=4",
@@ -136,6 +157,35 @@ class PagesTest(unittest.TestCase):
         done = run("sh", "-c", copied, cwd=self.demo, env=env, code=66)
         self.assertIn("exit code 1", done.stderr.decode())
 
+    def test_what_the_page_unpacks(self):
+        page, document = self.out / "round.html", self.out / "round.json"
+        self.report("--html", page, "--json", document)
+        self.tools.node("roundtrip.mjs", page, document)
+        # Events that do what most do, and events that do not.
+        dice, events = random.Random(1), []
+        operations = ["read", "write", "atomic read", "atomic write", "atomic update", "lock", "unlock", "acquire", "post", "yield"]
+        for i in range(2000):
+            event = {"thread": dice.randrange(3), "operation": dice.choice(operations), "object": dice.choice("abc")}
+            if dice.random() < 0.8:
+                event["value"] = str(dice.randrange(5))
+            if dice.random() < 0.2:
+                event.update(how=dice.choice(["stale", "future"]), newest=str(dice.randrange(5)))
+            if dice.random() < 0.5:
+                event.update(file="a.cc", line=dice.randrange(1, 9))
+            for arrow in ("from", "after"):
+                other = dice.randrange(2000)
+                if dice.random() < 0.6 and other != i:
+                    event[arrow] = other
+            events.append(event)
+        threads = [{"id": t, "name": ""} for t in range(3)]
+        made = {"schema": "duress/1", "command": "run", "seed": 1, "target": ["x"], "runs": 1, "failures": [], "races": [
+            {"id": "R-1111", "variable": "v", "kind": "write-read", "found_by": [], "sites": [], "lanes": {"threads": threads, "events": events}}]}
+        source = self.out / "made.json"
+        source.write_text(json.dumps(made))
+        self.report("--from", source, "--html", page, "--json", document)
+        self.assertEqual(json.loads(document.read_text())["races"][0]["lanes"]["events"], events)
+        self.assertEqual(self.tools.node("roundtrip.mjs", page, document)["compared"], 2000)
+
     def test_500_races_of_10000_events(self):
         page = self.out / "big.html"
         run(ARGS.build / "tests/big_report", page)
@@ -148,6 +198,30 @@ class PagesTest(unittest.TestCase):
         page = self.out / "hostile.html"
         self.hostile("--html", page)
         self.tools.node("hostile.mjs", page)
+
+    def test_a_program_that_attacks(self):
+        """Its file, its threads and what it prints are named to break terminals and pages."""
+        folder = self.tools.folder / "attack"
+        if folder.exists():
+            shutil.rmtree(folder)
+        folder.mkdir()
+        source = "ev\x1b[31mil <img src=x onerror=window.hacked=1>\u202e.cc"
+        (folder / source).write_text(ATTACK)
+        run(self.tools.compiler, "-g", "-O1", "-std=c++20", "-pthread", "./" + source, "-o", "attack", cwd=folder)
+        for command in ("run", "classify", "explore", "verify"):
+            options = {"run": ["--controlled"], "classify": ["--runs", "10"], "explore": ["--runs", "100"], "verify": ["--time", "20s"]}[command]
+            done = run(self.tools.duress, command, *options, "--html", "a.html", "--sarif", "a.sarif", "--junit", "a.xml", "--", "./attack",
+                       cwd=folder, code=None)
+            self.assertIn(done.returncode, (66, 134), done.stderr[-2000:])
+            lines = (done.stdout + done.stderr).split(b"\n")
+            if command == "run":  # the program's own output is passed on as it is
+                lines = [line for line in lines if b"owned" not in line]
+            text = b"\n".join(lines).decode()
+            self.assertIn("data race on counter" if command != "explore" else "assertion", text)
+            self.assertNotRegex(text.replace("\n", "").replace("\t", ""), "[\x00-\x1f\x7f-\x9f\u202a-\u202e]", command)
+            run("xmllint", "--nonet", "--noout", folder / "a.xml")
+            run("node", PAGE / "sarif.mjs", folder / "a.sarif", env=self.tools.env)
+            self.tools.node("quiet.mjs", folder / "a.html")
 
     def test_sarif_follows_the_published_schema(self):
         demo, hostile = self.out / "demo.sarif", self.out / "hostile.sarif"

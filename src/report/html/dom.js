@@ -106,10 +106,13 @@ export function copyButton(text, label) {
     }
     button.textContent = done ? "Copied" : "Press Ctrl+C";
     button.classList.toggle("done", done);
-    setTimeout(() => {
+  });
+  // It says so until somebody turns to something else.
+  for (const leaving of ["blur", "pointerleave"]) {
+    button.addEventListener(leaving, () => {
       button.textContent = "Copy";
       button.classList.remove("done");
-    }, 1600);
-  });
+    });
+  }
   return button;
 }

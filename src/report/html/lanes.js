@@ -42,7 +42,7 @@ export class LanesView {
     this.rows = [];
     /** @type {Map<number, number>} row by event */
     this.rowOf = new Map();
-    this.files = new Set(lanes.places.slice(1).map((place) => place[0]));
+    this.mainFile = this.commonFile();
     this.arrows = this.findArrows();
     this.drawn = "";
 
@@ -86,6 +86,17 @@ export class LanesView {
       else if (thread[source] !== thread[i]) arrows.push({ from: source, to: i, kind: "value" });
     }
     return arrows;
+  }
+
+  /** The file that most events are in: it needs no name in every row. */
+  commonFile() {
+    /** @type {Map<string, number>} */
+    const counts = new Map();
+    for (const place of this.lanes.place) {
+      const file = this.lanes.places[place]?.[0];
+      if (file) counts.set(file, (counts.get(file) ?? 0) + 1);
+    }
+    return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? "";
   }
 
   /** The store that a stale load did not see. @param {number} i */
@@ -212,7 +223,7 @@ export class LanesView {
   cell(i, t) {
     const operation = this.operation(i), how = this.lanes.how[i];
     const [file, line] = this.lanes.places[this.lanes.place[i]] ?? ["", 0];
-    const place = line ? `${this.files.size > 1 ? baseName(file) : ""}:${line}` : "";
+    const place = line ? `${file === this.mainFile ? "" : baseName(file)}:${line}` : "";
     const failed = operation === "failure";
     const cell = h("span", { class: `cell ${failed ? "failed" : ""} ${HOW[how]} ${t < 0 ? "all" : `tone${t % 6}`}` });
     if (t >= 0) {
@@ -349,7 +360,8 @@ export class LanesView {
     if (operation === "failure") {
       text.append(h("b", {}, `${this.threadName(i)} fails: `), object, ".");
     } else {
-      text.append(h("b", {}, this.threadName(i)), ` ${VERBS[operation] ?? operation} `, h("code", {}, object));
+      text.append(h("b", {}, this.threadName(i)), ` ${VERBS[operation] ?? shown(operation, 60)}`);
+      if (object) text.append(" ", h("code", {}, object));
       if (value) text.append(/read/.test(operation) ? " and gets " : ": ", h("code", {}, value));
       if (this.lanes.how[i] === 1) {
         text.append(", which is ", h("b", { class: "stale" }, "stale"), ": memory holds ", h("code", {}, newest), ".");

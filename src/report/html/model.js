@@ -155,7 +155,7 @@ async function unpack(index) {
  * @param {any} packed
  * @returns {Lanes}
  */
-function expand(packed) {
+export function expand(packed) {
   /** @type {Lanes} */
   const lanes = { ...packed, operation: [], object: [], place: [] };
   /** @type {Map<number, number>} */

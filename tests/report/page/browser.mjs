@@ -23,7 +23,7 @@ export async function withPage(options, body) {
   });
   try {
     const page = context.pages()[0] ?? await context.newPage();
-    page.setDefaultTimeout(120000);
+    page.setDefaultTimeout(60000);
     const events = { errors: [], requests: [], dialogs: [] };
     page.on("pageerror", (error) => events.errors.push(String(error)));
     page.on("console", (message) => { if (message.type() === "error") events.errors.push(message.text()); });

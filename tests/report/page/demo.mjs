@@ -51,13 +51,14 @@ const copied = await withPage({}, async (page, events) => {
   expect((await page.locator(".row.selected").textContent()).includes("exit code 1"), "the last step is the failure");
   await page.keyboard.press("r");
   equal(Number(await selected()), start, "back to the replaced value");
-  expect(await page.locator(".arrow.order").count() > 0, "arrows of what happens before");
+  equal(await page.locator(".arrow.order").count(), 4, "arrows of what happens before: two creations, two joins");
+  equal(await page.locator(".arrow.missed").count(), 1, "an arrow from the store that was not seen");
 
   // Rates, counterfactual; then the replay line.
   expect(await page.locator(".rates tbody tr").count() > 3, "rates for each model and heuristic");
   expect((await page.locator(".counterfactual").textContent()).includes("schedules pass"), "the counterfactual");
   await page.click("#replay-line .copy");
-  equal(await page.locator("#replay-line .copy").textContent(), "Copied", "the button says so");
+  await page.waitForSelector("#replay-line .copy:has-text('Copied')");
   // Pasted where a person would see it.
   await page.fill("#search", "");
   await page.focus("#search");

@@ -2,6 +2,7 @@
 #include "cli/gate.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -12,9 +13,10 @@ namespace {
 /// A baseline of this text.
 struct File {
   explicit File(const std::string& text) {
-    path = ::testing::TempDir() + "gate_test_baseline.json";
+    path = ::testing::TempDir() + "gate_test_" + std::to_string(getpid()) + ".json";
     std::ofstream(path) << text;
   }
+  ~File() { unlink(path.c_str()); }
   std::string path;
 };
 

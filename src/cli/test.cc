@@ -175,6 +175,7 @@ class Session {
     screen_.clear();
     TestDocument document = merge_documents(
         {options_.seed, options_.selection.build_dir, campaign_.seconds()}, campaign_.cases());
+    if (std::string error = keep_document(options_.setup.dir, document.json); !error.empty()) say(error);
     if (text_) print_summary(document);
     if (!options_.json.empty()) {
       if (std::string error = campaign::write_document(options_.json, document.json); !error.empty()) {

@@ -144,6 +144,20 @@ class DocsTest(fit.FitTest):
             aliases = {"fast-track": "fasttrack", "velodrome": "velodrome"}
             self.assertEqual(pages, {aliases.get(name, name) for name in expected}, kind)
 
+    def test_the_workflow_for_github_does_what_it_says(self):
+        """Its steps on the example project: the second run, with the baseline of the first, passes."""
+        shutil.copytree(ROOT / "examples/fit", self.folder / "project")
+        self.folder = self.folder / "project"
+        text = (ROOT / "examples/ci/github/duress.yml").read_text()
+        steps = dict(re.findall(r"- name: (\w+)\n(?: +#.*\n)* +run: \|\n((?: {10}.*\n)+)", text))
+        env = f"export CMAKE_PREFIX_PATH={fit.BUILD}\n"
+        self.assertEqual(self.shell(env + steps["Build"]).returncode, 0)
+        (command,) = [line.strip() for line in steps["Races"].splitlines() if "duress test" in line]
+        first = self.shell(command.replace("--json=new-races.json --baseline races.json", "--json=races.json"))
+        self.assertEqual(first.returncode, 66, first.stdout + first.stderr)
+        second = self.shell(command)
+        self.assertEqual(second.returncode, 0, second.stdout + second.stderr)
+
     def test_links_lead_somewhere(self):
         for page in PAGES:
             for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", (ROOT / page).read_text()):

@@ -47,6 +47,9 @@ class TestCommandTest(fit.FitTest):
             self.assertTrue(lines and all(line.endswith(f" in {name}") for line in lines), out)
         self.assertIn("duress: 3 races in 3 cases, 2 destructive; 20 cases, in ", err)
 
+        last = self.document((self.folder / ".duress" / "last.json").read_text())
+        self.assertEqual((last["races"], last["folder"]), (document["races"], str(self.folder)))
+
         # With the baseline nothing is new.
         code, out, err = self.duress_test("-R", "^store$", "--baseline", "races.json", "--json=again.json")
         self.assertEqual(code, 0, out + err)

@@ -103,6 +103,8 @@ std::optional<int> read_classify_options(const Arguments& arguments, ClassifyOpt
       ->check(CLI::IsMember({"destructive", "race", "never"}));
   app.add_option("--json", options.json, "Write one JSON document: --json to stdout, --json=FILE to a file");
   app.add_option("--dir", options.dir, "Folder for findings and the record; default .duress");
+  app.add_flag("--advice", options.advice,
+               "Look for a change that fixes the races, as duress verify does: small programs only");
   app.add_flag("--stats", options.stats, "Histories of each variable: instances, writes, reads, longest");
   app.add_flag("-q,--quiet", options.quiet, "Only the first line of each race, and the summary");
   app.add_flag("-v,--verbose", options.verbose, "Both accesses and the rate of each attack for every race");

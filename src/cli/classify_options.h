@@ -20,7 +20,7 @@ struct ClassifyOptions {
   std::set<std::string> known;  // ids in the baseline
   std::vector<std::string> suppressions;
   std::int64_t seed = 1;
-  bool quiet = false, verbose = false, stats = false;
+  bool quiet = false, verbose = false, stats = false, advice = false;
   std::vector<std::string> target;
 };
 

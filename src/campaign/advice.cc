@@ -281,6 +281,9 @@ std::optional<Advice> advise(const VerifySetup& setup, const VerifyResult& resul
     std::optional<VerifyResult> tried = try_out(setup, result, proposal, names, stop);
     if (!tried) continue;
     Advice advice;
+    advice.kind = proposal.kind == Proposal::Kind::kLock      ? "lock"
+                  : proposal.kind == Proposal::Kind::kPublish ? "publish-after-init"
+                                                              : "atomic";
     advice.text = text_of(proposal);
     advice.interleavings = tried->interleavings;
     if (!make_edits(advice, proposal, all)) advice.edits.clear();
@@ -292,7 +295,10 @@ std::optional<Advice> advise(const VerifySetup& setup, const VerifyResult& resul
 
 std::string save_advice(const std::string& dir, const std::string& race, const Advice& advice) {
   if (std::string error = make_folder(dir + "/fixes", dir); !error.empty()) return error;
-  Json json = {{"text", advice.text}, {"interleavings", advice.interleavings}, {"edits", Json::array()}};
+  Json json = {{"kind", advice.kind},
+               {"text", advice.text},
+               {"interleavings", advice.interleavings},
+               {"edits", Json::array()}};
   for (const FileEdit& edit : advice.edits) {
     json["edits"].push_back({{"path", edit.path},
                              {"before", joined(edit.before, edit.ends_in_newline)},
@@ -310,6 +316,7 @@ std::optional<Advice> load_advice(const std::string& dir, const std::string& rac
   Json json = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
   try {
     Advice advice;
+    advice.kind = json.at("kind").get<std::string>();
     advice.text = json.at("text").get<std::string>();
     advice.interleavings = json.at("interleavings").get<u64>();
     for (const Json& one : json.at("edits")) {

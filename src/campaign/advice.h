@@ -12,6 +12,7 @@
 namespace duress::campaign {
 
 struct Advice {
+  std::string kind;             // "atomic", "lock", "publish-after-init": the spelling of --json
   std::string text;             // "make `done` atomic; acquire and release are enough"
   u64 interleavings = 0;        // of the program so changed: none has a race or a failure
   std::vector<FileEdit> edits;  // empty: people must make it
@@ -25,6 +26,9 @@ std::optional<Advice> advise(const VerifySetup& setup, const VerifyResult& resul
 /// `document` with what verify adds: complete, interleavings, bound, failures, advice.
 std::string with_verification(const std::string& document, const VerifyResult& result,
                               const std::optional<Advice>& advice, Names& names);
+
+/// `document` with the fixes of its races, by their ids.
+std::string with_fixes(const std::string& document, const std::map<std::string, Advice>& fixes);
 
 /// Kept for `duress fix`, under the id of each race. "" or what went wrong.
 std::string save_advice(const std::string& dir, const std::string& race, const Advice& advice);

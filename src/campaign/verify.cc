@@ -139,6 +139,7 @@ void Verifier::take(Outcome& outcome) {
   result_.published_at = std::max(result_.published_at, trail::published_at(execution.record));
   for (const finding::ProcessLog& process : outcome.logs.run.processes)
     result_.incomplete.insert(process.incomplete.begin(), process.incomplete.end());
+  uncontrolled_ = uncontrolled_ || execution.record.uncontrolled != 0;
   if (setup_.profile) take_atomics(outcome);
   if (const finding::ProcessLog* process = outcome.logs.process()) {
     std::map<std::string, const finding::RaceRecord*> here;
@@ -372,6 +373,8 @@ VerifyResult Verifier::run(const std::atomic<bool>& stop) {
     if (diverged_ != 0)
       result_.bounds.push_back("the program did not do the same again under the same schedule, " +
                                std::to_string(diverged_) + " times");
+    if (uncontrolled_ && result_.incomplete.empty())
+      result_.bounds.push_back("something ran that the scheduler does not control");
     for (const std::string& what : result_.incomplete) result_.bounds.push_back("not controlled: " + what);
     result_.complete = result_.complete && result_.bounds.empty();
     for (RacyExecution& racy : result_.racy) {

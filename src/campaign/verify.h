@@ -130,6 +130,7 @@ class Verifier {
   std::map<std::string, std::size_t> known_failures_;
   u32 limits_ = 0;
   u64 diverged_ = 0;
+  bool uncontrolled_ = false;
   VerifyResult result_;
 };
 

@@ -29,6 +29,19 @@ std::string with_verification(const std::string& document, const VerifyResult& r
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+std::string with_fixes(const std::string& document, const std::map<std::string, Advice>& fixes) {
+  if (fixes.empty()) return document;
+  Json json = Json::parse(document);
+  for (Json& race : json["races"]) {
+    auto fix = fixes.find(race.value("id", ""));
+    if (fix == fixes.end()) continue;
+    race["fix"] = {{"kind", fix->second.kind}, {"text", fix->second.text}};
+    if (!fix->second.edits.empty()) race["fix"]["diff"] = fix->second.diff();
+    race["fix"]["passed"] = fix->second.interleavings;
+  }
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
 std::string with_orders(const std::string& document, const std::vector<Weakened>& all) {
   Json json = Json::parse(document);
   json["orders"] = Json::array();

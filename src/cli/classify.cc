@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "campaign/advice.h"
 #include "campaign/classify_json.h"
 #include "campaign/session.h"
 #include "campaign/store.h"
@@ -176,6 +177,7 @@ class Session {
  public:
   Session(ClassifyOptions& options, campaign::Names& names)
       : options_(options),
+        names_(names),
         text_(options.json != "-"),
         screen_(options.quiet || !text_),
         classifier_(options.setup, names, stop_asked,
@@ -198,6 +200,7 @@ class Session {
     if (classifier_.problem().kind != Kind::kNone)
       return give_up(worker_problem_text(options_.target[0], classifier_.problem()));
     collect();
+    find_fixes();
     print();
     if (std::string error = print_tsan(); !error.empty()) return give_up(error);
     if (std::string error = write(); !error.empty()) return give_up(error);
@@ -280,6 +283,37 @@ class Session {
     return write_tsan(report::to_tsan(report_, words), options_.log_path, STDOUT_FILENO);
   }
 
+  /// Fixes that verify has found before; with --advice all interleavings are explored for one.
+  void find_fixes() {
+    std::string ignored;
+    for (const finding::Race& race : report_.races) {
+      if (std::optional<campaign::Advice> known = campaign::load_advice(options_.setup.dir, race.id, ignored))
+        fixes_[race.id] = *known;
+    }
+    if (!options_.advice || report_.races.empty() || hopeless_ || stop_asked) return;
+    campaign::VerifySetup setup;
+    setup.worker = options_.setup.worker;
+    setup.worker.folder += "/verify";
+    setup.oracle = options_.setup.oracle;
+    setup.dir = options_.setup.dir;
+    setup.seed = options_.setup.seed;
+    setup.jobs = options_.setup.jobs;
+    setup.most_executions = kMostForAdvice;
+    setup.keeps = setup.minimise = false;
+    campaign::VerifyResult result = campaign::Verifier(setup, names_, nullptr).run(stop_asked);
+    if (!result.complete) {
+      say(fmt::format("no fix was looked for: not all interleavings were explored: {}",
+                      fmt::join(result.bounds, "; ")));
+      return;
+    }
+    std::optional<campaign::Advice> advice = campaign::advise(setup, result, names_, stop_asked);
+    for (const finding::Race& race : report_.races) {
+      if (!advice) break;
+      fixes_[race.id] = *advice;
+      if (std::string error = save_advice(options_.setup.dir, race.id, *advice); !error.empty()) say(error);
+    }
+  }
+
   void print() {
     if (!text_ || options_.format == "tsan") return;
     ClassifyStyle style{use_color(options_.color), options_.quiet, options_.verbose,
@@ -290,6 +324,9 @@ class Session {
       const RaceVerdict& known = verdicts_.races[race.id];
       bool witness = known.variable != nullptr && known.variable->witness() != nullptr;
       fmt::print("{}", race_text(race, known, witness ? shown_at[race.variable] : "", style));
+      if (auto fix = fixes_.find(race.id); fix != fixes_.end() && !options_.quiet)
+        fmt::print("  fix: {} (no race and no failure in all {} interleavings then); duress fix {}{}\n",
+                   fix->second.text, grouped(fix->second.interleavings), race.id, style.replay_options);
       if (witness && shown_at[race.variable].empty()) shown_at[race.variable] = race.id;
       figures[race.variable] = known.verdict.figures;
     }
@@ -303,13 +340,18 @@ class Session {
     report_.runs = static_cast<int>(std::min<u64>(classifier_.runs(), 0x7fffffff));
     report_.seconds = classifier_.seconds();
     std::string document = campaign::with_verdicts(report::to_json(report_), verdicts_);
+    document = campaign::with_fixes(document, fixes_);
     std::string error = options_.json.empty() ? "" : campaign::write_document(options_.json, document);
     written_ = finish_with_reports(options_.files, options_.dir, document);
     return error;
   }
 
+  static constexpr u64 kMostForAdvice = 5000;  // executions; larger programs are not explored
+
   ClassifyOptions& options_;
-  const bool text_;  // the document is not on stdout
+  campaign::Names& names_;
+  std::map<std::string, campaign::Advice> fixes_;  // by id of the race
+  const bool text_;                                // the document is not on stdout
   ClassifyScreen screen_;
   campaign::Classifier classifier_;
   report::Report report_;

@@ -26,7 +26,7 @@ struct ClassifyOptions {
   std::string start_in, test, format = "text", log_path;
   std::vector<std::string> environment;
   std::int64_t seed = 1;
-  bool quiet = false, verbose = false, stats = false, allow_none = false;
+  bool quiet = false, verbose = false, stats = false, allow_none = false, advice = false;
   std::vector<std::string> target;
 };
 

@@ -113,6 +113,9 @@ by("theme").addEventListener("click", switchTheme);
 document.addEventListener("keydown", onKey);
 window.addEventListener("hashchange", follow);
 window.addEventListener("popstate", follow);
-window.addEventListener("beforeprint", () => lanes?.print(true));
+window.addEventListener("beforeprint", () => {
+  for (const box of detail.querySelectorAll("details.stack-box")) box.setAttribute("open", "");  // paper does not unfold
+  lanes?.print(true);
+});
 window.addEventListener("afterprint", () => lanes?.print(false));
 follow();

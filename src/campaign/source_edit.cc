@@ -72,13 +72,17 @@ std::optional<FileEdit> open_for_edit(const std::string& path) {
 }
 
 bool make_atomic(FileEdit& edit, const std::string& variable) {
-  static const std::regex name(R"(^(?:(\w+)::)?(\w+)$)");
+  static const std::regex name(R"(^(?:(\w+)::)?(\w+)(\[\d*\])?$)");
   std::smatch parts;
   if (!std::regex_match(variable, parts, name)) return false;
+  // Elements of an array: each becomes atomic.
+  const char* bounds = parts[3].matched ? R"(((?:\s*\[[^\]]*\])+)" : R"((())";
   // A type of one word, signed or not, or a pointer.
-  std::regex declaration(R"(^(\s*(?:(?:static|inline|thread_local)\s+)*)(?:volatile\s+)?)"
-                         R"(((?:unsigned\s+|signed\s+|long\s+|short\s+)*[A-Za-z_][\w:]*(?:\s*\*)?)(\s*)\b)" +
-                         parts[2].str() + R"(((?:\s*=[^,;]*|\s*\{[^,;]*\})?;.*)$)");
+  std::regex declaration(
+      R"(^(\s*(?:(?:static|inline|thread_local)\s+)*)(?:volatile\s+)?)"
+      R"(((?:unsigned\s+|signed\s+|long\s+|short\s+)*[A-Za-z_][\w:]*(?:\s*\*)?)(\s*)\b)" +
+      parts[2].str() + bounds +
+      (parts[3].matched ? R"((?:\s*=?\s*\{[^;{}]*\})?;.*)$)" : R"((?:\s*=[^,;]*|\s*\{[^,;]*\})?;.*)$)"));
   static const std::regex no_type(R"(^(return|delete|goto|typedef|using|new|throw|else|extern)\b.*)");
   Lines& lines = edit.after;
   auto [first, last] = scope_of(lines, parts[1].str());

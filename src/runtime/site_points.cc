@@ -34,9 +34,13 @@ void each_unit(const DuressModule& module, Body body) {
   }
 }
 
-/// Whether the model looks at plain accesses of the sites that the request names.
-bool tracks_plain(const trail::Request& request) {
-  return request.model != raw(memory::ModelId::kSc) && request.model != raw(memory::ModelId::kRc11);
+/// Whether the request means the variables of the sites it names, not those sites alone: a model that looks at
+/// plain accesses does, and the executions that its own are compared with (trial_runner.cc): with fewer points
+/// they would be other schedules.
+bool means_variables(const trail::Request& request) {
+  bool tracks_plain =
+      request.model != raw(memory::ModelId::kSc) && request.model != raw(memory::ModelId::kRc11);
+  return tracks_plain || request.sample != 0;
 }
 
 bool is_atomic_site(const DuressSite& site) {
@@ -106,7 +110,7 @@ void SitePoints::add(const DuressModule& module) {
   make_keys(unit);
   if (request_) {
     mark_requested(unit);
-    if (tracks_plain(*request_)) mark_variables(unit);
+    if (means_variables(*request_)) mark_variables(unit);
     set_bodies(module);
     if (quiet_) begin_quiet();
   }
@@ -184,7 +188,7 @@ void SitePoints::apply(const trail::Request& request) {
   request_ = &request;
   for (u32 i = 0; i < count_; ++i) {
     mark_requested(units_[i]);
-    if (tracks_plain(request)) mark_variables(units_[i]);
+    if (means_variables(request)) mark_variables(units_[i]);
     set_bodies(units_[i].module);
   }
   // Which loops only wait is told from what they write: nothing may be missed.

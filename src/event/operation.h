@@ -69,8 +69,9 @@ struct Operation {
   u32 site = 0;     // the site's key (trail/site_key.h) if it is one that a request names; else 0
   uptr place = 0;   // of accesses: the DuressSite; else where the program called from
   u32 line = 0;     // of accesses: line and column, which are the same in every body of a function
-  u32 compares = 0;  // 1: a compare-and-swap
-  u64 detail = 0;    // of a compare-and-swap and of a futex: the value it expects; of a wait: the mutex
+  u32 compares = 0;  // 1: a compare-and-swap; 2: an exchange
+  u64 detail = 0;    // of a compare-and-swap and of a futex: the value it expects; of an exchange: the one it
+                     // writes; of a wait: the mutex
 };
 
 /// Two operations whose order can matter: both touch the same object, and not both only read it.

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The part of Graphs that finds what else could have happened: other choices, and revisits.
+#include "exhaustive/graphs.h"
+
+namespace duress::exhaustive {
+
+/// Whether that block is where its event stands at that time.
+bool Graphs::waits(u32 block, u32 time) const {
+  const Block& mine = blocks_[block];
+  for (u32 i = block + 1; i < blocks_.size(); ++i) {
+    if (blocks_[i].strand == mine.strand && blocks_[i].index == mine.index) return false;
+  }
+  for (u32 e = 0; e < time; ++e) {
+    if (events_[e].plan.strand == mine.strand && events_[e].plan.index == mine.index) return false;
+  }
+  return true;
+}
+
+void Graphs::process(u32 n) {
+  const Event& e = events_[n];
+  for (const Block& block : blocks_) {
+    // It was decided when it lost its lock.
+    if (block.strand == e.plan.strand && block.index == e.plan.index) return;
+  }
+  if (e.lock) return process_lock(n, n);
+  if (!e.atomic) return;
+  for (u64 rest = e.legal & ~(u64{1} << e.age); rest; rest &= rest - 1)
+    make_item(n, store_of_age(n, static_cast<u32>(__builtin_ctzll(rest))), n, {});
+  if (e.writes) revisits(n, e.plan.reads, n, kNothing);
+  // An update that reads what another one has read already: that one must give way.
+  for (u64 rest = e.readable & ~e.legal; rest; rest &= rest - 1) {
+    i32 source = store_of_age(n, static_cast<u32>(__builtin_ctzll(rest)));
+    i32 consumer = kNothing;
+    for (u32 i = 0; i < n; ++i) {
+      const Event& other = events_[i];
+      if (other.reads && other.writes && other.object == e.object && other.size == e.size &&
+          other.plan.reads == source)
+        consumer = static_cast<i32>(i);
+    }
+    revisits(n, source, n, consumer);
+  }
+}
+
+/// A lock could have come after any unlock, in place of the lock that did.
+void Graphs::process_lock(u32 a, u32 time) {
+  const Event& e = events_[a];
+  i32 newest = kInitial;
+  for (const Object& o : objects_) {
+    if (o.address == e.object && o.size == e.size) newest = o.newest;
+  }
+  // From the newest back: `next` is the lock that follows, `depth` how many unlocks follow without theirs.
+  i32 next = kNothing;
+  i32 depth = 0;
+  for (i32 at = newest;; at = events_[static_cast<u32>(at)].before) {
+    if (at != kInitial && static_cast<u32>(at) >= time) continue;
+    bool is_lock = at != kInitial && events_[static_cast<u32>(at)].reads;
+    if (next != kNothing && depth == 0 && !is_lock) revisits(a, at, time, next);
+    if (at == kInitial) return;
+    if (is_lock) {
+      next = at;
+      if (depth) --depth;
+    } else {
+      ++depth;
+    }
+  }
+}
+
+/// Locks that wait at the end.
+void Graphs::process_pending(const Step* steps, u32 count) {
+  u32 executed = events_.size();
+  for (u32 i = 0; i < count; ++i) {
+    const Step& step = steps[i];
+    if (!step.is(Step::kPending) || step.kind != OpKind::kLock) continue;
+    u16 index = counts_[step.strand];
+    bool blocked = false;
+    for (const Block& block : blocks_) blocked |= block.strand == step.strand && block.index == index;
+    if (blocked) continue;
+    Event& e = events_.push();
+    e = {};
+    e.plan = {step.strand, step.kind, index, stamps_++, 0, kInitial};
+    e.plan.write_stamp = stamps_++;
+    e.object = step.touch[0].object;
+    e.size = step.touch[0].size;
+    e.reads = e.writes = e.lock = true;
+    e.before = e.floor = kInitial;
+    base_.resize((executed + 1) * kMostStrands);
+    clocks_.resize((executed + 1) * kMostStrands);
+    __builtin_memcpy(base(executed), strands_[step.strand], sizeof strands_[0]);
+    process_lock(executed, executed);
+    events_.cut(executed);
+  }
+}
+
+/// Event a reads `source`, if it reads, and writes: every read of the same object that does not lead to it
+/// could read it. If `consumer` is given it must give way.
+void Graphs::revisits(u32 a, i32 source, u32 time, i32 consumer) {
+  Clock prefix[kMostStrands];
+  const Event& mine = events_[a];
+  __builtin_memcpy(prefix, base(a), sizeof prefix);
+  if (mine.reads && source >= 0) join(prefix, clock(static_cast<u32>(source)));
+  auto gives_way = [&](u32 stamp) {
+    return consumer == kNothing || (!known(prefix, static_cast<u32>(consumer)) &&
+                                    events_[static_cast<u32>(consumer)].plan.stamp >= stamp);
+  };
+  for (u32 r = 0; r < time; ++r) {
+    const Event& e = events_[r];
+    if (r == a || !e.reads || e.object != mine.object || e.size != mine.size || e.lock != mine.lock) continue;
+    if (!(e.atomic || e.lock) || known(prefix, r) || !gives_way(e.plan.stamp)) continue;
+    revisit(a, source, time, {static_cast<i32>(r), kNothing, e.plan.stamp, e.plan.strand, e.plan.index},
+            prefix);
+  }
+  for (u32 b = 0; b < blocks_.size(); ++b) {
+    const Block& block = blocks_[b];
+    const Event& way = events_[static_cast<u32>(block.on)];
+    if (!mine.lock || way.object != mine.object || way.size != mine.size || !waits(b, time)) continue;
+    if (block.strand == mine.plan.strand && block.index == mine.plan.index) continue;
+    if (gives_way(block.stamp))
+      revisit(a, source, time, {kNothing, static_cast<i32>(b), block.stamp, block.strand, block.index},
+              prefix);
+  }
+}
+
+void Graphs::revisit(u32 a, i32 source, u32 time, const Reader& reader, const Clock* prefix) {
+  kept_.resize(events_.size());
+  for (bool& kept : kept_) kept = false;
+  for (u32 e = 0; e < time; ++e) {
+    if (e == a) continue;
+    const Planned& plan = events_[e].plan;
+    bool leads = known(prefix, e);
+    if (static_cast<i32>(e) != reader.event && (leads || plan.stamp < reader.stamp)) {
+      if (!leads && events_[e].writes && plan.write_stamp > reader.stamp) return;
+      kept_[e] = true;
+    } else if (!maximal(e, prefix, time)) {
+      return;
+    }
+  }
+  kept_blocks_.resize(blocks_.size());
+  for (u32 b = 0; b < blocks_.size(); ++b) {
+    const Block& block = blocks_[b];
+    bool leads = prefix[block.strand] > block.index;
+    kept_blocks_[b] = static_cast<i32>(b) != reader.block && (leads || block.stamp < reader.stamp);
+    if (kept_blocks_[b] ? !kept_[static_cast<u32>(block.on)] : !maximal(block, prefix, time)) return;
+  }
+  if (closed(reader)) make_item(a, source, time, reader);
+}
+
+/// Whether the event read, or was, the newest of what had been added until then or leads to the revisit.
+bool Graphs::maximal(u32 e, const Clock* prefix, u32 time) const {
+  const Event& mine = events_[e];
+  u32 source = mine.reads ? rank_of(mine.plan.reads) : 0;
+  for (u32 i = 0; i < time; ++i) {
+    const Event& other = events_[i];
+    if (i == e || other.object != mine.object || other.size != mine.size) continue;
+    bool leads = known(prefix, i);
+    if (other.writes) {
+      if (mine.reads && other.rank > source && (leads || other.plan.write_stamp <= mine.plan.stamp))
+        return false;
+      if (mine.writes && other.rank > mine.rank && (leads || other.plan.write_stamp <= mine.plan.write_stamp))
+        return false;
+    }
+    if (mine.writes && other.reads && other.plan.reads == static_cast<i32>(e) &&
+        (leads || other.plan.stamp <= mine.plan.write_stamp))
+      return false;
+  }
+  for (u32 b = 0; b < blocks_.size(); ++b) {
+    const Block& block = blocks_[b];
+    if (block.on == static_cast<i32>(e) &&
+        (prefix[block.strand] > block.index || block.stamp <= mine.plan.write_stamp))
+      return false;
+  }
+  return true;
+}
+
+/// The same of a lock that was lost: what counts is what it has read by now.
+bool Graphs::maximal(const Block& block, const Clock* prefix, u32 time) const {
+  const Event& on = events_[static_cast<u32>(block.on)];
+  u32 source = on.rank;
+  for (u32 b = 0; b < blocks_.size(); ++b) {
+    if (blocks_[b].strand == block.strand && blocks_[b].index == block.index) source = rank_of(blocks_[b].on);
+  }
+  for (u32 i = 0; i < time; ++i) {
+    const Planned& plan = events_[i].plan;
+    if (plan.strand == block.strand && plan.index == block.index) source = rank_of(plan.reads);
+  }
+  for (u32 i = 0; i < time; ++i) {
+    const Event& other = events_[i];
+    if (other.writes && other.object == on.object && other.size == on.size && other.rank > source &&
+        (known(prefix, i) || other.plan.write_stamp <= block.stamp))
+      return false;
+  }
+  return true;
+}
+
+/// Whether what is kept, and the reader, need nothing that is not.
+bool Graphs::closed(const Reader& reader) const {
+  u16 there[kMostStrands] = {};
+  for (u32 e = 0; e < kept_.size(); ++e) {
+    if (kept_[e]) ++there[events_[e].plan.strand];
+  }
+  auto has = [&](const Clock* needs) {
+    for (u32 s = 0; s < kMostStrands; ++s) {
+      if (needs[s] > there[s]) return false;
+    }
+    return true;
+  };
+  for (u32 e = 0; e < kept_.size(); ++e) {
+    if (kept_[e] && !has(&clocks_[e * kMostStrands])) return false;
+  }
+  for (u32 b = 0; b < blocks_.size(); ++b) {
+    if (kept_blocks_[b] && there[blocks_[b].strand] < blocks_[b].index) return false;
+  }
+  if (reader.event != kNothing && !has(&base_[static_cast<u32>(reader.event) * kMostStrands])) return false;
+  return there[reader.strand] == reader.index;
+}
+
+/// The graph of what is kept at that time, then a, reading `source` or following it; then the reader, reading
+/// a. If there is no reader, everything is kept, and it is another choice for a.
+void Graphs::make_item(u32 a, i32 source, u32 time, const Reader& reader) {
+  const Event& mine = events_[a];
+  if (reader.none()) {
+    kept_.resize(events_.size());
+    for (u32 e = 0; e < events_.size(); ++e) kept_[e] = e < time && e != a;
+    kept_blocks_.resize(blocks_.size());
+    for (bool& kept : kept_blocks_) kept = true;
+  }
+  if (reader.none() || mine.reads) return write_item(a, source, time, reader);
+  // Where a store comes in modification order: after each that is kept.
+  u32 least = rank_of(mine.floor), read = rank_of(events_[static_cast<u32>(reader.event)].floor);
+  if (read > least) least = read;
+  for (i32 after = kInitial; after < static_cast<i32>(time); ++after) {
+    if (rank_of(after) < least) continue;
+    if (after != kInitial) {
+      const Event& store = events_[static_cast<u32>(after)];
+      if (!kept_[static_cast<u32>(after)] || !store.writes || store.object != mine.object ||
+          store.size != mine.size)
+        continue;
+    }
+    bool taken = false;  // by an update
+    for (u32 e = 0; e < time; ++e) {
+      const Event& other = events_[e];
+      taken |= kept_[e] && other.reads && other.writes && other.object == mine.object &&
+               other.size == mine.size && other.plan.reads == after;
+    }
+    if (!taken) write_item(a, after, time, reader);
+  }
+}
+
+void Graphs::write_item(u32 a, i32 after, u32 time, const Reader& reader) {
+  const Event& mine = events_[a];
+  bool blocks = !reader.none() && mine.lock;
+  u32 count = reader.none() || blocks ? 1 : 2, waiting = blocks;
+  for (u32 e = 0; e < time; ++e) count += kept_[e];
+  for (bool kept : kept_blocks_) waiting += kept;
+  auto* item = static_cast<Item*>(arena_.allocate(sizeof(Item)));
+  *item = {++serials_, count, waiting, 0, kNothing, 0, nullptr, nullptr, nullptr};
+  item->planned = static_cast<Planned*>(arena_.allocate(count * sizeof(Planned)));
+  item->picks = static_cast<Pick*>(arena_.allocate(count * sizeof(Pick)));
+  if (waiting) item->blocked = static_cast<Block*>(arena_.allocate(waiting * sizeof(Block)));
+  nodes_ += count;
+  place_.resize(events_.size());
+  // How many stores of the same object that are there already come after that one.
+  auto age = [&](const Event& e, u32 rank, u32 until) {
+    u32 later = 0;
+    for (u32 i = 0; i < until; ++i) {
+      const Event& other = events_[i];
+      later +=
+          kept_[i] && other.writes && other.object == e.object && other.size == e.size && other.rank > rank;
+    }
+    return static_cast<u8>(later);
+  };
+  auto use = [&](u32 stamp) { item->stamps = item->stamps <= stamp ? stamp + 1 : item->stamps; };
+  u32 at = 0;
+  auto put = [&](u32 e, i32 reads, u8 choice) {
+    Planned& planned = item->planned[at];
+    planned = events_[e].plan;
+    planned.reads = reads;
+    item->picks[at] = {planned.strand, choice};
+    place_[e] = static_cast<i32>(at++);
+    use(planned.stamp);
+    use(planned.write_stamp);
+  };
+  auto moved = [&](i32 e) { return e >= 0 ? place_[static_cast<u32>(e)] : e; };
+  for (u32 e = 0; e < time; ++e) {
+    if (!kept_[e]) continue;
+    const Event& other = events_[e];
+    u8 choice = 0;
+    if (other.atomic) choice = age(other, other.reads ? rank_of(other.plan.reads) : other.rank, e);
+    put(e, moved(other.plan.reads), choice);
+  }
+  put(a, mine.reads ? moved(after) : kNothing, mine.atomic ? age(mine, rank_of(after), time) : u8{0});
+  i32 last = kNothing;  // whose read is new
+  if (reader.none()) {
+    last = static_cast<i32>(a);
+  } else if (!blocks) {
+    last = reader.event;
+    const Event& changed = events_[static_cast<u32>(last)];
+    put(static_cast<u32>(last), place_[a], age(changed, rank_of(after), time));
+  }
+  if (last != kNothing && events_[static_cast<u32>(last)].plan.kind == OpKind::kAtomicRmw)
+    item->fresh = moved(last);
+  u32 b = 0;
+  auto block = [&](const Block& waits_there, i32 on) {
+    item->blocked[b] = waits_there;
+    item->blocked[b++].on = on;
+    use(waits_there.stamp);
+    bool executed = false;
+    for (u32 i = 0; i < count; ++i)
+      executed |=
+          item->planned[i].strand == waits_there.strand && item->planned[i].index == waits_there.index;
+    if (!executed) item->first |= u64{1} << waits_there.strand;
+  };
+  for (u32 i = 0; i < blocks_.size(); ++i) {
+    if (kept_blocks_[i]) block(blocks_[i], moved(blocks_[i].on));
+  }
+  if (blocks) block({reader.strand, reader.index, reader.stamp, 0}, place_[a]);
+  items_.push(item);
+}
+
+}  // namespace duress::exhaustive

@@ -34,9 +34,9 @@ void each_unit(const DuressModule& module, Body body) {
   }
 }
 
-/// Whether the request means the variables of the sites it names, not those sites alone: a model that looks at
-/// plain accesses does, and the executions that its own are compared with (trial_runner.cc): with fewer points
-/// they would be other schedules.
+/// Whether the request means the variables of the sites it names, not those sites alone: a model that looks
+/// at plain accesses does, and the executions that its own are compared with (trial_runner.cc): with fewer
+/// points they would be other schedules.
 bool means_variables(const trail::Request& request) {
   bool tracks_plain =
       request.model != raw(memory::ModelId::kSc) && request.model != raw(memory::ModelId::kRc11);

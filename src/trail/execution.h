@@ -115,7 +115,7 @@ struct Request {
   u32 steps = 0;        // 1: only steps that others can tell are choices, and they are written down
   u32 picks = 0;        // after all other lists: Pick, the first choices of the exhaustive strategy
   u32 waits = 0;        // the last so many sites are no points: see SitePoints::waits
-  u32 sample = 0;       // 1: of arrays, only some elements are points and attacked
+  u32 sample = 0;       // 1: the variables of the sites are meant, and of arrays some elements only
   // u32 site_keys[sites (+1 if odd)], SitePair pairs[pairs], Deviation deviations[deviations],
   // Prediction predictions[predictions], Pick picks[picks]
 

@@ -10,7 +10,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "explore"))
 import harness  # noqa: E402
 
-TIMEOUT = 60  # seconds: only a hang gets there
+TIMEOUT = 300  # seconds: only a hang gets there
 
 
 def document(out):

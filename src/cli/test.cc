@@ -20,6 +20,7 @@
 #include "cli/commands.h"
 #include "cli/ctest_tests.h"
 #include "cli/gate.h"
+#include "cli/report_files.h"
 #include "cli/test_campaign.h"
 #include "cli/test_document.h"
 
@@ -33,12 +34,16 @@ std::atomic<bool> stop_asked{false};
 struct TestOptions {
   CtestSelection selection;
   TestSetup setup;
+  ReportFiles files;
   std::string json, color = "auto", fail_on = "destructive", time, run_timeout, baseline, model, heuristic;
   std::vector<std::string> suppressions;
   Baseline known;
   std::int64_t seed = 1;
   int tear = 8;
   bool quiet = false, verbose = false, list = false;
+  std::string executor = "local", partition;
+  u64 workers = 0;
+  std::vector<std::string> sbatch_args;
 };
 
 /// Ctrl-C ends the campaign, a second one ends us.
@@ -175,7 +180,7 @@ class Session {
     screen_.clear();
     TestDocument document = merge_documents(
         {options_.seed, options_.selection.build_dir, campaign_.seconds()}, campaign_.cases());
-    if (std::string error = keep_document(options_.setup.dir, document.json); !error.empty()) say(error);
+    bool written = finish_with_reports(options_.files, options_.setup.dir, document.json);
     if (text_) print_summary(document);
     if (!options_.json.empty()) {
       if (std::string error = campaign::write_document(options_.json, document.json); !error.empty()) {
@@ -183,7 +188,7 @@ class Session {
         return kExitToolFailed;
       }
     }
-    return exit_code(document);
+    return written ? exit_code(document) : kExitToolFailed;
   }
 
  private:
@@ -294,10 +299,19 @@ std::string prepare(TestOptions& options) {
     if (std::string error = options.known.load(options.baseline); !error.empty()) return error;
     add("--baseline", options.baseline);
   }
-  std::error_code ignored;
   setup.name = fs::absolute(options.selection.build_dir).lexically_normal().string() + '\1' +
                std::to_string(setup.runs);
   for (const std::string& word : words) setup.name += '\1' + word;
+  if (options.executor == "local") {
+    if (options.workers != 0 || !options.partition.empty() || !options.sbatch_args.empty())
+      return "--workers, --partition and --sbatch-args need --executor slurm";
+  } else {
+    setup.one_by_one = true;  // a folder holds one campaign of several machines
+    add("--executor", options.executor);
+    if (options.workers != 0) add("--workers", std::to_string(options.workers));
+    add("--partition", options.partition);
+    for (const std::string& word : options.sbatch_args) words.push_back("--sbatch-args=" + word);
+  }
   if (options.quiet) words.emplace_back("-q");
   if (options.verbose) words.emplace_back("-v");
   bool color = options.color == "always" ||
@@ -311,6 +325,7 @@ std::string prepare(TestOptions& options) {
     *seconds = *value;
   }
   if (setup.jobs == 0) setup.jobs = std::max(1u, std::thread::hardware_concurrency());
+  if (std::string error = options.files.check(); !error.empty()) return error;
   return campaign::check_document(options.json);
 }
 
@@ -354,6 +369,16 @@ int test_command(const Arguments& arguments) {
                  "before), race or never: what makes the exit code 66")
       ->check(CLI::IsMember(fail_on_names()));
   app.add_option("--json", options.json, "Write one JSON document: --json to stdout, --json=FILE to a file");
+  options.files.add_to(app);
+  app.add_option("--executor", options.executor,
+                 "Who performs the executions: local (default) or slurm: a job array for each case, one case "
+                 "after the other")
+      ->check(CLI::IsMember({"local", "slurm"}));
+  app.add_option("--workers", options.workers, "With --executor slurm: how many workers")
+      ->check(CLI::Range(u64{1}, u64{100000}));
+  app.add_option("--partition", options.partition, "With --executor slurm: Slurm's partition");
+  app.add_option("--sbatch-args", options.sbatch_args, "With --executor slurm: a further word for sbatch")
+      ->allow_extra_args(false);
   app.add_option("--dir", setup.dir, "Folder for findings and the record; default .duress");
   app.add_flag("-q,--quiet", options.quiet, "Only the first line of each race, and the summary");
   app.add_flag("-v,--verbose", options.verbose, "Both accesses and the rate of each attack for every race");

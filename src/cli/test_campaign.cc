@@ -166,7 +166,7 @@ void TestCampaign::run(const std::atomic<bool>& stop, const Listener& listener, 
     bool over = setup_.seconds > 0 && seconds() > setup_.seconds;
     bool quit = stop || over;
     while (next < cases_.size() && (ended_[next] || quit)) ++next;
-    bool alone = !running_.empty() && cases_[running_.back().index].serial;
+    bool alone = !running_.empty() && (setup_.one_by_one || cases_[running_.back().index].serial);
     std::size_t open_cases = static_cast<std::size_t>(std::count(ended_.begin(), ended_.end(), false));
     // Few cases share the processors, many have one each.
     unsigned slots = static_cast<unsigned>(std::clamp<std::size_t>(open_cases, 1, setup_.jobs));

@@ -49,6 +49,7 @@ struct TestSetup {
   double seconds = 0;      // for everything; 0: no limit
   double run_seconds = 0;  // of one run; 0: what CTest says, or classify's default
   unsigned jobs = 1;
+  bool one_by_one = false;  // no two cases at a time
 };
 
 struct TestProgress {

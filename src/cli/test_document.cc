@@ -2,11 +2,8 @@
 #include "cli/test_document.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
-
-#include "campaign/files.h"
 
 namespace duress::cli {
 namespace {
@@ -85,15 +82,6 @@ TestDocument merge_documents(const TestHead& head, const std::vector<CaseResult>
   json["cases"] = std::move(listed);
   result.json = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   return result;
-}
-
-std::string keep_document(const std::string& dir, const std::string& json) {
-  namespace fs = std::filesystem;
-  Json document = Json::parse(json);
-  std::error_code ignored;
-  document["folder"] = fs::current_path(ignored).string();
-  return campaign::write_file((fs::absolute(dir) / "last.json").lexically_normal().string(),
-                              document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace duress::cli

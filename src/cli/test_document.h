@@ -33,10 +33,6 @@ struct TestHead {
 /// in `tests`. `cases` lists every case with its outcome.
 TestDocument merge_documents(const TestHead& head, const std::vector<CaseResult>& cases);
 
-/// Keeps the document as <dir>/last.json, with the folder that its paths are relative to: what the last
-/// campaign found. "" or what went wrong.
-std::string keep_document(const std::string& dir, const std::string& json);
-
 }  // namespace duress::cli
 
 #endif  // DURESS_CLI_TEST_DOCUMENT_H_

@@ -142,6 +142,20 @@ class Cases:
         expect(code == 125 and "task 1" in err and "failed on" in err and "nothing is lost" in err, f"unseen: {code} {err}")
         self.compare(campaign, self.start(campaign, ["--workers", "1"]), "with a folder that is seen then")
 
+    def test(self):
+        """duress test: every case by an array of its own, with the findings of the local run."""
+        folder = self.folder / "test"
+        (folder / "out").mkdir(parents=True)
+        lines = [f'add_test([=[Point.{name}]=] "{self.target}")\n' for name in ("First", "Second")]
+        (folder / "out" / "CTestTestfile.cmake").write_text("".join(lines))
+        findings = []
+        for name, more in (("local", []), ("slurm", ["--executor", "slurm", "--workers", "2"])):
+            code, out, err = self.tool.run([self.tool.duress, "test", "out", "--runs", "10", "--json", "--dir", str(folder / name), *more], folder)
+            races = [(race["id"], race["verdict"], race["tests"], race.get("evidence", {}).get("replay")) for race in json.loads(out)["races"]]
+            findings.append((code, races))
+            expect(code == 66 and races, f"test, {name}: {code} {err}")
+        expect(findings[0] == findings[1], f"test: {findings}")
+
     def page(self):
         """docs/guide/cluster.md, as printed."""
         manual.check(self.tool, self.folder / "page", self.target)
@@ -157,7 +171,7 @@ def main():
         with PrivateSlurm(f"{folder}/slurm") as slurm:
             tool.env = {**tool.env, "SLURM_CONF": slurm.env["SLURM_CONF"]}
             cases = Cases(tool, slurm, folder, target)
-            for name in ("demo", "attach", "wrong", "page"):
+            for name in ("demo", "attach", "wrong", "test", "page"):
                 problem, began = "", time.monotonic()
                 try:
                     getattr(cases, name)()

@@ -16,6 +16,7 @@ import fit
 
 ROOT = fit.ROOT
 PAGES = ["README.md", *sorted(str(p.relative_to(ROOT)) for d in ("guide", "manual") for p in (ROOT / "docs" / d).glob("*.md"))]
+PAGES.remove("docs/guide/cluster.md")  # needs a Slurm: tests/slurm/manual.py runs it
 PROGRAMS = r"\$ |duress |duress-c|CC=|cmake |ctest |sqlite3 |\./|build/bin/|gcc |meson |valgrind "
 FILE = re.compile(r"(?://|#) ([\w./-]+\.(?:cc|c|h|txt|json|yml|build))$")
 
@@ -35,7 +36,9 @@ GIVEN = {
     "README.md": {"double_checked_locking.cc": "examples/jumble/double_checked_locking.cc"},
     "docs/guide/classify.md": {"point.cc": "examples/jumble/double_checked_locking.cc"},
     "docs/guide/verify.md": {"simple_sync.cc": "examples/jrf/simple_sync.cc",
-                             "unsafe_publication": "examples/jrf/unsafe_publication.cc"},
+                             "unsafe_publication": "examples/jrf/unsafe_publication.cc",
+                             "peterson": "examples/herlihy_shavit/peterson.cc"},
+    "docs/guide/report.md": {"point": "examples/jumble/double_checked_locking.cc"},
     "docs/guide/trace.md": {"prog": "examples/jumble/double_checked_locking.cc"},
     "docs/guide/explore.md": {"dl.cc": "tests/fit/docs/dl.cc", "queue_test": "tests/fit/docs/dl.cc"},
     "docs/guide/replay.md": {"bank": "tests/fit/docs/bank.cc"},

@@ -136,11 +136,15 @@ COMP_WORDS=({' '.join(repr(w) for w in words)}); COMP_CWORD=$((${{#COMP_WORDS[@]
         (self.folder / "size.cc").write_text(
             "#include <cstdlib>\n#include <thread>\nint size_;\nint main() {\n  std::thread other([] { size_ = 1; });\n"
             "  int seen = size_;\n  other.join();\n  if (seen != 0) std::abort();\n}\n")
-        fit.run([fit.tool("duress-c++"), "-std=c++20", "-g", "-O1", "-pthread", "size.cc", "-o", "size"], self.folder, code=0)
+        (self.folder / "hits.cc").write_text(
+            "#include <thread>\nint hits;\nint main() {\n  std::thread other([] { hits = hits + 1; });\n"
+            "  hits = hits + 1;\n  other.join();\n}\n")
+        for name in ("size", "hits"):
+            fit.run([fit.tool("duress-c++"), "-std=c++20", "-g", "-O1", "-pthread", f"{name}.cc", "-o", name], self.folder, code=0)
         for words, severity, code, message in (
                 (["run", "--", "./bank"], "warning", "R-", "data race on balance"),
                 (["classify", "--runs", "10", "--", "./size"], "error", "R-", "data race on size_ is DESTRUCTIVE"),
-                (["classify", "--runs", "5", "--test", "A.B", "--fail-on", "never", "--", "./bank"], "warning", "R-", "data race on"),
+                (["classify", "--runs", "5", "--test", "A.B", "--fail-on", "never", "--", "./hits"], "warning", "R-", "data race on hits: no harm found"),
                 (["verify", "--", "./bank"], "error", "R-", "data race on balance"),
                 (["explore", "--", "./dl"], "error", "F-", "deadlock")):
             _, out, err = fit.run([fit.tool(), *words], self.folder)

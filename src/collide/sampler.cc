@@ -60,7 +60,13 @@ void Sampler::thread_started(pid_t tid, int number, int parent) {
 }
 
 void Sampler::thread_ended(pid_t tid) {
-  threads_.erase(tid);
+  if (auto ended = threads_.find(tid); ended != threads_.end()) {
+    // Its watches go with it: whom it met is asked now.
+    for (Hold& hold : holds_) {
+      if (hold.collision.other_tid == 0) met(hold, tid, ended->second);
+    }
+    threads_.erase(ended);
+  }
   for (auto it = holds_.begin(); it != holds_.end();) {
     if (it->collision.tid != tid) {
       ++it;
@@ -157,19 +163,22 @@ bool Sampler::reached(pid_t tid, Address address, const Registers& registers, Ti
   return true;
 }
 
-bool Sampler::met(const Hold& hold, pid_t& tid, Hit& hit) {
-  if (hold.slot < 0) return false;
-  for (auto& [other, thread] : threads_) {
-    auto& watch = thread.watch[static_cast<std::size_t>(hold.slot)];
-    if (other == hold.collision.tid || !watch) continue;
-    auto taken = watch->take();
-    if (!taken) continue;
-    tid = other;
-    hit = std::move(*taken);
-    watch.reset();
-    return true;
-  }
-  return false;
+bool Sampler::met(Hold& hold, pid_t tid, Thread& thread) {
+  if (hold.slot < 0 || tid == hold.collision.tid) return false;
+  auto& watch = thread.watch[static_cast<std::size_t>(hold.slot)];
+  if (!watch) return false;
+  auto taken = watch->take();
+  if (!taken) return false;
+  hold.collision.other_tid = tid;
+  hold.collision.other_thread = thread.number;
+  hold.collision.hit = std::move(*taken);
+  watch.reset();
+  return true;
+}
+
+bool Sampler::met(Hold& hold) {
+  return std::any_of(threads_.begin(), threads_.end(),
+                     [&](auto& entry) { return met(hold, entry.first, entry.second); });
 }
 
 void Sampler::finish(Hold& hold, Time now) {
@@ -193,10 +202,7 @@ void Sampler::finish(Hold& hold, Time now) {
     recorder_.add(collision);
   };
   if (collision.other_tid != 0) add();
-  while (met(hold, collision.other_tid, collision.hit)) {
-    collision.other_thread = threads_[collision.other_tid].number;
-    add();
-  }
+  while (met(hold)) add();
   if (!found && collision.before != collision.after) add();
   if (!found) return;
   ++counts_.hits;
@@ -208,11 +214,10 @@ std::vector<pid_t> Sampler::due(Time now) {
   for (auto it = holds_.begin(); it != holds_.end();) {
     Hold& hold = *it;
     Collision& collision = hold.collision;
-    if (now < hold.until && !met(hold, collision.other_tid, collision.hit)) {
+    if (now < hold.until && collision.other_tid == 0 && !met(hold)) {
       ++it;
       continue;
     }
-    if (collision.other_tid != 0) collision.other_thread = threads_[collision.other_tid].number;
     finish(hold, now);
     Time end = std::chrono::steady_clock::now();
     Duration cost = end - hold.since;

@@ -95,9 +95,9 @@ class Sampler {
 
   bool can_hold() const;
   int free_slot() const;
-  void watch(Hold& hold);
   void watch_thread(const Hold& hold, pid_t tid, Thread& thread);
-  bool met(const Hold& hold, pid_t& tid, Hit& hit);
+  static bool met(Hold& hold, pid_t tid, Thread& thread);
+  bool met(Hold& hold);
   void finish(Hold& hold, Time now);
   void rearm_missed(std::size_t wanted);
   void set_batch();

@@ -259,6 +259,12 @@ class RacesTest(CollideTest):
         self.assertEqual(document["races"], [])
         self.assertFalse(document["collide"]["categories"]["counter"]["shown"])
 
+    def test_a_writer_that_ends_is_known(self):
+        # A thread may write what is watched and be gone before anybody looks.
+        _, document = self.document(*FAST, "--", self.program("brief.c"))
+        self.needs_watchpoints(document)
+        self.assertEqual([race for race in document["races"] if -1 in [site["thread"] for site in race["sites"]]], [])
+
     def test_quiet(self):
         result = self.collide("--halt", "-q", *FAST, "--", self.program("counter.c"))
         self.assertEqual(result.returncode, 66)

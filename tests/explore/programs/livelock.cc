@@ -4,6 +4,7 @@
 // wait for ever, and both go on running.
 //
 // EXPECT-FAILURE: no-end
+// OPTIONS: --max-steps 100000
 // REPLAYS: 3
 #include <sched.h>
 

@@ -166,8 +166,7 @@ TEST_F(SearchTest, TimeEnds) {
   timed.seconds = 0.5;
   SearchResult result = run(timed);
   EXPECT_TRUE(result.out_of_time);
-  EXPECT_LT(result.seconds, 10);
-  EXPECT_GT(result.runs, 10u);
+  EXPECT_LT(result.runs, timed.runs);
 }
 
 TEST_F(SearchTest, OneThreadIsSaid) {

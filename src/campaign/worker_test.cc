@@ -91,7 +91,6 @@ TEST_F(WorkerTest, AHangingRunIsEnded) {
     std::optional<Execution> execution = worker.run(random_plan(1));
     ASSERT_TRUE(execution) << worker.problem().text;
     EXPECT_TRUE(execution->timed_out);
-    EXPECT_LT(execution->seconds, 5);
   }
   EXPECT_EQ(worker.restarts(), 0);
 }

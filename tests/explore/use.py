@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 import harness
@@ -272,16 +271,19 @@ class UseTest(unittest.TestCase):
 
     @slow
     def test_interrupted_and_resumed(self):
-        words = [TOOL.duress, "explore", "--runs", "1000000", "--", self.odd, "fine"]
-        process = subprocess.Popen(words, cwd=self.folder, env=TOOL.env, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        time.sleep(1.5)
+        marks = os.path.join(self.folder, "marks")
+        program = (self.odd, "fine", marks)
+        process = subprocess.Popen([TOOL.duress, "explore", "--runs", "1000000", "--", *program], cwd=self.folder,
+                                   env=TOOL.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        while process.poll() is None and (not os.path.exists(marks) or os.path.getsize(marks) < 10):
+            os.sched_yield()
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=harness.TIMEOUT)
         self.assertEqual(process.returncode, 124, err)
         runs = int(re.search(r"no failure in (\d+) runs", err)[1])
         self.assertGreater(runs, 0)
-        code, _, err = self.explore(self.odd, "fine", options=["--runs", "1000000", "--time", "1s"])
+        code, _, err = self.explore(*program, options=["--runs", "1000000", "--time", "1s"])
         self.assertEqual(code, 124, err)
         self.assertIn(f"resuming at run {runs + 1}", err)
 

@@ -77,6 +77,7 @@ void as_if_begin(const trail::Request& asked, trail::Record& told) {
   request = &asked;
   record = &told;
   g_as_if = trail::asks_as_if(asked);
+  if (!g_as_if) return;  // nobody looks
   for (AsIfSite& entry : known) entry.site = nullptr;
 }
 

@@ -18,11 +18,7 @@ constexpr auto kTick = std::chrono::milliseconds(100);
 }  // namespace
 
 Pool::Pool(const WorkerOptions& options, unsigned jobs) {
-  for (unsigned i = 0; i < std::max(1u, jobs); ++i) {
-    WorkerOptions own = options;
-    own.folder += "/w" + std::to_string(i);
-    workers_.push_back(std::make_unique<Worker>(std::move(own), &halt_));
-  }
+  workers_ = make_workers(options, jobs, halt_);
   if (const char* count = std::getenv("DURESS_TEST_KILL_AT")) kill_at_ = std::strtoull(count, nullptr, 10);
 }
 

@@ -106,11 +106,7 @@ SearchResult Search::run(const std::atomic<bool>& stop) {
   Lesson suspected;
   suspected.pairs = setup_.pairs;
   if (!suspected.pairs.empty()) Portfolio::learn({suspected}, state_.knowledge);
-  for (unsigned i = 0; i < std::max(1u, setup_.jobs); ++i) {
-    WorkerOptions options = setup_.worker;
-    options.folder += "/w" + std::to_string(i);
-    workers_.push_back(std::make_unique<Worker>(std::move(options), &halt_));
-  }
+  workers_ = make_workers(setup_.worker, setup_.jobs, halt_);
 
   result_.kept_going = setup_.keep_going;
   bool finished = false;

@@ -221,7 +221,8 @@ bool Verifier::explore_all(Explorer& explorer, const std::atomic<bool>& stop) {
   limits_ = 0;
   diverged_ = 0;
   double started = now();
-  const std::size_t ahead = workers_.size() * 2;
+  // Each of those is to be run anyway. With fewer a worker waits now and then until the first of them ends.
+  const std::size_t ahead = workers_.size() * 8;
   std::string bound;
   while (bound.empty()) {
     explorer.upcoming(static_cast<u32>(ahead), [&](const typename Explorer::Upcoming& one) {
@@ -357,11 +358,7 @@ VerifyResult Verifier::run(const std::atomic<bool>& stop) {
     result_.problem = {WorkerProblem::Kind::kTool, error};
     return std::move(result_);
   }
-  for (unsigned i = 0; i < std::max(1u, setup_.jobs); ++i) {
-    WorkerOptions options = setup_.worker;
-    options.folder += "/w" + std::to_string(i);
-    workers_.push_back(std::make_unique<Worker>(std::move(options), &halt_));
-  }
+  workers_ = make_workers(setup_.worker, setup_.jobs, halt_);
   do halt_ = false;
   while (explore(stop));
   result_.explore_seconds = now() - started;

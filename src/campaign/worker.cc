@@ -146,6 +146,7 @@ bool Worker::start_server() {
                   ":mode=controlled:request=" + exchange_->request_path() +
                   ":record=" + exchange_->record_path() + ":server=" + std::to_string(server_in.get()) + "," +
                   std::to_string(server_out.get());
+  if (options_.processor >= 0) start.options += "," + std::to_string(options_.processor);
   Started started = start_target(start);
   if (started.error != 0)
     return fail(Kind::kCannotStart,
@@ -373,6 +374,18 @@ std::optional<Execution> Worker::run_remotely(const Plan& plan) {
     return std::nullopt;
   }
   return std::move(run.execution);
+}
+
+std::vector<std::unique_ptr<Worker>> make_workers(const WorkerOptions& options, unsigned jobs,
+                                                  const std::atomic<bool>& stop) {
+  std::vector<std::unique_ptr<Worker>> workers;
+  for (unsigned i = 0; i < std::max(1u, jobs); ++i) {
+    WorkerOptions own = options;
+    own.folder += "/w" + std::to_string(i);
+    if (jobs > 1) own.processor = static_cast<int>(i);
+    workers.push_back(std::make_unique<Worker>(std::move(own), &stop));
+  }
+  return workers;
 }
 
 }  // namespace duress::campaign

@@ -26,6 +26,7 @@ struct WorkerOptions {
   std::string input;     // file for the target's standard input; "": /dev/null
   std::string chain = "FastTrack";
   double run_seconds = 10;                 // a run that takes longer is ended
+  int processor = -1;                      // on which of the allowed ones targets run; -1: any
   std::shared_ptr<RemoteExecutor> remote;  // who performs the executions; none: the worker itself
 };
 
@@ -84,6 +85,10 @@ class Worker {
   std::vector<std::pair<std::string, std::string>> remote_logs_;  // of the last run, if it was remote
   WorkerProblem problem_;
 };
+
+/// So many, in folders below that of `options`; if there are several, each with a processor of its own.
+std::vector<std::unique_ptr<Worker>> make_workers(const WorkerOptions& options, unsigned jobs,
+                                                  const std::atomic<bool>& stop);
 
 }  // namespace duress::campaign
 

@@ -227,8 +227,9 @@ void control_prepare() {
   if (*options.server_) {
     char* rest = nullptr;
     server_in = static_cast<int>(strtol(options.server_, &rest, 10));
-    server_out = *rest == ',' ? static_cast<int>(strtol(rest + 1, nullptr, 10)) : -1;
-    if (server_out < 0) fatal("option server must be IN,OUT", "two descriptors");
+    server_out = *rest == ',' ? static_cast<int>(strtol(rest + 1, &rest, 10)) : -1;
+    if (server_out < 0) fatal("option server must be IN,OUT[,PROCESSOR]", "two descriptors and a number");
+    if (*rest == ',') control_server_processor(static_cast<unsigned>(strtoul(rest + 1, nullptr, 10)));
     return;
   }
   control_begin();

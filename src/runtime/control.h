@@ -70,6 +70,9 @@ void control_leave_strand();
 void control_signals_begin();
 /// In processors.cc: one strand runs at a time, and one processor is enough.
 void control_processor_begin();
+/// A fork server and all its executions stay on the processor with that number among the allowed ones.
+/// Without it executions are short enough to begin on one processor all the time, beside an idle one.
+void control_server_processor(unsigned index);
 /// In random.cc: what the program asks of the system's randomness comes from this seed.
 void control_random_begin(u64 seed);
 

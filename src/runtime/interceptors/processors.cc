@@ -21,16 +21,32 @@ namespace {
 constinit cpu_set_t allowed = {};  // before the execution began
 constinit bool pinned = false;
 
+bool find_allowed() {
+  return raw_syscall(SYS_sched_getaffinity, 0, sizeof allowed, reinterpret_cast<long>(&allowed)) > 0;
+}
+
+void pin_to(unsigned processor) {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(processor, &one);
+  pinned = raw_syscall(SYS_sched_setaffinity, 0, sizeof one, reinterpret_cast<long>(&one)) == 0;
+}
+
 }  // namespace
 
 void control_processor_begin() {
-  if (raw_syscall(SYS_sched_getaffinity, 0, sizeof allowed, reinterpret_cast<long>(&allowed)) <= 0) return;
+  if (pinned || !find_allowed()) return;
   unsigned here = 0;
   if (raw_syscall(SYS_getcpu, reinterpret_cast<long>(&here)) != 0 || here >= CPU_SETSIZE) return;
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  CPU_SET(here, &one);
-  pinned = raw_syscall(SYS_sched_setaffinity, 0, sizeof one, reinterpret_cast<long>(&one)) == 0;
+  pin_to(here);
+}
+
+void control_server_processor(unsigned index) {
+  if (!find_allowed() || CPU_COUNT(&allowed) == 0) return;
+  index %= static_cast<unsigned>(CPU_COUNT(&allowed));
+  for (unsigned processor = 0; processor < CPU_SETSIZE; ++processor) {
+    if (CPU_ISSET(processor, &allowed) && index-- == 0) return pin_to(processor);
+  }
 }
 
 }  // namespace duress

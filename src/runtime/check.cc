@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "duress/test_call.h"
 #include "exhaustive/explorer.h"
+#include "runtime/check_races.h"
 #include "runtime/check_report.h"
 #include "runtime/interceptors/pool.h"
 #include "runtime/runtime.h"
@@ -64,6 +65,8 @@ void learn_granule(u64 granule, bool write, const DuressSite* site, u32 strand) 
 }
 
 void learn_access(const void* p, u64 size, bool write, const DuressSite* site) {
+  if (g_race_watch == RaceWatch::kSuspects) suspect_access(p, size, write, site);
+  if (!site) return;
   u64 first = address_of(p) >> 3, last = (address_of(p) + size - 1) >> 3;
   if (last - first > 64) last = first + 64;  // of a large block the beginning is enough to know it
   for (u64 granule = first; granule <= last; ++granule) {
@@ -81,6 +84,7 @@ struct Check {
   trail::Record* record = nullptr;
   bool threw = false;
   bool abandoned = false;
+  bool raced = false;  // and nothing else
   trail::Outcome outcome = trail::Outcome::kRunning;
   char what[1024] = {};
   u64 length = 0;  // the longest execution so far, in choices
@@ -105,14 +109,23 @@ bool no_carrier(void* (*)(void*), void*) {
   return false;
 }
 
+void name_race(const FoundRace& found) {
+  Text text(text_arena);
+  put_race(text, found);
+  size_t n = text.size() < sizeof check.what - 1 ? text.size() : sizeof check.what - 1;
+  memcpy(check.what, text.data(), n);
+  check.what[n] = 0;
+}
+
 /// Runs the closure once as check.request says. True: it failed.
 bool execute() {
   memset(static_cast<void*>(check.record), 0, sizeof(trail::Record));
-  check.threw = check.abandoned = false;
+  check.threw = check.abandoned = check.raced = false;
   check.what[0] = 0;
   ++execution_number;
   if (!execution_number) execution_number = 1;
-  if (g_learn_access) g_runtime->points.promote();
+  if (g_learn_access == learn_access) g_runtime->points.promote();
+  race_execution_begins();
   scheduler().begin_closure(*check.request, check.record);
   control_random_begin(check.request->seed);
   Strand* root = pool_take(run_closure, nullptr, 0);
@@ -123,6 +136,7 @@ bool execute() {
   scheduler().run(root);
   g_pooling = false;
   scheduler().finish();
+  race_execution_ends();
   pool_end_execution(scheduler().strands());
   if (check.record->choices > check.length) check.length = check.record->choices;
   if (check.abandoned) {
@@ -134,9 +148,13 @@ bool execute() {
     return true;
   }
   if (check.threw) return true;
-  if (!check.asked->failed(check.asked->data)) return false;
-  memcpy(check.what, "the closure failed", 19);
-  return true;
+  if (check.asked->failed(check.asked->data)) {
+    memcpy(check.what, "the closure failed", 19);
+    return true;
+  }
+  check.raced = race_found() != nullptr;
+  if (check.raced) name_race(*race_found());
+  return check.raced;
 }
 
 /// What the i-th execution does. The first few take any thread at any access, so that sharing is learned.
@@ -241,20 +259,40 @@ void report(DuressCheck& c, u64 found_in) {
   token->put('\0');
   u64 switches = 0;
   {
+    const DuressSite* sites[2] = {};
+    if (!c.ignores_races) {
+      watch_races(RaceWatch::kClocks, CheckTrace::access);
+      execute();
+      if (race_found()) memcpy(sites, race_found()->sites, sizeof sites);
+    }
     CheckTrace trace(*check.request);
+    trace.watch(sites[0], sites[1]);
     execute();
+    const FoundRace* race = race_found();
+    if (race) trace.race_was_at(race->race.address, race->race.size);
+    Text columns(text_arena);
+    trace.write(columns);
     switches = check.record->switches;
     message->put("duress::check: ").put(what);
     if (found_in) message->put(" in execution ").number(found_in).put(" of ").number(c.runs);
     message->put("; shortest found: ")
         .number(switches)
         .put(switches == 1 ? " preemption\n" : " preemptions\n");
-    trace.write(*message);
+    if (race) {
+      if (!check.raced) {
+        message->put("and a ");
+        put_race(*message, *race);
+        message->put('\n');
+      }
+      put_race_lines(*message, *race);
+    }
+    message->put(columns.data(), columns.size());
   }
   message->put("replay: duress::replay(closure, \"").put(token->data()).put("\")\n");
   if (!c.quiet) write_all(2, message->data(), message->size());
   message->put('\0');
   c.what = what;
+  c.raced = check.raced;
   c.report = message->data();
   c.found = token->data();
 }
@@ -342,7 +380,7 @@ bool explore_all(DuressCheck& c) {
   constexpr u64 kMostNodes = u64{1} << 24;  // about 4 GiB
   u64 deadline = c.seconds > 0 ? real_nanoseconds() + static_cast<u64>(c.seconds * 1e9) : 0;
   Arena arena;
-  bool failed = false, again = true;
+  bool failed = false, again = true, unwatched = false;
   u32 limits = 0;
   while (again) {
     again = false;
@@ -370,6 +408,15 @@ bool explore_all(DuressCheck& c) {
       memcpy(r.picked(), plan.picks, plan.count * sizeof *plan.picks);
       u32 spins = step_log->spins;
       failed = execute();
+      while (!failed && races_unseen()) failed = execute();
+      if (!failed && races_suspected()) {
+        if (watch_with_clocks()) {
+          failed = execute();
+        } else {
+          watch_races(RaceWatch::kNone, nullptr);
+          unwatched = true;
+        }
+      }
       limits |= step_log->limits;
       if (!failed && step_log->spins > spins) {  // a loop that waits was found: see sched/spin.cc
         again = true;
@@ -381,7 +428,7 @@ bool explore_all(DuressCheck& c) {
         c.bound = "the closure does not do the same again under the same schedule";
       }
     }
-    if (!c.bound) c.bound = bound_of(limits);
+    if (!c.bound) c.bound = unwatched ? "there is no memory to look for races" : bound_of(limits);
     c.redundant = static_cast<u32>(explorer.redundant());
     c.complete = !failed && !c.bound && explorer.done();
   }
@@ -394,15 +441,61 @@ bool explore_all(DuressCheck& c) {
   return failed;
 }
 
+/// An execution with a race, put by: one that does harm may come and is told instead.
+struct PutBy {
+  bool any = false;
+  u64 found_in = 0;
+  trail::Request request;
+  trail::Deviation* trail = nullptr;
+  const u32* points = nullptr;
+  u32 point_count = 0;
+  char what[sizeof check.what];
+};
+
+void put_by(PutBy& kept, u64 found_in) {
+  if (!keep_trail()) return;
+  trail::Request& r = *check.request;
+  kept.any = true;
+  kept.found_in = found_in;
+  kept.request = r;
+  kept.trail =
+      static_cast<trail::Deviation*>(text_arena.allocate(r.deviations * sizeof(trail::Deviation) + 1));
+  memcpy(kept.trail, r.trail(), r.deviations * sizeof(trail::Deviation));
+  kept.points = g_runtime->points.marked(text_arena, &kept.point_count);
+  memcpy(kept.what, check.what, sizeof kept.what);
+}
+
+void take_up(const PutBy& kept) {
+  trail::Request& r = *check.request;
+  r = kept.request;
+  memcpy(r.trail(), kept.trail, r.deviations * sizeof(trail::Deviation));
+  memcpy(check.what, kept.what, sizeof check.what);
+  g_runtime->points.begin_learning(r);
+  g_runtime->points.mark_keys(kept.points, kept.point_count);
+  watch_races(RaceWatch::kClocks, nullptr);
+}
+
 bool search(DuressCheck& c) {
   u64 deadline = c.seconds > 0 ? real_nanoseconds() + static_cast<u64>(c.seconds * 1e9) : 0;
+  static PutBy race;
+  race.any = false;
   for (u64 i = 0; i < c.runs; ++i) {
     if (deadline && i % 64 == 63 && real_nanoseconds() > deadline) break;
     plan(i);
     bool failed = execute();
     c.executions = i + 1;
+    if (!failed && races_suspected()) {
+      bool judged = watch_with_clocks();
+      if (!judged) watch_races(RaceWatch::kNone, learn_access);
+      if (judged && i + 1 == c.runs) failed = execute();  // else those that come will show it
+    }
     if (!failed) continue;
-    g_learn_access = nullptr;  // what is a point stays as it was
+    if (check.raced) {
+      put_by(race, i + 1);
+      watch_races(RaceWatch::kNone, learn_access);
+      continue;
+    }
+    watch_races(RaceWatch::kNone, nullptr);  // what is a point stays as it was
     if (keep_trail()) {
       // Strands that are stuck are lost, so only few tries then.
       minimise(check.abandoned ? 20 : 400);
@@ -410,7 +503,11 @@ bool search(DuressCheck& c) {
     }
     return true;
   }
-  return false;
+  if (!race.any) return false;
+  take_up(race);
+  minimise(400);
+  report(c, race.found_in);
+  return true;
 }
 
 bool replay(DuressCheck& c) {
@@ -436,7 +533,7 @@ bool replay(DuressCheck& c) {
   r.most_steps = view.most_steps;
   r.deviations = view.trail_count;
   memcpy(r.trail(), view.trail, view.trail_count * sizeof(trail::Deviation));
-  g_learn_access = nullptr;
+  watch_races(c.ignores_races ? RaceWatch::kNone : RaceWatch::kClocks, nullptr);
   g_runtime->points.mark_keys(view.sites, view.site_count);
   unmap_memory(memory, trail::token_memory(length) + 1);
   bool failed = execute();
@@ -478,15 +575,15 @@ DURESS_EXPORT int __duress_check(DuressCheck* asked) {
     g_plain_matters = false;
     step_log->strands = 1;
     step_log->spins = 0;
-  } else {
-    g_learn_access = learn_access;
   }
+  watch_races(asked->ignores_races ? RaceWatch::kNone : RaceWatch::kSuspects,
+              asked->exhaustive ? nullptr : learn_access);
   bool failed;
   {
     CrashHandlers handlers;
     failed = asked->token ? replay(*asked) : asked->exhaustive ? explore_all(*asked) : search(*asked);
   }
-  g_learn_access = nullptr;
+  watch_races(RaceWatch::kNone, nullptr);
   rt->points.set_all(rt->detecting ? DURESS_BODY_CHECKED : DURESS_BODY_PLAIN);
   return failed;
 }

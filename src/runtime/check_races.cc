@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/check_races.h"
+
+#include <malloc.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "runtime/control.h"
+#include "runtime/runtime.h"
+
+namespace duress {
+
+RaceWatch g_race_watch = RaceWatch::kNone;
+const u64* g_homes = nullptr;
+
+namespace {
+
+using sched::Strand;
+
+/// A strand of the pool as the detector knows it: Strand::watched.
+struct Watched {
+  Thread* thread;
+  DuressSelf self;  // while it runs no job: its storage is made anew for the next one
+  bool entered;
+};
+
+constinit Suspects suspects;
+constinit Arena arena;
+VectorClock* past = nullptr;  // all that earlier executions did
+FoundRace found;
+bool any_found = false;
+void (*learn_besides)(const void*, u64, bool, const DuressSite*) = nullptr;
+
+// ---- suspects
+
+u32 own_number() {
+  return controlled()->number;
+}
+
+void suspect_atomic(const void* p, u64 size, bool write) {
+  suspects.atomic(address_of(p), size, write, own_number());
+}
+
+void suspect_freed(void* p) {
+  suspects.access(address_of(p), malloc_usable_size(p), true, own_number());
+}
+
+/// Hooks are called only while they have something to say.
+void set_hooks() {
+  bool asked = g_race_watch == RaceWatch::kSuspects && !suspects.alone() && !suspects.found();
+  g_learn_access = learn_besides ? learn_besides : asked ? suspect_access : nullptr;
+  g_homes = learn_besides ? nullptr : suspects.homes();
+  g_learn_atomic = asked ? suspect_atomic : nullptr;
+  g_learn_freed = asked ? suspect_freed : nullptr;
+}
+
+// ---- clocks
+
+/// A counter that comes near its end is left for another one.
+constexpr Clock kOldClock = 1u << 31;
+
+Watched& watched(Strand* s, const Thread* creator) {
+  auto* w = static_cast<Watched*>(s->watched);
+  if (w && w->thread->clock.own() < kOldClock) return *w;
+  if (!w) s->watched = w = arena.make<Watched>();
+  *w = {};
+  w->thread = g_runtime->make_thread(creator ? creator->tid : Tid{0}, StackId{0},
+                                     creator ? creator->clock.clock() : *past);
+  return *w;
+}
+
+void note_race(const Race& race) {
+  if (any_found) return;
+  any_found = true;
+  found.race = race;
+  found.strands[0] = found.strands[1] = own_number();
+  for (Strand* s = scheduler().strands(); s; s = s->next_strand) {
+    auto* w = static_cast<Watched*>(s->watched);
+    if (w && w->thread->clock.slot() == race.earlier.slot) found.strands[0] = s->number;
+  }
+  found.sites[0] = g_runtime->modules.site(race.earlier.place.site);
+  found.sites[1] = g_runtime->modules.site(race.later.place.site);
+  found.block = g_runtime->heap.find_containing(race.address);
+}
+
+}  // namespace
+
+// ---- check.cc
+
+void watch_races(RaceWatch watch, void (*learn)(const void*, u64, bool, const DuressSite*)) {
+  learn_besides = learn;
+  any_found = false;
+  g_race_watch = watch;
+  if (watch == RaceWatch::kSuspects) {
+    if (!suspects.prepare()) fatal("out of memory for duress::check");
+    suspects.forget();
+    suspects.begin();
+  }
+  if (watch == RaceWatch::kClocks && !watch_with_clocks()) g_race_watch = RaceWatch::kNone;
+  if (g_race_watch != RaceWatch::kClocks) g_runtime->reporter.listen(nullptr);
+  set_hooks();
+}
+
+bool watch_with_clocks() {
+  Runtime& rt = *g_runtime;
+  if (!rt.direct || (!rt.shadow.is_open() && !rt.shadow.open(DURESS_SHADOW_TABLE))) return false;
+  if (!past) past = new (arena.allocate(sizeof(VectorClock))) VectorClock(arena);
+  g_race_watch = RaceWatch::kClocks;
+  g_plain_matters = true;
+  rt.checking = true;
+  rt.heap.follow_all();
+  rt.reporter.listen(note_race);
+  set_hooks();
+  return true;
+}
+
+void race_execution_begins() {
+  any_found = false;
+  if (g_race_watch == RaceWatch::kSuspects) suspects.begin();
+  if (g_race_watch == RaceWatch::kClocks && current_thread()) {  // detected outside of checks too
+    past->join(current_thread()->clock.clock());
+    current_thread()->clock.next_epoch();
+    FastTrack::after_sync(current_thread()->fasttrack);
+  }
+  set_hooks();
+}
+
+void race_execution_ends() {
+  if (g_race_watch != RaceWatch::kClocks) return;
+  for (Strand* s = scheduler().strands(); s; s = s->next_strand) {
+    if (s->watched) past->join(static_cast<Watched*>(s->watched)->thread->clock.clock());
+  }
+  if (!current_thread()) return;
+  current_thread()->clock.acquire(*past);
+  FastTrack::after_sync(current_thread()->fasttrack);
+}
+
+bool races_unseen() {
+  return g_race_watch == RaceWatch::kSuspects && suspects.again() && !suspects.found();
+}
+
+bool races_suspected() {
+  return g_race_watch == RaceWatch::kSuspects && suspects.found();
+}
+
+void suspect_access(const void* p, u64 size, bool write, const DuressSite*) {
+  suspects.access(address_of(p), size, write, own_number());
+}
+
+const FoundRace* race_found() {
+  return any_found ? &found : nullptr;
+}
+
+// ---- the pool
+
+void race_strand_created(Strand* creator, Strand* child) {
+  if (g_race_watch == RaceWatch::kSuspects) {
+    if (creator) suspects.created(creator->number, child->number);
+    set_hooks();
+    return;
+  }
+  Thread* t = creator ? current_thread() : nullptr;
+  Watched& w = watched(child, t);
+  if (!t) return;
+  InRuntime in(t);
+  t->clock.release_to(w.thread->start);
+  FastTrack::after_sync(t->fasttrack);
+}
+
+void race_strand_starts(Strand* strand) {
+  if (g_race_watch != RaceWatch::kClocks) return;
+  Runtime& rt = *g_runtime;
+  auto& w = *static_cast<Watched*>(strand->watched);
+  Thread* t = w.thread;
+  t->in_runtime = true;
+  if (!w.entered) {
+    w.entered = true;
+    rt.enter_thread(t);
+  } else {
+    __duress_self = w.self;
+    __duress_self.frames = t->frames_begin;
+    t_current = t;
+  }
+  t->fasttrack.locks = LockSetId{};
+  t->fasttrack.ignore = 0;
+  if (t->start.empty()) {
+    t->clock.acquire(*past);
+  } else {
+    t->clock.acquire(t->start);
+    t->start.clear(rt.arena);
+  }
+  t->clock.next_epoch();  // what it does now, nobody knows who knew all that it did before
+  FastTrack::after_sync(t->fasttrack);
+  t->in_runtime = false;
+}
+
+void race_strand_ends(Strand* strand) {
+  if (g_race_watch != RaceWatch::kClocks) return;
+  static_cast<Watched*>(strand->watched)->self = __duress_self;
+  t_current = nullptr;
+}
+
+void race_strand_joined(Strand* by, Strand* child) {
+  if (g_race_watch == RaceWatch::kSuspects) {
+    suspects.joined(by->number, child->number);
+    set_hooks();
+    return;
+  }
+  Thread* t = current_thread();
+  InRuntime in(t);
+  if (!in.entered()) return;
+  t->clock.acquire(static_cast<Watched*>(child->watched)->thread->clock.clock());
+  FastTrack::after_sync(t->fasttrack);
+}
+
+}  // namespace duress

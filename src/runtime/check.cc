@@ -274,7 +274,8 @@ void report(DuressCheck& c, u64 found_in) {
     trace.write(columns);
     switches = check.record->switches;
     message->put("duress::check: ").put(what);
-    if (found_in) message->put(" in execution ").number(found_in).put(" of ").number(c.runs);
+    if (found_in) message->put(" in execution ").number(found_in);
+    if (found_in && !c.exhaustive) message->put(" of ").number(c.runs);
     message->put("; shortest found: ")
         .number(switches)
         .put(switches == 1 ? " preemption\n" : " preemptions\n");
@@ -375,6 +376,26 @@ const char* bound_of(u32 limits) {
   return nullptr;
 }
 
+/// The execution that just ran passed. It is run again as often as is needed to know whether it has a race.
+bool judge(bool* unwatched) {
+  if (g_race_watch == RaceWatch::kDigest) {
+    if (races_known()) return false;
+    races_look_closer();
+    if (execute()) return true;
+  }
+  while (races_unseen()) {
+    if (execute()) return true;
+  }
+  if (!races_suspected()) {
+    if (g_race_watch == RaceWatch::kSuspects) races_are_none();
+    return false;
+  }
+  if (watch_with_clocks()) return execute();
+  watch_races(RaceWatch::kNone, nullptr);
+  *unwatched = true;
+  return false;
+}
+
 /// Every interleaving up to equivalence, until one fails.
 bool explore_all(DuressCheck& c) {
   constexpr u64 kMostNodes = u64{1} << 24;  // about 4 GiB
@@ -407,16 +428,7 @@ bool explore_all(DuressCheck& c) {
       r.picks = plan.count;
       memcpy(r.picked(), plan.picks, plan.count * sizeof *plan.picks);
       u32 spins = step_log->spins;
-      failed = execute();
-      while (!failed && races_unseen()) failed = execute();
-      if (!failed && races_suspected()) {
-        if (watch_with_clocks()) {
-          failed = execute();
-        } else {
-          watch_races(RaceWatch::kNone, nullptr);
-          unwatched = true;
-        }
-      }
+      failed = execute() || judge(&unwatched);
       limits |= step_log->limits;
       if (!failed && step_log->spins > spins) {  // a loop that waits was found: see sched/spin.cc
         again = true;
@@ -576,8 +588,8 @@ DURESS_EXPORT int __duress_check(DuressCheck* asked) {
     step_log->strands = 1;
     step_log->spins = 0;
   }
-  watch_races(asked->ignores_races ? RaceWatch::kNone : RaceWatch::kSuspects,
-              asked->exhaustive ? nullptr : learn_access);
+  RaceWatch watch = asked->exhaustive ? RaceWatch::kDigest : RaceWatch::kSuspects;
+  watch_races(asked->ignores_races ? RaceWatch::kNone : watch, asked->exhaustive ? nullptr : learn_access);
   bool failed;
   {
     CrashHandlers handlers;

@@ -11,6 +11,7 @@
 namespace duress {
 
 RaceWatch g_race_watch = RaceWatch::kNone;
+u64* g_digest = nullptr;
 const u64* g_homes = nullptr;
 
 namespace {
@@ -25,6 +26,9 @@ struct Watched {
 };
 
 constinit Suspects suspects;
+constinit AccessDigest digest;
+u64 number = 0;              // of the execution that is looked at more closely
+u64 closely = 0, known = 0;  // executions
 constinit Arena arena;
 VectorClock* past = nullptr;  // all that earlier executions did
 FoundRace found;
@@ -45,13 +49,35 @@ void suspect_freed(void* p) {
   suspects.access(address_of(p), malloc_usable_size(p), true, own_number());
 }
 
+// ---- digest
+
+using What = AccessDigest::What;
+
+void digest_access(const void* p, u64 size, bool write, const DuressSite*) {
+  digest.add(own_number(), address_of(p), size, write ? What::kWrite : What::kRead);
+}
+
+void digest_atomic(const void* p, u64 size, bool write) {
+  digest.add(own_number(), address_of(p), size, write ? What::kAtomicWrite : What::kAtomicRead);
+}
+
+void digest_freed(void* p) {
+  digest.add(own_number(), address_of(p), malloc_usable_size(p), What::kWrite);
+}
+
 /// Hooks are called only while they have something to say.
 void set_hooks() {
-  bool asked = g_race_watch == RaceWatch::kSuspects && !suspects.alone() && !suspects.found();
-  g_learn_access = learn_besides ? learn_besides : asked ? suspect_access : nullptr;
-  g_homes = learn_besides ? nullptr : suspects.homes();
-  g_learn_atomic = asked ? suspect_atomic : nullptr;
-  g_learn_freed = asked ? suspect_freed : nullptr;
+  bool asked = !suspects.alone() && !suspects.found();
+  bool to_suspects = asked && g_race_watch == RaceWatch::kSuspects;
+  bool to_digest = asked && g_race_watch == RaceWatch::kDigest;
+  g_learn_access = learn_besides ? learn_besides
+                   : to_suspects ? suspect_access
+                   : to_digest   ? digest_access
+                                 : nullptr;
+  g_homes = !learn_besides && to_suspects ? suspects.homes() : nullptr;
+  g_digest = !learn_besides && to_digest ? digest.of_strand() : nullptr;
+  g_learn_atomic = to_suspects ? suspect_atomic : to_digest ? digest_atomic : nullptr;
+  g_learn_freed = to_suspects ? suspect_freed : to_digest ? digest_freed : nullptr;
 }
 
 // ---- clocks
@@ -91,10 +117,12 @@ void watch_races(RaceWatch watch, void (*learn)(const void*, u64, bool, const Du
   learn_besides = learn;
   any_found = false;
   g_race_watch = watch;
-  if (watch == RaceWatch::kSuspects) {
-    if (!suspects.prepare()) fatal("out of memory for duress::check");
+  if (watch == RaceWatch::kSuspects || watch == RaceWatch::kDigest) {
+    if (!suspects.prepare() || !digest.prepare()) fatal("out of memory for duress::check");
     suspects.forget();
     suspects.begin();
+    digest.forget();
+    closely = known = 0;
   }
   if (watch == RaceWatch::kClocks && !watch_with_clocks()) g_race_watch = RaceWatch::kNone;
   if (g_race_watch != RaceWatch::kClocks) g_runtime->reporter.listen(nullptr);
@@ -116,7 +144,8 @@ bool watch_with_clocks() {
 
 void race_execution_begins() {
   any_found = false;
-  if (g_race_watch == RaceWatch::kSuspects) suspects.begin();
+  if (g_race_watch == RaceWatch::kSuspects || g_race_watch == RaceWatch::kDigest) suspects.begin();
+  if (g_race_watch == RaceWatch::kDigest) digest.begin();
   if (g_race_watch == RaceWatch::kClocks && current_thread()) {  // detected outside of checks too
     past->join(current_thread()->clock.clock());
     current_thread()->clock.next_epoch();
@@ -133,6 +162,25 @@ void race_execution_ends() {
   if (!current_thread()) return;
   current_thread()->clock.acquire(*past);
   FastTrack::after_sync(current_thread()->fasttrack);
+}
+
+bool races_known() {
+  if (g_race_watch != RaceWatch::kDigest) return false;
+  number = digest.number();
+  bool is = !suspects.found() && digest.known(number);
+  known += is;
+  return is;
+}
+
+void races_look_closer() {
+  g_race_watch = RaceWatch::kSuspects;
+  ++closely;
+}
+
+void races_are_none() {
+  // Where most executions are new ones, running them twice does not pay.
+  bool pays = closely < 64 || closely < known;
+  if (pays && digest.remember(number)) g_race_watch = RaceWatch::kDigest;
 }
 
 bool races_unseen() {
@@ -154,8 +202,11 @@ const FoundRace* race_found() {
 // ---- the pool
 
 void race_strand_created(Strand* creator, Strand* child) {
-  if (g_race_watch == RaceWatch::kSuspects) {
-    if (creator) suspects.created(creator->number, child->number);
+  if (g_race_watch != RaceWatch::kClocks) {
+    if (creator) {
+      suspects.created(creator->number, child->number);
+      digest.add(creator->number, child->number, 0, What::kCreated);
+    }
     set_hooks();
     return;
   }
@@ -201,8 +252,9 @@ void race_strand_ends(Strand* strand) {
 }
 
 void race_strand_joined(Strand* by, Strand* child) {
-  if (g_race_watch == RaceWatch::kSuspects) {
+  if (g_race_watch != RaceWatch::kClocks) {
     suspects.joined(by->number, child->number);
+    digest.add(by->number, child->number, 0, What::kJoined);
     set_hooks();
     return;
   }

@@ -7,30 +7,38 @@
 // memory, in locks and in atomics is ordered before everything that comes, and cannot race with it. A strand
 // of the pool keeps its place in vector clocks for good.
 //
-// Clocks cost more than a small closure itself. So executions are first looked at for suspects (suspects.h);
-// from the first that has one on, that one run again, clocks are kept.
+// Clocks cost more than a small closure itself. So executions are first looked at for suspects (suspects.h),
+// and for these only if no execution with the same accesses was (access_digest.h); from the first that has
+// one on, that one run again, clocks are kept.
 #ifndef DURESS_RUNTIME_CHECK_RACES_H_
 #define DURESS_RUNTIME_CHECK_RACES_H_
 
 #include "base/text.h"
 #include "duress/hooks.h"
 #include "finding/race.h"
+#include "runtime/access_digest.h"
 #include "runtime/control.h"
 #include "runtime/heap_table.h"
 #include "runtime/suspects.h"
 
 namespace duress {
 
-enum class RaceWatch : u8 { kNone, kSuspects, kClocks };
+/// The cheapest first.
+enum class RaceWatch : u8 { kNone, kDigest, kSuspects, kClocks };
 extern RaceWatch g_race_watch;
 
-extern const u64* g_homes;  // of suspects; null: g_learn_access is told of everything
+extern u64* g_digest;       // kDigest: of each strand
+extern const u64* g_homes;  // kSuspects; null: g_learn_access is told of everything
 /// Of a plain access, before it.
 inline void tell_learner(const void* p, u64 size, bool write, const DuressSite* site) {
   if (DURESS_LIKELY(g_learn_access == nullptr)) return;
   const sched::Strand* s = controlled();
   if (!s) return;
   uptr at = address_of(p), last = at + size - 1;
+  if (g_digest) {
+    return AccessDigest::add(g_digest, s->number, at, size,
+                             write ? AccessDigest::What::kWrite : AccessDigest::What::kRead);
+  }
   if (g_homes && (at & 7) + size <= 16 && Suspects::is_home(g_homes, at, s->number) &&
       (last >> 3 == at >> 3 || Suspects::is_home(g_homes, last, s->number)))
     return;
@@ -44,9 +52,14 @@ void watch_races(RaceWatch watch, void (*learn)(const void*, u64, bool, const Du
 bool watch_with_clocks();
 void race_execution_begins();
 void race_execution_ends();
-/// The execution has accesses that went unseen: it has to be run again.
+/// kDigest: an execution like the last one was found to have no suspects.
+bool races_known();
+/// kDigest: the same execution is run again, for suspects. If it has none, that is known from then on.
+void races_look_closer();
+void races_are_none();
+/// kSuspects: the execution has accesses that went unseen: it has to be run again.
 bool races_unseen();
-/// The execution has accesses that only clocks can judge.
+/// kSuspects: the execution has accesses that only clocks can judge.
 bool races_suspected();
 /// A plain access, from a hook of check.cc.
 void suspect_access(const void* p, u64 size, bool write, const DuressSite* site);

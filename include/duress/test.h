@@ -49,6 +49,7 @@ struct CheckOptions {
   bool quiet = false;
   bool exhaustive =
       false;  // every interleaving up to equivalence, each once; `runs` and `strategy` do not matter
+  const char* model = "sc";    // "rc11": atomics are as weak as C++20 allows
   bool races = true;           // a data race is a failure
   bool (*failed)() = nullptr;  // whether an execution that ended failed
 };
@@ -132,6 +133,7 @@ CheckResult search(Closure& closure, const CheckOptions& options, const char* to
   check.most_steps = options.most_steps;
   check.seconds = options.seconds;
   check.strategy = options.strategy;
+  check.model = options.model;
   check.token = token;
   check.all_points = options.all_points;
   check.exhaustive = options.exhaustive;

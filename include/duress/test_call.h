@@ -15,12 +15,13 @@ struct DuressCheck {
   uint64_t runs;
   uint64_t seed;
   uint64_t most_steps;
-  double seconds;        // 0: no limit
-  const char* strategy;  // a name, or "portfolio"
-  const char* token;     // null: search; else replay this execution
-  uint32_t all_points;   // 1: every shared access is a schedule point
-  uint32_t quiet;        // 1: print nothing
-  uint32_t exhaustive;   // 1: every interleaving up to equivalence, each once
+  double seconds;          // 0: no limit
+  const char* strategy;    // a name, or "portfolio"
+  const char* model;       // of memory: "sc", "rc11"
+  const char* token;       // null: search; else replay this execution
+  uint32_t all_points;     // 1: every shared access is a schedule point
+  uint32_t quiet;          // 1: print nothing
+  uint32_t exhaustive;     // 1: every interleaving up to equivalence, each once
   uint32_t ignores_races;  // 1: they are not looked for
   void (*closure)(void*);
   int (*failed)(void*);  // after each execution; null: never

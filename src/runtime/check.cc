@@ -16,9 +16,12 @@
 #include "base/text.h"
 #include "duress/test_call.h"
 #include "exhaustive/explorer.h"
+#include "memory/model.h"
 #include "runtime/check_races.h"
 #include "runtime/check_report.h"
+#include "runtime/check_run.h"
 #include "runtime/interceptors/pool.h"
+#include "runtime/rc11.h"
 #include "runtime/runtime.h"
 #include "trail/token.h"
 
@@ -85,6 +88,7 @@ struct Check {
   bool threw = false;
   bool abandoned = false;
   bool raced = false;  // and nothing else
+  u64 lost = 0;        // strands, in loops that wait under rc11
   trail::Outcome outcome = trail::Outcome::kRunning;
   char what[1024] = {};
   u64 length = 0;  // the longest execution so far, in choices
@@ -109,6 +113,12 @@ bool no_carrier(void* (*)(void*), void*) {
   return false;
 }
 
+u64 count_lost() {
+  u64 count = 0;
+  for (Strand* s = scheduler().strands(); s; s = s->next_strand) count += s->state != Strand::State::kEnded;
+  return count;
+}
+
 void name_race(const FoundRace& found) {
   Text text(text_arena);
   put_race(text, found);
@@ -116,6 +126,22 @@ void name_race(const FoundRace& found) {
   memcpy(check.what, text.data(), n);
   check.what[n] = 0;
 }
+
+/// While it lives, atomics are as the request's model says.
+class Weak {
+ public:
+  Weak() {
+    if (check.request->model != raw(memory::ModelId::kRc11)) return;
+    alignas(Rc11Adversary) static char memory[sizeof(Rc11Adversary)];
+    g_rc11 = new (memory) Rc11Adversary(*g_runtime, *check.request, *check.record);
+  }
+  ~Weak() {
+    if (g_rc11) g_rc11->~Rc11Adversary();
+    g_rc11 = nullptr;
+  }
+  Weak(const Weak&) = delete;
+  Weak& operator=(const Weak&) = delete;
+};
 
 /// Runs the closure once as check.request says. True: it failed.
 bool execute() {
@@ -126,6 +152,7 @@ bool execute() {
   if (!execution_number) execution_number = 1;
   if (g_learn_access == learn_access) g_runtime->points.promote();
   race_execution_begins();
+  Weak weak;
   scheduler().begin_closure(*check.request, check.record);
   control_random_begin(check.request->seed);
   Strand* root = pool_take(run_closure, nullptr, 0);
@@ -139,6 +166,10 @@ bool execute() {
   race_execution_ends();
   pool_end_execution(scheduler().strands());
   if (check.record->choices > check.length) check.length = check.record->choices;
+  if (check.abandoned && check.outcome == trail::Outcome::kEnded) {  // a loop waits for what is there already
+    check.lost += count_lost();
+    return false;
+  }
   if (check.abandoned) {
     const char* word = check.outcome == trail::Outcome::kDeadlock    ? "deadlock"
                        : check.outcome == trail::Outcome::kLivelock  ? "livelock"
@@ -152,9 +183,13 @@ bool execute() {
     memcpy(check.what, "the closure failed", 19);
     return true;
   }
-  check.raced = race_found() != nullptr;
+  check.raced = race_found() && !check.asked->ignores_races;
   if (check.raced) name_race(*race_found());
   return check.raced;
+}
+
+bool is_weak(const DuressCheck& c) {
+  return strcmp(c.model, "rc11") == 0;
 }
 
 /// What the i-th execution does. The first few take any thread at any access, so that sharing is learned.
@@ -176,6 +211,10 @@ void plan(u64 i) {
     r.depth = 1 + static_cast<u32>(i / 4 % 4);
   }
   r.strategy = raw(id);
+  if (is_weak(c)) {  // there are five, and strategies come in a cycle of four: every two meet
+    r.model = raw(memory::ModelId::kRc11);
+    r.heuristic = static_cast<u32>(i % 5);
+  }
 }
 
 /// The execution that just ran, as a trail to replay. False: too long to keep.
@@ -227,6 +266,8 @@ void write_token(Text& text, bool learned) {
   trail::TokenView view;
   view.points = r.points;
   view.steps = r.steps != 0;
+  view.model = r.model;
+  view.fair = r.fair_after != 0;
   view.seed = r.seed;
   view.most_steps = r.most_steps;
   view.sites = keys;
@@ -373,6 +414,10 @@ const char* bound_of(u32 limits) {
   if (limits & Log::kClock) return "the closure looks at a clock";
   if (limits & Log::kDescriptors) return "the closure waits for a descriptor";
   if (limits & Log::kFutex) return "a futex wakes some of those who wait";
+  if (limits & Log::kNotExplored) return "under rc11 threads meet at something else than atomics and mutexes";
+  if (limits & Log::kHistory)
+    return "an atomic has more stores than are remembered, is accessed in several sizes, or was written "
+           "unseen";
   return nullptr;
 }
 
@@ -397,9 +442,9 @@ bool judge(bool* unwatched) {
 }
 
 /// Every interleaving up to equivalence, until one fails.
-bool explore_all(DuressCheck& c) {
+bool explore_interleavings(DuressCheck& c) {
   constexpr u64 kMostNodes = u64{1} << 24;  // about 4 GiB
-  u64 deadline = c.seconds > 0 ? real_nanoseconds() + static_cast<u64>(c.seconds * 1e9) : 0;
+  u64 deadline = check_deadline(c);
   Arena arena;
   bool failed = false, again = true, unwatched = false;
   u32 limits = 0;
@@ -411,7 +456,7 @@ bool explore_all(DuressCheck& c) {
     exhaustive::Explorer explorer(arena);
     exhaustive::Explorer::Plan plan;
     for (; !failed && explorer.next(&plan); ++c.executions) {
-      if (deadline && c.executions % 64 == 63 && real_nanoseconds() > deadline) {
+      if (deadline && c.executions % 64 == 63 && check_is_late(deadline)) {
         c.bound = "the time was up";
         break;
       }
@@ -445,6 +490,11 @@ bool explore_all(DuressCheck& c) {
     c.complete = !failed && !c.bound && explorer.done();
   }
   arena.release_all();
+  return failed;
+}
+
+bool explore_all(DuressCheck& c) {
+  bool failed = is_weak(c) ? explore_graphs(c) : explore_interleavings(c);
   g_plain_matters = true;  // a replay looks at every place
   if (failed && keep_trail()) {
     minimise(check.abandoned ? 20 : 400);
@@ -488,11 +538,11 @@ void take_up(const PutBy& kept) {
 }
 
 bool search(DuressCheck& c) {
-  u64 deadline = c.seconds > 0 ? real_nanoseconds() + static_cast<u64>(c.seconds * 1e9) : 0;
+  u64 deadline = check_deadline(c);
   static PutBy race;
   race.any = false;
   for (u64 i = 0; i < c.runs; ++i) {
-    if (deadline && i % 64 == 63 && real_nanoseconds() > deadline) break;
+    if (deadline && i % 64 == 63 && check_is_late(deadline)) break;
     plan(i);
     bool failed = execute();
     c.executions = i + 1;
@@ -503,11 +553,11 @@ bool search(DuressCheck& c) {
     }
     if (!failed) continue;
     if (check.raced) {
-      put_by(race, i + 1);
-      watch_races(RaceWatch::kNone, learn_access);
+      if (!race.any) put_by(race, i + 1);
+      if (!is_weak(c)) watch_races(RaceWatch::kNone, learn_access);
       continue;
     }
-    watch_races(RaceWatch::kNone, nullptr);  // what is a point stays as it was
+    watch_races(is_weak(c) ? RaceWatch::kClocks : RaceWatch::kNone, nullptr);  // points stay as they were
     if (keep_trail()) {
       // Strands that are stuck are lost, so only few tries then.
       minimise(check.abandoned ? 20 : 400);
@@ -541,11 +591,13 @@ bool replay(DuressCheck& c) {
   r = trail::Request();
   r.points = view.points;
   r.steps = view.steps;
+  r.model = view.model;
+  if (!view.fair) r.fair_after = 0;
   r.seed = view.seed;
   r.most_steps = view.most_steps;
   r.deviations = view.trail_count;
   memcpy(r.trail(), view.trail, view.trail_count * sizeof(trail::Deviation));
-  watch_races(c.ignores_races ? RaceWatch::kNone : RaceWatch::kClocks, nullptr);
+  watch_races(c.ignores_races && r.model == 0 ? RaceWatch::kNone : RaceWatch::kClocks, nullptr);
   g_runtime->points.mark_keys(view.sites, view.site_count);
   unmap_memory(memory, trail::token_memory(length) + 1);
   bool failed = execute();
@@ -555,6 +607,30 @@ bool replay(DuressCheck& c) {
 }
 
 }  // namespace
+
+trail::Request& check_request() {
+  return *check.request;
+}
+bool check_execute() {
+  return execute();
+}
+exhaustive::StepLog& check_steps() {
+  return *step_log;
+}
+bool check_has_lost_many() {
+  constexpr u64 kMostLost = 1000;  // each is a thread of the system
+  return check.lost > kMostLost;
+}
+const char* check_bound_of(u32 limits) {
+  return bound_of(limits);
+}
+u64 check_deadline(const DuressCheck& c) {
+  return c.seconds > 0 ? real_nanoseconds() + static_cast<u64>(c.seconds * 1e9) : 0;
+}
+bool check_is_late(u64 deadline) {
+  return real_nanoseconds() > deadline;
+}
+
 }  // namespace duress
 
 using namespace duress;
@@ -571,6 +647,8 @@ DURESS_EXPORT void __duress_check_failed(const char* what) {
 
 DURESS_EXPORT int __duress_check(DuressCheck* asked) {
   if (asked->size != sizeof(DuressCheck)) fatal("duress/test.h is of another version than the runtime");
+  if (!is_weak(*asked) && strcmp(asked->model, "sc") != 0)
+    fatal("duress::check knows the models sc and rc11");
   if (controlled() || g_pooling) {  // under `duress explore`, which chooses the schedule
     asked->closure(asked->data);
     asked->executions = 1;
@@ -579,7 +657,7 @@ DURESS_EXPORT int __duress_check(DuressCheck* asked) {
   Runtime* rt = wake_for_check();
   prepare();
   check.asked = asked;
-  check.length = 0;
+  check.length = check.lost = 0;
   control_attach(check.request, check.record);
   g_plain_matters = true;
   rt->points.begin_learning(*check.request);
@@ -589,7 +667,11 @@ DURESS_EXPORT int __duress_check(DuressCheck* asked) {
     step_log->spins = 0;
   }
   RaceWatch watch = asked->exhaustive ? RaceWatch::kDigest : RaceWatch::kSuspects;
-  watch_races(asked->ignores_races ? RaceWatch::kNone : watch, asked->exhaustive ? nullptr : learn_access);
+  if (asked->ignores_races) watch = RaceWatch::kNone;
+  if (is_weak(*asked)) watch = RaceWatch::kClocks;  // which the model needs
+  watch_races(watch, asked->exhaustive ? nullptr : learn_access);
+  if (is_weak(*asked) && g_race_watch == RaceWatch::kNone)
+    fatal("duress::check has no memory for rc11", "raise 'ulimit -v'");
   bool failed;
   {
     CrashHandlers handlers;

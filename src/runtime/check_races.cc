@@ -23,6 +23,7 @@ struct Watched {
   Thread* thread;
   DuressSelf self;  // while it runs no job: its storage is made anew for the next one
   bool entered;
+  u64 check;  // the last one it took part in
 };
 
 constinit Suspects suspects;
@@ -33,6 +34,8 @@ constinit Arena arena;
 VectorClock* past = nullptr;  // all that earlier executions did
 FoundRace found;
 bool any_found = false;
+u64 check_number = 0;
+uptr caller_frame = 0;  // of whoever called duress::check
 void (*learn_besides)(const void*, u64, bool, const DuressSite*) = nullptr;
 
 // ---- suspects
@@ -95,6 +98,27 @@ Watched& watched(Strand* s, const Thread* creator) {
   return *w;
 }
 
+/// The list of threads that take part, which a memory model asks.
+void enlist(Thread* t) {
+  t->next = g_runtime->live;
+  g_runtime->live = t;
+}
+void delist(Thread* t) {
+  for (Thread** link = &g_runtime->live; *link; link = &(*link)->next) {
+    if (*link != t) continue;
+    *link = t->next;
+    return;
+  }
+}
+
+/// Stacks that another check has used: what synchronised there may lie across what does now.
+void forget_stacks(Thread& t, bool root) {
+  constexpr uptr kNear = 128 << 10;
+  FastTrack& fasttrack = g_runtime->fasttrack;
+  fasttrack.forget(t.fasttrack, t.stack_begin, t.stack_end);
+  if (root) fasttrack.forget(t.fasttrack, caller_frame - kNear, caller_frame + kNear);
+}
+
 void note_race(const Race& race) {
   if (any_found) return;
   any_found = true;
@@ -117,6 +141,8 @@ void watch_races(RaceWatch watch, void (*learn)(const void*, u64, bool, const Du
   learn_besides = learn;
   any_found = false;
   g_race_watch = watch;
+  ++check_number;
+  caller_frame = reinterpret_cast<uptr>(__builtin_frame_address(0));
   if (watch == RaceWatch::kSuspects || watch == RaceWatch::kDigest) {
     if (!suspects.prepare() || !digest.prepare()) fatal("out of memory for duress::check");
     suspects.forget();
@@ -157,7 +183,10 @@ void race_execution_begins() {
 void race_execution_ends() {
   if (g_race_watch != RaceWatch::kClocks) return;
   for (Strand* s = scheduler().strands(); s; s = s->next_strand) {
-    if (s->watched) past->join(static_cast<Watched*>(s->watched)->thread->clock.clock());
+    if (!s->watched) continue;
+    Thread* t = static_cast<Watched*>(s->watched)->thread;
+    past->join(t->clock.clock());
+    if (s->state != Strand::State::kEnded) delist(t);  // it is lost
   }
   if (!current_thread()) return;
   current_thread()->clock.acquire(*past);
@@ -226,15 +255,20 @@ void race_strand_starts(Strand* strand) {
   t->in_runtime = true;
   if (!w.entered) {
     w.entered = true;
+    find_stack(*t);
     rt.enter_thread(t);
   } else {
+    enlist(t);
     __duress_self = w.self;
     __duress_self.frames = t->frames_begin;
     t_current = t;
   }
+  bool root = t->start.empty();
+  if (w.check != check_number) forget_stacks(*t, root);
+  w.check = check_number;
   t->fasttrack.locks = LockSetId{};
   t->fasttrack.ignore = 0;
-  if (t->start.empty()) {
+  if (root) {
     t->clock.acquire(*past);
   } else {
     t->clock.acquire(t->start);
@@ -248,6 +282,7 @@ void race_strand_starts(Strand* strand) {
 void race_strand_ends(Strand* strand) {
   if (g_race_watch != RaceWatch::kClocks) return;
   static_cast<Watched*>(strand->watched)->self = __duress_self;
+  delist(t_current);
   t_current = nullptr;
 }
 

@@ -453,6 +453,13 @@ void control_trace_stale(u64 newest) {
   traced_newest = newest;
 }
 
+bool control_take_stale(u64* newest) {
+  bool stale = traced_stale;
+  if (stale) *newest = traced_newest;
+  traced_stale = false;
+  return stale;
+}
+
 void control_compare(const void* p, u64 size, u64 expected, const DuressSite* site) {
   if (DURESS_UNLIKELY(g_learn_atomic != nullptr)) g_learn_atomic(p, size, true);
   if (DURESS_UNLIKELY(g_adversary != nullptr)) g_adversary->forget(address_of(p), address_of(p) + size);

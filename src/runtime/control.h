@@ -97,6 +97,8 @@ void control_done(bool changed);
 extern void (*g_trace_value)(u64 value, u32 size);  // null: nobody wants to know
 /// The value that comes next is not the newest.
 void control_trace_stale(u64 newest);
+/// Whether that was said of the last value; not again.
+bool control_take_stale(u64* newest);
 inline void control_trace_value(u64 value, u32 size) {
   if (DURESS_UNLIKELY(g_trace_value != nullptr)) g_trace_value(value, size);
 }

@@ -20,8 +20,8 @@
 // The closure must make everything anew that it changes: it runs many times in one process. It uses plain
 // std::thread, std::mutex, std::atomic, pthreads. All threads it starts have ended before the next execution.
 // A failure is: an exception that leaves the closure, a deadlock or livelock, a GoogleTest failure (if
-// gtest.h is included before this file), or what CheckOptions::failed says; and a crash, which ends the
-// process.
+// gtest.h is included before this file), or what CheckOptions::failed says; a data race; and a crash, which
+// ends the process.
 #ifndef DURESS_TEST_H_
 #define DURESS_TEST_H_
 
@@ -49,6 +49,8 @@ struct CheckOptions {
   bool quiet = false;
   bool exhaustive =
       false;  // every interleaving up to equivalence, each once; `runs` and `strategy` do not matter
+  const char* model = "sc";    // "rc11": atomics are as weak as C++20 allows
+  bool races = true;           // a data race is a failure
   bool (*failed)() = nullptr;  // whether an execution that ended failed
 };
 
@@ -131,9 +133,11 @@ CheckResult search(Closure& closure, const CheckOptions& options, const char* to
   check.most_steps = options.most_steps;
   check.seconds = options.seconds;
   check.strategy = options.strategy;
+  check.model = options.model;
   check.token = token;
   check.all_points = options.all_points;
   check.exhaustive = options.exhaustive;
+  check.ignores_races = !options.races;
   check.quiet = options.quiet || framework.tell;  // the framework prints it
   check.closure = Call<Closure>::run;
   check.failed = Call<Closure>::has_failed;
@@ -146,7 +150,7 @@ CheckResult search(Closure& closure, const CheckOptions& options, const char* to
   if (framework.end) {
     std::string message;
     framework.end(&message);
-    if (!message.empty()) result.failure += "\n" + message;
+    if (!message.empty() && !check.raced) result.failure += "\n" + message;
   }
   if (check.report) result.report = check.report;
   if (check.found) result.token = check.found;

@@ -15,19 +15,20 @@ struct DuressCheck {
   uint64_t runs;
   uint64_t seed;
   uint64_t most_steps;
-  double seconds;        // 0: no limit
-  const char* strategy;  // a name, or "portfolio"
-  const char* token;     // null: search; else replay this execution
-  uint32_t all_points;   // 1: every shared access is a schedule point
-  uint32_t quiet;        // 1: print nothing
-  uint32_t exhaustive;   // 1: every interleaving up to equivalence, each once
-  uint32_t unused;
+  double seconds;          // 0: no limit
+  const char* strategy;    // a name, or "portfolio"
+  const char* model;       // of memory: "sc", "rc11"
+  const char* token;       // null: search; else replay this execution
+  uint32_t all_points;     // 1: every shared access is a schedule point
+  uint32_t quiet;          // 1: print nothing
+  uint32_t exhaustive;     // 1: every interleaving up to equivalence, each once
+  uint32_t ignores_races;  // 1: they are not looked for
   void (*closure)(void*);
   int (*failed)(void*);  // after each execution; null: never
   void* data;
   // What came of it.
   uint64_t executions;
-  uint32_t failure;       // 0: none
+  uint32_t raced;         // 1: the failure is a data race, and nothing else
   uint32_t uncontrolled;  // 1: something ran that could not be controlled
   uint32_t complete;      // exhaustive: every interleaving was seen
   uint32_t redundant;     // exhaustive: executions that were equal to others

@@ -16,8 +16,12 @@
 #include "base/text.h"
 #include "duress/test_call.h"
 #include "exhaustive/explorer.h"
+#include "memory/model.h"
+#include "runtime/check_races.h"
 #include "runtime/check_report.h"
+#include "runtime/check_run.h"
 #include "runtime/interceptors/pool.h"
+#include "runtime/rc11.h"
 #include "runtime/runtime.h"
 #include "trail/token.h"
 
@@ -64,6 +68,8 @@ void learn_granule(u64 granule, bool write, const DuressSite* site, u32 strand) 
 }
 
 void learn_access(const void* p, u64 size, bool write, const DuressSite* site) {
+  if (g_race_watch == RaceWatch::kSuspects) suspect_access(p, size, write, site);
+  if (!site) return;
   u64 first = address_of(p) >> 3, last = (address_of(p) + size - 1) >> 3;
   if (last - first > 64) last = first + 64;  // of a large block the beginning is enough to know it
   for (u64 granule = first; granule <= last; ++granule) {
@@ -81,6 +87,8 @@ struct Check {
   trail::Record* record = nullptr;
   bool threw = false;
   bool abandoned = false;
+  bool raced = false;  // and nothing else
+  u64 lost = 0;        // strands, in loops that wait under rc11
   trail::Outcome outcome = trail::Outcome::kRunning;
   char what[1024] = {};
   u64 length = 0;  // the longest execution so far, in choices
@@ -105,14 +113,46 @@ bool no_carrier(void* (*)(void*), void*) {
   return false;
 }
 
+u64 count_lost() {
+  u64 count = 0;
+  for (Strand* s = scheduler().strands(); s; s = s->next_strand) count += s->state != Strand::State::kEnded;
+  return count;
+}
+
+void name_race(const FoundRace& found) {
+  Text text(text_arena);
+  put_race(text, found);
+  size_t n = text.size() < sizeof check.what - 1 ? text.size() : sizeof check.what - 1;
+  memcpy(check.what, text.data(), n);
+  check.what[n] = 0;
+}
+
+/// While it lives, atomics are as the request's model says.
+class Weak {
+ public:
+  Weak() {
+    if (check.request->model != raw(memory::ModelId::kRc11)) return;
+    alignas(Rc11Adversary) static char memory[sizeof(Rc11Adversary)];
+    g_rc11 = new (memory) Rc11Adversary(*g_runtime, *check.request, *check.record);
+  }
+  ~Weak() {
+    if (g_rc11) g_rc11->~Rc11Adversary();
+    g_rc11 = nullptr;
+  }
+  Weak(const Weak&) = delete;
+  Weak& operator=(const Weak&) = delete;
+};
+
 /// Runs the closure once as check.request says. True: it failed.
 bool execute() {
   memset(static_cast<void*>(check.record), 0, sizeof(trail::Record));
-  check.threw = check.abandoned = false;
+  check.threw = check.abandoned = check.raced = false;
   check.what[0] = 0;
   ++execution_number;
   if (!execution_number) execution_number = 1;
-  if (g_learn_access) g_runtime->points.promote();
+  if (g_learn_access == learn_access) g_runtime->points.promote();
+  race_execution_begins();
+  Weak weak;
   scheduler().begin_closure(*check.request, check.record);
   control_random_begin(check.request->seed);
   Strand* root = pool_take(run_closure, nullptr, 0);
@@ -123,8 +163,13 @@ bool execute() {
   scheduler().run(root);
   g_pooling = false;
   scheduler().finish();
+  race_execution_ends();
   pool_end_execution(scheduler().strands());
   if (check.record->choices > check.length) check.length = check.record->choices;
+  if (check.abandoned && check.outcome == trail::Outcome::kEnded) {  // a loop waits for what is there already
+    check.lost += count_lost();
+    return false;
+  }
   if (check.abandoned) {
     const char* word = check.outcome == trail::Outcome::kDeadlock    ? "deadlock"
                        : check.outcome == trail::Outcome::kLivelock  ? "livelock"
@@ -134,9 +179,17 @@ bool execute() {
     return true;
   }
   if (check.threw) return true;
-  if (!check.asked->failed(check.asked->data)) return false;
-  memcpy(check.what, "the closure failed", 19);
-  return true;
+  if (check.asked->failed(check.asked->data)) {
+    memcpy(check.what, "the closure failed", 19);
+    return true;
+  }
+  check.raced = race_found() && !check.asked->ignores_races;
+  if (check.raced) name_race(*race_found());
+  return check.raced;
+}
+
+bool is_weak(const DuressCheck& c) {
+  return strcmp(c.model, "rc11") == 0;
 }
 
 /// What the i-th execution does. The first few take any thread at any access, so that sharing is learned.
@@ -158,6 +211,10 @@ void plan(u64 i) {
     r.depth = 1 + static_cast<u32>(i / 4 % 4);
   }
   r.strategy = raw(id);
+  if (is_weak(c)) {  // there are five, and strategies come in a cycle of four: every two meet
+    r.model = raw(memory::ModelId::kRc11);
+    r.heuristic = static_cast<u32>(i % 5);
+  }
 }
 
 /// The execution that just ran, as a trail to replay. False: too long to keep.
@@ -209,6 +266,8 @@ void write_token(Text& text, bool learned) {
   trail::TokenView view;
   view.points = r.points;
   view.steps = r.steps != 0;
+  view.model = r.model;
+  view.fair = r.fair_after != 0;
   view.seed = r.seed;
   view.most_steps = r.most_steps;
   view.sites = keys;
@@ -241,20 +300,41 @@ void report(DuressCheck& c, u64 found_in) {
   token->put('\0');
   u64 switches = 0;
   {
+    const DuressSite* sites[2] = {};
+    if (!c.ignores_races) {
+      watch_races(RaceWatch::kClocks, CheckTrace::access);
+      execute();
+      if (race_found()) memcpy(sites, race_found()->sites, sizeof sites);
+    }
     CheckTrace trace(*check.request);
+    trace.watch(sites[0], sites[1]);
     execute();
+    const FoundRace* race = race_found();
+    if (race) trace.race_was_at(race->race.address, race->race.size);
+    Text columns(text_arena);
+    trace.write(columns);
     switches = check.record->switches;
     message->put("duress::check: ").put(what);
-    if (found_in) message->put(" in execution ").number(found_in).put(" of ").number(c.runs);
+    if (found_in) message->put(" in execution ").number(found_in);
+    if (found_in && !c.exhaustive) message->put(" of ").number(c.runs);
     message->put("; shortest found: ")
         .number(switches)
         .put(switches == 1 ? " preemption\n" : " preemptions\n");
-    trace.write(*message);
+    if (race) {
+      if (!check.raced) {
+        message->put("and a ");
+        put_race(*message, *race);
+        message->put('\n');
+      }
+      put_race_lines(*message, *race);
+    }
+    message->put(columns.data(), columns.size());
   }
   message->put("replay: duress::replay(closure, \"").put(token->data()).put("\")\n");
   if (!c.quiet) write_all(2, message->data(), message->size());
   message->put('\0');
   c.what = what;
+  c.raced = check.raced;
   c.report = message->data();
   c.found = token->data();
 }
@@ -334,15 +414,39 @@ const char* bound_of(u32 limits) {
   if (limits & Log::kClock) return "the closure looks at a clock";
   if (limits & Log::kDescriptors) return "the closure waits for a descriptor";
   if (limits & Log::kFutex) return "a futex wakes some of those who wait";
+  if (limits & Log::kNotExplored) return "under rc11 threads meet at something else than atomics and mutexes";
+  if (limits & Log::kHistory)
+    return "an atomic has more stores than are remembered, is accessed in several sizes, or was written "
+           "unseen";
   return nullptr;
 }
 
+/// The execution that just ran passed. It is run again as often as is needed to know whether it has a race.
+bool judge(bool* unwatched) {
+  if (g_race_watch == RaceWatch::kDigest) {
+    if (races_known()) return false;
+    races_look_closer();
+    if (execute()) return true;
+  }
+  while (races_unseen()) {
+    if (execute()) return true;
+  }
+  if (!races_suspected()) {
+    if (g_race_watch == RaceWatch::kSuspects) races_are_none();
+    return false;
+  }
+  if (watch_with_clocks()) return execute();
+  watch_races(RaceWatch::kNone, nullptr);
+  *unwatched = true;
+  return false;
+}
+
 /// Every interleaving up to equivalence, until one fails.
-bool explore_all(DuressCheck& c) {
+bool explore_interleavings(DuressCheck& c) {
   constexpr u64 kMostNodes = u64{1} << 24;  // about 4 GiB
-  u64 deadline = c.seconds > 0 ? real_nanoseconds() + static_cast<u64>(c.seconds * 1e9) : 0;
+  u64 deadline = check_deadline(c);
   Arena arena;
-  bool failed = false, again = true;
+  bool failed = false, again = true, unwatched = false;
   u32 limits = 0;
   while (again) {
     again = false;
@@ -352,7 +456,7 @@ bool explore_all(DuressCheck& c) {
     exhaustive::Explorer explorer(arena);
     exhaustive::Explorer::Plan plan;
     for (; !failed && explorer.next(&plan); ++c.executions) {
-      if (deadline && c.executions % 64 == 63 && real_nanoseconds() > deadline) {
+      if (deadline && c.executions % 64 == 63 && check_is_late(deadline)) {
         c.bound = "the time was up";
         break;
       }
@@ -369,7 +473,7 @@ bool explore_all(DuressCheck& c) {
       r.picks = plan.count;
       memcpy(r.picked(), plan.picks, plan.count * sizeof *plan.picks);
       u32 spins = step_log->spins;
-      failed = execute();
+      failed = execute() || judge(&unwatched);
       limits |= step_log->limits;
       if (!failed && step_log->spins > spins) {  // a loop that waits was found: see sched/spin.cc
         again = true;
@@ -381,11 +485,16 @@ bool explore_all(DuressCheck& c) {
         c.bound = "the closure does not do the same again under the same schedule";
       }
     }
-    if (!c.bound) c.bound = bound_of(limits);
+    if (!c.bound) c.bound = unwatched ? "there is no memory to look for races" : bound_of(limits);
     c.redundant = static_cast<u32>(explorer.redundant());
     c.complete = !failed && !c.bound && explorer.done();
   }
   arena.release_all();
+  return failed;
+}
+
+bool explore_all(DuressCheck& c) {
+  bool failed = is_weak(c) ? explore_graphs(c) : explore_interleavings(c);
   g_plain_matters = true;  // a replay looks at every place
   if (failed && keep_trail()) {
     minimise(check.abandoned ? 20 : 400);
@@ -394,15 +503,61 @@ bool explore_all(DuressCheck& c) {
   return failed;
 }
 
+/// An execution with a race, put by: one that does harm may come and is told instead.
+struct PutBy {
+  bool any = false;
+  u64 found_in = 0;
+  trail::Request request;
+  trail::Deviation* trail = nullptr;
+  const u32* points = nullptr;
+  u32 point_count = 0;
+  char what[sizeof check.what];
+};
+
+void put_by(PutBy& kept, u64 found_in) {
+  if (!keep_trail()) return;
+  trail::Request& r = *check.request;
+  kept.any = true;
+  kept.found_in = found_in;
+  kept.request = r;
+  kept.trail =
+      static_cast<trail::Deviation*>(text_arena.allocate(r.deviations * sizeof(trail::Deviation) + 1));
+  memcpy(kept.trail, r.trail(), r.deviations * sizeof(trail::Deviation));
+  kept.points = g_runtime->points.marked(text_arena, &kept.point_count);
+  memcpy(kept.what, check.what, sizeof kept.what);
+}
+
+void take_up(const PutBy& kept) {
+  trail::Request& r = *check.request;
+  r = kept.request;
+  memcpy(r.trail(), kept.trail, r.deviations * sizeof(trail::Deviation));
+  memcpy(check.what, kept.what, sizeof check.what);
+  g_runtime->points.begin_learning(r);
+  g_runtime->points.mark_keys(kept.points, kept.point_count);
+  watch_races(RaceWatch::kClocks, nullptr);
+}
+
 bool search(DuressCheck& c) {
-  u64 deadline = c.seconds > 0 ? real_nanoseconds() + static_cast<u64>(c.seconds * 1e9) : 0;
+  u64 deadline = check_deadline(c);
+  static PutBy race;
+  race.any = false;
   for (u64 i = 0; i < c.runs; ++i) {
-    if (deadline && i % 64 == 63 && real_nanoseconds() > deadline) break;
+    if (deadline && i % 64 == 63 && check_is_late(deadline)) break;
     plan(i);
     bool failed = execute();
     c.executions = i + 1;
+    if (!failed && races_suspected()) {
+      bool judged = watch_with_clocks();
+      if (!judged) watch_races(RaceWatch::kNone, learn_access);
+      if (judged && i + 1 == c.runs) failed = execute();  // else those that come will show it
+    }
     if (!failed) continue;
-    g_learn_access = nullptr;  // what is a point stays as it was
+    if (check.raced) {
+      if (!race.any) put_by(race, i + 1);
+      if (!is_weak(c)) watch_races(RaceWatch::kNone, learn_access);
+      continue;
+    }
+    watch_races(is_weak(c) ? RaceWatch::kClocks : RaceWatch::kNone, nullptr);  // points stay as they were
     if (keep_trail()) {
       // Strands that are stuck are lost, so only few tries then.
       minimise(check.abandoned ? 20 : 400);
@@ -410,7 +565,11 @@ bool search(DuressCheck& c) {
     }
     return true;
   }
-  return false;
+  if (!race.any) return false;
+  take_up(race);
+  minimise(400);
+  report(c, race.found_in);
+  return true;
 }
 
 bool replay(DuressCheck& c) {
@@ -432,11 +591,13 @@ bool replay(DuressCheck& c) {
   r = trail::Request();
   r.points = view.points;
   r.steps = view.steps;
+  r.model = view.model;
+  if (!view.fair) r.fair_after = 0;
   r.seed = view.seed;
   r.most_steps = view.most_steps;
   r.deviations = view.trail_count;
   memcpy(r.trail(), view.trail, view.trail_count * sizeof(trail::Deviation));
-  g_learn_access = nullptr;
+  watch_races(c.ignores_races && r.model == 0 ? RaceWatch::kNone : RaceWatch::kClocks, nullptr);
   g_runtime->points.mark_keys(view.sites, view.site_count);
   unmap_memory(memory, trail::token_memory(length) + 1);
   bool failed = execute();
@@ -446,6 +607,30 @@ bool replay(DuressCheck& c) {
 }
 
 }  // namespace
+
+trail::Request& check_request() {
+  return *check.request;
+}
+bool check_execute() {
+  return execute();
+}
+exhaustive::StepLog& check_steps() {
+  return *step_log;
+}
+bool check_has_lost_many() {
+  constexpr u64 kMostLost = 1000;  // each is a thread of the system
+  return check.lost > kMostLost;
+}
+const char* check_bound_of(u32 limits) {
+  return bound_of(limits);
+}
+u64 check_deadline(const DuressCheck& c) {
+  return c.seconds > 0 ? real_nanoseconds() + static_cast<u64>(c.seconds * 1e9) : 0;
+}
+bool check_is_late(u64 deadline) {
+  return real_nanoseconds() > deadline;
+}
+
 }  // namespace duress
 
 using namespace duress;
@@ -462,6 +647,8 @@ DURESS_EXPORT void __duress_check_failed(const char* what) {
 
 DURESS_EXPORT int __duress_check(DuressCheck* asked) {
   if (asked->size != sizeof(DuressCheck)) fatal("duress/test.h is of another version than the runtime");
+  if (!is_weak(*asked) && strcmp(asked->model, "sc") != 0)
+    fatal("duress::check knows the models sc and rc11");
   if (controlled() || g_pooling) {  // under `duress explore`, which chooses the schedule
     asked->closure(asked->data);
     asked->executions = 1;
@@ -470,7 +657,7 @@ DURESS_EXPORT int __duress_check(DuressCheck* asked) {
   Runtime* rt = wake_for_check();
   prepare();
   check.asked = asked;
-  check.length = 0;
+  check.length = check.lost = 0;
   control_attach(check.request, check.record);
   g_plain_matters = true;
   rt->points.begin_learning(*check.request);
@@ -478,15 +665,19 @@ DURESS_EXPORT int __duress_check(DuressCheck* asked) {
     g_plain_matters = false;
     step_log->strands = 1;
     step_log->spins = 0;
-  } else {
-    g_learn_access = learn_access;
   }
+  RaceWatch watch = asked->exhaustive ? RaceWatch::kDigest : RaceWatch::kSuspects;
+  if (asked->ignores_races) watch = RaceWatch::kNone;
+  if (is_weak(*asked)) watch = RaceWatch::kClocks;  // which the model needs
+  watch_races(watch, asked->exhaustive ? nullptr : learn_access);
+  if (is_weak(*asked) && g_race_watch == RaceWatch::kNone)
+    fatal("duress::check has no memory for rc11", "raise 'ulimit -v'");
   bool failed;
   {
     CrashHandlers handlers;
     failed = asked->token ? replay(*asked) : asked->exhaustive ? explore_all(*asked) : search(*asked);
   }
-  g_learn_access = nullptr;
+  watch_races(RaceWatch::kNone, nullptr);
   rt->points.set_all(rt->detecting ? DURESS_BODY_CHECKED : DURESS_BODY_PLAIN);
   return failed;
 }

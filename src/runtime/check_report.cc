@@ -17,6 +17,12 @@
 extern char** environ;
 
 namespace duress {
+
+const char* base_name(const char* path) {
+  const char* slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
 namespace {
 
 using sched::Strand;
@@ -28,7 +34,10 @@ struct Step {
   Operation operation;
   u64 value;
   bool has_value;
+  bool stale;  // there was a newer value
+  u64 newest;
   bool stuck;            // it never got further
+  bool watched;          // no schedule point: see CheckTrace::watch
   uptr frames[kFrames];  // in the executable, innermost first
   int frame_count;
 };
@@ -41,6 +50,8 @@ constexpr u32 kColumns = 8;
 char names[kColumns][16];
 u32 strands = 0;
 bool tracing = false;
+const DuressSite* watched_sites[2] = {};
+uptr race_begin = 0, race_end = 0;
 Operation last_of[kColumns];
 
 struct Executable {
@@ -58,11 +69,6 @@ int find_executable(dl_phdr_info* info, size_t, void*) {
     executable.high = begin + p.p_memsz > executable.high ? begin + p.p_memsz : executable.high;
   }
   return 1;
-}
-
-const char* base_name(const char* path) {
-  const char* slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
 }
 
 // ---- source lines by llvm-symbolizer ----
@@ -183,7 +189,9 @@ void put_number(Text& text, u64 value, u32 size) {
   }
 }
 
-/// Names for objects, by the order in which they appear: lock #1, lock #2.
+}  // namespace
+
+/// By the order in which they appear.
 u32 object_number(uptr object) {
   static uptr known[64];
   static u32 count = 0;
@@ -212,26 +220,64 @@ void put_variable(Text& text, const char* name) {
   text.put(last);
 }
 
-/// What happens inside the C++ library's headers says little about the closure.
-bool is_shown(const Step& step) {
-  if (!is_access(step.operation.kind)) return true;
+const char* source_line(uptr return_address) {
+  if (!executable.high) dl_iterate_phdr(find_executable, nullptr);
+  if (return_address < executable.low || return_address >= executable.high) return "";
+  SourceLine* line = line_of(return_address);
+  if (line && line->address != return_address) find_lines(&return_address, 1);
+  return place_of(return_address);
+}
+
+namespace {
+
+bool is_of_race(const Step& step) {
+  const Operation& o = step.operation;
+  bool here = o.place == reinterpret_cast<uptr>(watched_sites[0]) ||
+              o.place == reinterpret_cast<uptr>(watched_sites[1]);
+  return o.place && here && o.object < race_end && o.object + o.size > race_begin;
+}
+
+bool is_in_library(const Step& step) {
   const char* file = g_runtime->points.source(reinterpret_cast<const DuressSite*>(step.operation.place)).file;
   size_t n = strlen(file);
-  return memcmp(file, "/usr/", 5) != 0 && !(n > 13 && memcmp(file + n - 13, "duress/test.h", 13) == 0);
+  return memcmp(file, "/usr/", 5) == 0 || (n > 13 && memcmp(file + n - 13, "duress/test.h", 13) == 0);
+}
+
+/// What happens inside the C++ library's headers says little about the closure. But std::atomic is there: its
+/// operations are shown where they are called from.
+bool is_shown(const Step& step, const char* place) {
+  if (!is_access(step.operation.kind)) return true;
+  if (is_of_race(step)) return true;
+  if (step.watched) return false;
+  return *place || !is_in_library(step);
+}
+
+void put_value(Text& text, const Step& step) {
+  if (!step.has_value) return;
+  text.put(writes(step.operation.kind) ? " = " : " → ");
+  put_number(text, step.value, step.operation.size);
+  if (!step.stale) return;
+  text.put(" (newest ");
+  put_number(text, step.newest, step.operation.size);
+  text.put(')');
 }
 
 void put_step_text(Text& text, const Step& step, const char* place) {
   const Operation& o = step.operation;
+  if (is_access(o.kind) && *place && is_in_library(step)) {
+    constexpr const char* kWords[] = {"load", "store", "update"};
+    text.put(place).put(' ').put(kWords[raw(o.kind) - raw(OpKind::kAtomicRead)]).put(" #");
+    text.number(object_number(o.object));
+    put_value(text, step);
+    return;
+  }
   if (is_access(o.kind)) {
     SitePoints::Source source = g_runtime->points.source(reinterpret_cast<const DuressSite*>(o.place));
     text.put(base_name(source.file)).put(':').number(source.line).put(' ');
     put_variable(text, source.variable);
-    if (step.has_value) {
-      text.put(writes(o.kind) ? " = " : " → ");
-      put_number(text, step.value, o.size);
-    } else {
-      text.put(writes(o.kind) ? " written" : " read");
-    }
+    if (!step.has_value) text.put(writes(o.kind) ? " written" : " read");
+    put_value(text, step);
+    if (is_of_race(step)) text.put("  (race)");
     return;
   }
   if (*place) text.put(place).put(' ');
@@ -258,12 +304,16 @@ CheckTrace::CheckTrace(trail::Request& request) : request_(request) {
   step_count = 0;
   strands = 0;
   memset(names, 0, sizeof names);
+  watch(nullptr, nullptr);
+  u64 newest;
+  control_take_stale(&newest);  // of executions that nobody traced
   request_.trace = 1;
   tracing = steps != nullptr;
   g_trace_value = [](u64 value, u32 size) { CheckTrace::value(value, size); };
 }
 
 CheckTrace::~CheckTrace() {
+  watch(nullptr, nullptr);
   request_.trace = 0;
   tracing = false;
   g_trace_value = nullptr;
@@ -281,23 +331,46 @@ void CheckTrace::step(const Strand& strand) {
     --step_count;
     return;
   }
-  s = {strand.number, strand.next, 0, false, strand.state == Strand::State::kBlocked, {}, 0};
+  s = {strand.number, strand.next, 0, false, false, 0, strand.state == Strand::State::kBlocked, false, {}, 0};
   if (strand.number < kColumns) memcpy(names[strand.number], strand.name, sizeof strand.name);
   if (strand.number >= strands) strands = strand.number + 1;
-  if (is_access(strand.next.kind)) return;
+  OpKind kind = strand.next.kind;
+  if (kind == OpKind::kRead || kind == OpKind::kWrite) return;
   uptr frames[32];
-  int count = unwind_stack(frames, 32, strand.next.place);
+  int count = unwind_stack(frames, 32, is_access(kind) ? t_hook_caller : strand.next.place);
   for (int i = 0; i < count && s.frame_count < kFrames; ++i) {
     if (frames[i] >= executable.low && frames[i] < executable.high) s.frames[s.frame_count++] = frames[i];
   }
 }
 
+void CheckTrace::watch(const DuressSite* first, const DuressSite* second) {
+  watched_sites[0] = first;
+  watched_sites[1] = second;
+  race_begin = race_end = 0;
+}
+
+void CheckTrace::access(const void* p, u64 size, bool write, const DuressSite* site) {
+  if (!tracing || !site || (site != watched_sites[0] && site != watched_sites[1])) return;
+  if (g_runtime->points.point(site) || scheduler().request().points == trail::Points::kAll) return;
+  Step& s = steps[step_count++ % kMostSteps];
+  Operation o = {write ? OpKind::kWrite : OpKind::kRead, static_cast<u32>(size), address_of(p), 0,
+                 reinterpret_cast<uptr>(site)};
+  s = {controlled()->number, o, 0, !write && size <= 8, false, 0, false, true, {}, 0};
+  if (s.has_value) memcpy(&s.value, p, size);
+}
+
+void CheckTrace::race_was_at(uptr address, u32 size) {
+  race_begin = address;
+  race_end = address + size;
+}
+
 bool CheckTrace::value(u64 value, u32 size) {
-  if (!step_count) return false;
+  if (!step_count || steps[(step_count - 1) % kMostSteps].watched) return false;
   Step& s = steps[(step_count - 1) % kMostSteps];
   if (s.has_value || !is_access(s.operation.kind) || size > 8) return false;
   s.value = size < 8 ? value & ((u64{1} << size * 8) - 1) : value;
   s.has_value = true;
+  s.stale = s.operation.kind != OpKind::kAtomicWrite && control_take_stale(&s.newest);
   return true;
 }
 
@@ -368,7 +441,7 @@ void CheckTrace::write(Text& text) {
     const Step& s = steps[i % kMostSteps];
     const char* place = "";
     for (int f = 0; f < s.frame_count && !*place; ++f) place = place_of(s.frames[f]);
-    if (!is_shown(s)) continue;
+    if (!is_shown(s, place)) continue;
     if (s.strand >= columns) cell.put('T').number(s.strand).put(": ");
     put_step_text(cell, s, place);
     if (s.stuck) cell.put(" (for ever)");

@@ -30,6 +30,8 @@ sched::Scheduler* g_scheduler = nullptr;
 void (*g_trace_value)(u64 value, u32 size) = nullptr;
 bool g_plain_matters = true;
 void (*g_learn_access)(const void* p, u64 size, bool write, const DuressSite* site) = nullptr;
+void (*g_learn_atomic)(const void* p, u64 size, bool write) = nullptr;
+void (*g_learn_freed)(void* p) = nullptr;
 
 namespace {
 
@@ -438,6 +440,7 @@ bool control_access(const void* p, u64 size, bool write, const DuressSite* site)
 }
 
 void control_atomic(const void* p, u64 size, OpKind kind, const DuressSite* site) {
+  if (DURESS_UNLIKELY(g_learn_atomic != nullptr)) g_learn_atomic(p, size, writes(kind));
   // Histories are of plain accesses; what an atomic writes among them is not guessed at.
   if (DURESS_UNLIKELY(g_adversary != nullptr) && writes(kind)) {
     g_adversary->forget(address_of(p), address_of(p) + size);
@@ -451,7 +454,15 @@ void control_trace_stale(u64 newest) {
   traced_newest = newest;
 }
 
+bool control_take_stale(u64* newest) {
+  bool stale = traced_stale;
+  if (stale) *newest = traced_newest;
+  traced_stale = false;
+  return stale;
+}
+
 void control_compare(const void* p, u64 size, u64 expected, const DuressSite* site) {
+  if (DURESS_UNLIKELY(g_learn_atomic != nullptr)) g_learn_atomic(p, size, true);
   if (DURESS_UNLIKELY(g_adversary != nullptr)) g_adversary->forget(address_of(p), address_of(p) + size);
   scheduler().point({OpKind::kAtomicRmw, static_cast<u32>(size), address_of(p), g_runtime->points.point(site),
                      reinterpret_cast<uptr>(site), site->line << 10 ^ site->column, 1, expected});

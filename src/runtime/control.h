@@ -82,6 +82,10 @@ void control_attach(const trail::Request* request, trail::Record* record);
 /// False: nobody wants to hear of plain accesses, the hooks of faithful bodies only perform them.
 extern bool g_plain_matters;
 extern void (*g_learn_access)(const void* p, u64 size, bool write, const DuressSite* site);
+/// The same of atomic operations and of blocks that are freed; of accesses by library functions, whose site is
+/// null, too.
+extern void (*g_learn_atomic)(const void* p, u64 size, bool write);
+extern void (*g_learn_freed)(void* p);
 
 // ---- accesses (hooks)
 // ------------------------------------------------------------------------------------------
@@ -96,6 +100,8 @@ void control_done(bool changed);
 extern void (*g_trace_value)(u64 value, u32 size);  // null: nobody wants to know
 /// The value that comes next is not the newest.
 void control_trace_stale(u64 newest);
+/// Whether that was said of the last value; not again.
+bool control_take_stale(u64* newest);
 inline void control_trace_value(u64 value, u32 size) {
   if (DURESS_UNLIKELY(g_trace_value != nullptr)) g_trace_value(value, size);
 }

@@ -27,6 +27,11 @@ class HeapTable {
   /// The block that holds an address. Looks at every block: for reports only.
   HeapBlock find_containing(uptr address);
 
+  /// Threads that are not looked at, and those that are at other times, allocate and free too: they remove
+  /// what they find at an address. Else a free would be taken for one of a block that is long gone.
+  void follow_all() { follows_all_ = true; }
+  bool follows_all() const { return follows_all_; }
+
   void lock_all();
   void unlock_all();
 
@@ -45,6 +50,7 @@ class HeapTable {
   void rehash(Shard& shard);
 
   Arena& arena_;
+  bool follows_all_ = false;
   Shard shards_[kShards];
 };
 

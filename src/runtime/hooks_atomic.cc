@@ -165,6 +165,7 @@ void AtomicOperation::updating(bool wrote, MemoryOrder success, MemoryOrder fail
 }
 
 void control_exchange(const void* p, u64 size, u64 value, const DuressSite* site) {
+  if (DURESS_UNLIKELY(g_learn_atomic != nullptr)) g_learn_atomic(p, size, true);
   if (DURESS_UNLIKELY(g_adversary != nullptr)) g_adversary->forget(address_of(p), address_of(p) + size);
   scheduler().point({OpKind::kAtomicRmw, static_cast<u32>(size), address_of(p), g_runtime->points.point(site),
                      reinterpret_cast<uptr>(site), site->line << 10 ^ site->column, 2, value});

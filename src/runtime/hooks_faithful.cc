@@ -6,6 +6,7 @@
 
 #include "runtime/adversary.h"
 #include "runtime/as_if.h"
+#include "runtime/check_races.h"
 #include "runtime/control.h"
 #include "runtime/hooks_atomic.h"
 #include "runtime/parallel_adversary.h"
@@ -155,12 +156,7 @@ bool store_as_if(void* p, T value, const DuressSite* site) {
 }
 
 template <typename T>
-T load(const void* p, const DuressSite* site) {
-  if (!g_plain_matters || g_quiet.ignores(p, sizeof(T), site)) {
-    T value;
-    memcpy(&value, p, sizeof value);
-    return value;
-  }
+__attribute__((noinline)) T load_that_matters(const void* p, const DuressSite* site) {
   if (T value; DURESS_UNLIKELY(g_as_if) && controlled() && load_as_if<T>(p, site, &value)) return value;
   MemoryOrder order;
   if (DURESS_UNLIKELY(atomic_volatile(site, MemoryOrder::kAcquire, &order)))
@@ -176,11 +172,16 @@ T load(const void* p, const DuressSite* site) {
 }
 
 template <typename T>
-void store(void* p, T value, const DuressSite* site) {
-  if (!g_plain_matters || g_quiet.ignores(p, sizeof(T), site)) {
-    memcpy(p, &value, sizeof value);
-    return;
-  }
+T load(const void* p, const DuressSite* site) {
+  if (g_plain_matters && !g_quiet.ignores(p, sizeof(T), site)) return load_that_matters<T>(p, site);
+  tell_learner(p, sizeof(T), false, site);
+  T value;
+  memcpy(&value, p, sizeof value);
+  return value;
+}
+
+template <typename T>
+__attribute__((noinline)) void store_that_matters(void* p, T value, const DuressSite* site) {
   if (DURESS_UNLIKELY(g_as_if) && controlled() && store_as_if<T>(p, value, site)) return;
   MemoryOrder order;
   if (DURESS_UNLIKELY(atomic_volatile(site, MemoryOrder::kRelease, &order)))
@@ -196,6 +197,13 @@ void store(void* p, T value, const DuressSite* site) {
     control_done(memcmp(p, &value, sizeof value) != 0);
     control_trace_value(static_cast<u64>(value), sizeof value);
   }
+  memcpy(p, &value, sizeof value);
+}
+
+template <typename T>
+void store(void* p, T value, const DuressSite* site) {
+  if (g_plain_matters && !g_quiet.ignores(p, sizeof(T), site)) return store_that_matters<T>(p, value, site);
+  tell_learner(p, sizeof(T), true, site);
   memcpy(p, &value, sizeof value);
 }
 
@@ -231,7 +239,8 @@ bool copy_by_model(void* to, const void* from, u64 size, const DuressSite* site)
 
 /// Reads or writes whole ranges: what was written before is not compared.
 void range(const void* p, u64 size, AccessKind kind, const DuressSite* site) {
-  if (!g_plain_matters || !event(p, size, kind, site)) return;
+  if (!g_plain_matters) return tell_learner(p, size, is_write(kind), site);
+  if (!event(p, size, kind, site)) return;
   control_done(is_write(kind));
   control_trace_value(0, 16);
 }

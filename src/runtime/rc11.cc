@@ -108,7 +108,9 @@ void Rc11Adversary::note(const SyncObject& object, const DuressSite* site,
               {}};
   memcpy(replaced.value, &read.value, sizeof replaced.value);
   memcpy(replaced.newest, &memory, sizeof replaced.newest);
-  if (scheduler().request().strategy == raw(StrategyId::kReplay)) log_stale(object, site, replaced);
+  bool has_log = *runtime_.options.log_dir_ != 0;  // duress::check has none
+  if (has_log && scheduler().request().strategy == raw(StrategyId::kReplay))
+    log_stale(object, site, replaced);
 }
 
 /// Only in replays: a search has thousands of runs, and few of them are looked at.

@@ -104,6 +104,7 @@ void Reporter::put_block(Text& text, uptr address) {
 }
 
 void Reporter::race(const Race& race) {
+  if (listener_ && controlled()) return listener_(race);
   // Sites name source positions; what library functions do is told apart by stack.
   auto where = [](const RaceSide& side) {
     bool library = raw(side.place.site) < kFirstModuleSite;

@@ -47,6 +47,9 @@ class Reporter final : public RaceSink, public LineSink, public CounterSink {
   /// In controlled mode: each race also says the keys of its sites.
   void tell_points(const SitePoints* points) { points_ = points; }
 
+  /// In executions of duress::check: races of strands go there instead. Null: nowhere else.
+  void listen(void (*listener)(const Race& race)) { listener_ = listener; }
+
   u64 races() const { return races_; }
   void lock() { lock_.lock(); }
   void unlock() { lock_.unlock(); }
@@ -67,6 +70,7 @@ class Reporter final : public RaceSink, public LineSink, public CounterSink {
   Parts parts_;
   bool halt_;
   const SitePoints* points_ = nullptr;
+  void (*listener_)(const Race& race) = nullptr;
   SpinLock lock_;
   u64 races_ = 0;
   u64 reported_[kPairs] = {};  // hashes of what was written

@@ -74,17 +74,6 @@ void find_main_stack(Thread& t) {
   t.stack_begin = t.stack_end - size;
 }
 
-void find_stack(Thread& t) {
-  pthread_attr_t attributes;
-  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
-  void* begin = nullptr;
-  size_t size = 0;
-  pthread_attr_getstack(&attributes, &begin, &size);
-  pthread_attr_destroy(&attributes);
-  t.stack_begin = reinterpret_cast<uptr>(begin);
-  t.stack_end = t.stack_begin + size;
-}
-
 void at_exit(int code, void*) {
   process_ending(code);
 }
@@ -164,6 +153,17 @@ void start(char** environment) {
 }
 
 }  // namespace
+
+void find_stack(Thread& t) {
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
+  void* begin = nullptr;
+  size_t size = 0;
+  pthread_attr_getstack(&attributes, &begin, &size);
+  pthread_attr_destroy(&attributes);
+  t.stack_begin = reinterpret_cast<uptr>(begin);
+  t.stack_end = t.stack_begin + size;
+}
 
 Runtime::Runtime(const Options& parsed) : options(parsed) {}
 

@@ -113,6 +113,8 @@ struct Runtime {
   StackId context(Thread& t, uptr pc) { return stacks.push(context(t), pc); }
 };
 
+/// Where the calling thread's stack is.
+void find_stack(Thread& t);
 /// For duress::check in a process that was started by itself: the runtime wakes, detecting nothing.
 Runtime* wake_for_check();
 

@@ -202,8 +202,15 @@ void sync_duplicate_fd(int fd, int copy) {
 
 // ---- memory --------------------------------------------------------------------------------------------
 
+/// See HeapTable::follow_all().
+static bool unseen(Runtime& rt, void* p) {
+  if (DURESS_LIKELY(!rt.heap.follows_all()) || current_thread()) return false;
+  rt.heap.remove(at(p));
+  return true;
+}
+
 void memory_allocated(void* p, size_t size, uptr pc) {
-  if (!p) return;
+  if (!p || unseen(*g_runtime, p)) return;
   as_event([&](Runtime& rt, Thread& t) {
     if (!rt.checking) {
       rt.heap.insert({at(p), size, StackId{0}, t.tid});
@@ -219,6 +226,8 @@ void memory_allocated(void* p, size_t size, uptr pc) {
 
 void memory_freeing(void* p, uptr pc) {
   if (!p) return;
+  if (DURESS_UNLIKELY(g_learn_freed != nullptr) && controlled()) g_learn_freed(p);
+  if (unseen(*g_runtime, p)) return;
   as_event([&](Runtime& rt, Thread& t) {
     HeapBlock block = rt.heap.remove(at(p));
     if (!block.start) return;
@@ -249,6 +258,7 @@ void memory_mapped(void* p, size_t size) {
 
 void memory_accessed(const void* p, size_t size, bool write, uptr pc) {
   if (!size) return;
+  if (DURESS_UNLIKELY(g_learn_access != nullptr) && controlled()) g_learn_access(p, size, write, nullptr);
   as_event([&](Runtime& rt, Thread& t) {
     if (!rt.checking) return;
     Place place{write ? kLibraryWriteSite : kLibraryReadSite, rt.context(t, pc)};

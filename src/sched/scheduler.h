@@ -97,6 +97,7 @@ struct Strand : StrandView {
   bool thread_made = false;  // it is a thread of the program, which somebody must join or detach
   Strand* next_spare = nullptr;
   void* job_frame = nullptr;
+  void* watched = nullptr;  // what a detector of races keeps of it, over all executions
   /// Forgets everything but the kernel thread, for another execution.
   void renew();
 

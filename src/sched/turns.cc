@@ -294,6 +294,7 @@ void Scheduler::end_job() {
 }
 
 void Scheduler::abandon() {
+  running_->state = Strand::State::kBlocked;  // also if it was about to end: nobody comes back to it
   void* nobody;
   duress_context_switch(&nobody, carrier_stack_pointer_, carrier_thread_pointer_);
   __builtin_unreachable();

@@ -26,6 +26,7 @@ class ShadowMap {
   /// Maps the table at `address` (0: anywhere, for tests). False if the kernel refuses.
   bool open(uptr address);
   void close();
+  bool is_open() const { return table_ != nullptr; }
 
   static bool covers(uptr address) { return address >> 47 == 0; }
 

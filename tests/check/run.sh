@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# run.sh closures|outside|tutorial BUILD: tests of duress::check that need a program built by a user's compiler.
+# run.sh closures|outside|races|tutorial BUILD: tests of duress::check that need a program built by a user's compiler.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -28,6 +28,19 @@ int main() {
 }
 CODE
     [ "$("$work/outside")" = "1 1" ] || fail "outside Duress the closure must run once"
+    ;;
+  races)  # GoogleTest shows a race as a failure of its test, once, with both places and the interleaving
+    "$build/bin/duress-c++" -std=c++20 -g -O1 "$here/races_gtest.cc" -o "$work/races" -lgtest -lgtest_main -pthread
+    if "$work/races" > "$work/output" 2>&1; then fail "a race must fail the test"; fi
+    has() { grep -qF "$1" "$work/output" || fail "no '$1' in: $(cat "$work/output")"; }
+    for name in MayBeLeftAlone NoneInAtomics; do has "[       OK ] Races.$name"; done
+    for name in AreFailures AreFailuresOfASearch HarmIsToldFirst; do has "[  FAILED  ] Races.$name"; done
+    [ "$(grep -c ': Failure$' "$work/output")" = 3 ] || fail "one failure for each of three: $(cat "$work/output")"
+    has "data race on Cache::hits_: races_gtest.cc:15 reads, races_gtest.cc:15 writes"
+    has "T0 writes  (anonymous)::Cache::hit()  races_gtest.cc:15  holds nothing"
+    has "races_gtest.cc:15 Cache::hits_ written  (race)"
+    has "and a data race on Cache::hits_"
+    has "Which is: 1"
     ;;
   tutorial)  # docs/guide/check.md: its project builds and its test fails as printed there
     for file in bounded_queue.h bounded_queue_test.cc CMakeLists.txt; do

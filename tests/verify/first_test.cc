@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// duress::check with `exhaustive`, in short: exact numbers, a deadlock, a loop that counts. Little to
+// duress::check with `exhaustive`, in short: exact numbers, a deadlock, a race, a loop that counts. Little to
 // compile.
 #include <duress/test.h>
 
@@ -55,6 +55,41 @@ TEST(First, Deadlock) {
   });
   EXPECT_FALSE(result.passed);
   EXPECT_TRUE(result.failure == "deadlock");
+}
+
+int plain;
+
+TEST(First, ARace) {
+  duress::CheckResult result = all([] {
+    x = 0;
+    together(
+        [] {
+          plain = 1;
+          x.store(1, std::memory_order_relaxed);
+        },
+        [] {
+          if (x.load(std::memory_order_acquire) == 1) ++plain;
+        });
+  });
+  EXPECT_FALSE(result.passed || result.complete);
+  EXPECT_TRUE(result.failure.find("data race on plain: first_test.cc:") == 0);
+  EXPECT_TRUE(result.report.find("(race)") != std::string::npos);
+}
+
+TEST(First, NoRace) {
+  duress::CheckResult result = all([] {
+    x = 0;
+    together(
+        [] {
+          plain = 1;
+          x.store(1, std::memory_order_release);
+        },
+        [] {
+          if (x.load(std::memory_order_acquire) == 1) ++plain;
+        });
+  });
+  EXPECT_TRUE(result.passed && result.complete);
+  EXPECT_EQ(result.executions, 2);
 }
 
 TEST(First, ALoopThatCounts) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Litmus tests: `duress verify` under sc and rc11 against brute force.
+"""Litmus tests: `duress verify`, and duress::check in process, under sc and rc11 against brute force.
 
 The judge is below: every choice of reads-from and modification order, held to the axioms of docs/models/rc11.md (or to one order of everything, for
 sc). It shares nothing with the tool. Compared are the number of executions and the set of outcomes; both must be exact.
@@ -12,7 +12,7 @@ import pathlib
 import subprocess
 import sys
 
-# Spelt as in litmus_program.cc.
+# Spelt as in litmus.h.
 TESTS = {
     "store buffering (Dekker), relaxed": "Wx1x Ryx|Wy1x Rxx",
     "store buffering, release and acquire": "Wx1r Rya|Wy1r Rxa",
@@ -167,6 +167,28 @@ def judged(text, model):
     return count, outcomes
 
 
+def compiled(build, work, name):
+    """A program of this folder, built with duress-c++ if something is newer."""
+    here = pathlib.Path(__file__).resolve().parent
+    program, source = work / name, here / f"{name}.cc"
+    inputs = [source, here / "litmus.h", *(build / "lib").glob("*.a"), *(build / "lib").glob("*.so")]
+    if not program.exists() or program.stat().st_mtime < max(p.stat().st_mtime for p in inputs):
+        subprocess.run([build / "bin/duress-c++", "-std=c++20", "-g", "-O1", source, "-o", program, "-pthread"], check=True)
+    return program
+
+
+def in_process(program):
+    """By test and model: what duress::check says, all in one process."""
+    ended = subprocess.run([program, *TESTS.values()], stdout=subprocess.PIPE, text=True, timeout=300, check=True)
+    lines = iter(ended.stdout.splitlines())
+    answers = {}
+    for text in TESTS.values():
+        for model in ("sc", "rc11"):
+            executions, bound, outcomes = next(lines).split(";")
+            answers[text, model] = int(executions), bound, set(outcomes.split())
+    return answers
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=pathlib.Path, required=True)
@@ -174,11 +196,8 @@ def main():
     build = arguments.build.resolve()
     work = build / "tests/verify/litmus"
     work.mkdir(parents=True, exist_ok=True)
-    program = work / "litmus"
-    source = pathlib.Path(__file__).resolve().parent / "litmus_program.cc"
-    newest = max(p.stat().st_mtime for p in [source, *(build / "lib").glob("*.a"), *(build / "lib").glob("*.so")])
-    if not program.exists() or program.stat().st_mtime < newest:
-        subprocess.run([build / "bin/duress-c++", "-std=c++20", "-g", "-O1", source, "-o", program, "-pthread"], check=True)
+    program = compiled(build, work, "litmus_program")
+    closures = in_process(compiled(build, work, "litmus_closure"))
     failed = weak = 0
     for name, text in TESTS.items():
         counts = {}
@@ -198,6 +217,8 @@ def main():
                 problems.append(f"{document['interleavings']} executions, not {count}")
             if found != outcomes:
                 problems.append(f"outcomes missing {sorted(outcomes - found)}, too many {sorted(found - outcomes)}")
+            if closures[text, model] != (count, "complete", outcomes):
+                problems.append(f"in process {closures[text, model]}, not {count} executions with {sorted(outcomes)}")
             for problem in problems:
                 failed += 1
                 print(f"{name} ({text}) under {model}: {problem}", flush=True)

@@ -31,7 +31,7 @@ case $1 in
     "$work/first_test"
     ;;
   closures)
-    for name in families closures litmus; do
+    for name in families closures races weak litmus; do
       compile "$here/${name}_test.cc" "$work/${name}_test"
       "$work/${name}_test"
     done

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unwind.h>
 
+#include "runtime/check_races.h"
 #include "runtime/interceptors/real.h"
 #include "sched/context.h"
 
@@ -106,8 +107,10 @@ void* live_on(void* data) {
   scheduler().arrive(s);
   for (;;) {
     renew_storage(s);
+    if (g_race_watch != RaceWatch::kNone) race_strand_starts(s);
     run_job(s);
     run_destructors(s);
+    if (g_race_watch != RaceWatch::kNone) race_strand_ends(s);
     if (s->detached) s->joined = true;
     scheduler().end_job();
   }
@@ -142,6 +145,7 @@ Strand* pool_take(void* (*job)(void*), void* argument, uptr created_at) {
   s->job = job;
   s->argument = argument;
   scheduler().enlist(s, created_at);
+  if (g_race_watch != RaceWatch::kNone) race_strand_created(controlled(), s);
   return s;
 }
 
@@ -184,6 +188,7 @@ int pool_join(Strand* s, void** value, u64 deadline, uptr pc) {
     if (scheduler().block(operation, operation.object, deadline) == sched::Wake::kTimeout) return ETIMEDOUT;
   }
   s->joined = true;
+  if (g_race_watch != RaceWatch::kNone) race_strand_joined(controlled(), s);
   if (value) *value = s->result;
   return 0;
 }

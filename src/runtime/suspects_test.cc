@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/suspects.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+#include "base/prng.h"
+
+namespace duress {
+namespace {
+
+constexpr uptr kHere = 0x7f0000001000;
+
+class SuspectsTest : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_TRUE(s->prepare()); }
+
+  /// Whether an execution that does `body` is suspect, run again as often as it has to be.
+  template <typename Body>
+  bool suspect(Body body) {
+    int runs = 0;
+    do {
+      s->begin();
+      body();
+    } while (s->again() && !s->found() && ++runs < 100);
+    EXPECT_LT(runs, 100);
+    return s->found();
+  }
+  std::unique_ptr<Suspects> s = std::make_unique<Suspects>();
+};
+
+TEST_F(SuspectsTest, CreationOrders) {
+  EXPECT_FALSE(suspect([&] {
+    s->created(0, 1);
+    s->access(kHere, 4, true, 0);
+    s->created(0, 2);
+    s->access(kHere, 4, true, 2);
+  }));
+}
+
+TEST_F(SuspectsTest, WhatTheCreatorDoesAfterwardsIsNotOrdered) {
+  EXPECT_TRUE(suspect([&] {
+    s->created(0, 1);
+    s->access(kHere, 4, true, 0);
+    s->access(kHere, 4, false, 1);
+  }));
+}
+
+TEST_F(SuspectsTest, JoiningOrders) {
+  EXPECT_FALSE(suspect([&] {
+    s->created(0, 1);
+    s->created(0, 2);
+    s->access(kHere, 4, true, 1);
+    s->joined(0, 1);
+    EXPECT_FALSE(s->alone());
+    s->access(kHere, 4, true, 0);
+  }));
+}
+
+TEST_F(SuspectsTest, ReadsAreNoPair) {
+  for (bool write : {false, true}) {
+    EXPECT_EQ(suspect([&] {
+                s->created(0, 1);
+                s->access(kHere, 4, false, 0);
+                s->access(kHere, 4, false, 1);
+                if (write) s->access(kHere, 4, true, 1);
+              }),
+              write);
+  }
+}
+
+TEST_F(SuspectsTest, AnEarlierReaderIsNotForgotten) {
+  EXPECT_TRUE(suspect([&] {
+    s->created(0, 1);
+    s->created(0, 2);
+    s->access(kHere, 4, false, 1);
+    s->access(kHere, 4, false, 2);
+    s->joined(0, 2);
+    s->access(kHere, 4, true, 0);  // the other reader is not joined
+  }));
+}
+
+TEST_F(SuspectsTest, AtomicsAreNoPairAmongThemselves) {
+  for (bool plain : {false, true}) {
+    EXPECT_EQ(suspect([&] {
+                s->created(0, 1);
+                s->atomic(kHere, 4, true, 0);
+                s->atomic(kHere, 4, true, 1);
+                if (plain) s->access(kHere, 4, false, 0);
+              }),
+              plain);
+  }
+}
+
+TEST_F(SuspectsTest, APlainAccessBeforeAnAtomicOne) {
+  for (bool write : {false, true}) {
+    EXPECT_EQ(suspect([&] {
+                s->created(0, 1);
+                s->access(kHere, 4, false, 0);
+                s->atomic(kHere, 4, write, 1);
+              }),
+              write);
+  }
+}
+
+TEST_F(SuspectsTest, ARangeAndALongOne) {
+  for (bool overlap : {false, true}) {
+    s->forget();
+    EXPECT_EQ(suspect([&] {
+                s->created(0, 1);
+                s->access(kHere, 100, true, 0);
+                s->access(kHere + 100, 8, true, 1);
+                if (overlap) s->access(kHere + 99, 1, true, 1);
+              }),
+              overlap);
+  }
+  EXPECT_TRUE(suspect([&] {
+    s->created(0, 1);
+    s->access(kHere, 1 << 20, true, 0);  // more than is remembered
+  }));
+}
+
+TEST_F(SuspectsTest, TooManyPlacesOrStrandsAreSuspect) {
+  EXPECT_TRUE(suspect([&] {
+    s->created(0, 1);
+    for (u64 i = 0; i < 100000 && !s->found(); ++i) s->access(kHere + 8 * i, 8, true, 0);
+  }));
+  for (bool more : {false, true}) {
+    EXPECT_EQ(suspect([&] {
+                for (u32 i = 1; i < Suspects::kMostStrands + more; ++i) s->created(0, i);
+              }),
+              more);
+  }
+}
+
+TEST_F(SuspectsTest, HalvesOfAGranuleAreApart) {
+  for (bool overlap : {false, true}) {
+    EXPECT_EQ(suspect([&] {
+                s->created(0, 1);
+                s->access(kHere, 4, true, 0);
+                s->access(kHere + 4, 4, true, 1);
+                s->access(kHere + 8, 8, true, 0);
+                if (overlap) s->access(kHere + 12, 1, false, 1);
+              }),
+              overlap);
+  }
+}
+
+TEST_F(SuspectsTest, WhatOneStrandTouchesHasAHome) {
+  s->begin();
+  s->created(0, 1);
+  s->access(kHere, 8, true, 1);
+  EXPECT_TRUE(Suspects::is_home(s->homes(), kHere + 4, 1));
+  EXPECT_FALSE(Suspects::is_home(s->homes(), kHere + 4, 0));
+  EXPECT_FALSE(Suspects::is_home(s->homes(), kHere + 8, 1));
+  s->access(kHere, 1, false, 0);
+  EXPECT_TRUE(s->again());
+  EXPECT_FALSE(Suspects::is_home(s->homes(), kHere, 1));
+  s->forget();
+  s->begin();
+  s->created(0, 1);
+  s->access(kHere, 1, false, 0);
+  EXPECT_TRUE(Suspects::is_home(s->homes(), kHere, 0));
+}
+
+TEST_F(SuspectsTest, AnotherExecutionKnowsNothing) {
+  s->created(0, 1);
+  s->access(kHere, 4, true, 1);
+  EXPECT_FALSE(suspect([&] {
+    s->created(0, 1);
+    s->access(kHere, 4, true, 0);
+  }));
+}
+
+/// All accesses, compared in pairs, with the order of creations and joins.
+class AllPairs {
+ public:
+  explicit AllPairs(u32 strands) : known_(strands, std::vector<u32>(strands)) { known_[0][0] = 1; }
+  void created(u32 parent, u32 child) {
+    known_[child] = known_[parent];
+    known_[child][child] = 1;
+    ++known_[parent][parent];
+  }
+  void joined(u32 by, u32 child) {
+    for (u32 i = 0; i < known_.size(); ++i) known_[by][i] = std::max(known_[by][i], known_[child][i]);
+  }
+  bool access(uptr at, bool write, bool atomic, u32 strand) {
+    bool pair = false;
+    for (const Access& a : all_) {
+      bool conflict = a.at == at && (a.write || write) && !(a.atomic && atomic);
+      pair |= conflict && a.strand != strand && known_[strand][a.strand] < a.epoch;
+    }
+    all_.push_back({at, strand, known_[strand][strand], write, atomic});
+    return pair;
+  }
+
+ private:
+  struct Access {
+    uptr at;
+    u32 strand, epoch;
+    bool write, atomic;
+  };
+  std::vector<std::vector<u32>> known_;
+  std::vector<Access> all_;
+};
+
+// Too little must never be suspected. (Too much may be: that costs time.)
+TEST_F(SuspectsTest, MissesNothing) {
+  constexpr u32 kStrands = 5;
+  u32 pairs = 0, quiet = 0;
+  for (u64 seed = 0; seed < 20000; ++seed) {
+    if (seed % 3 == 0) s->forget();
+    bool pair = false;
+    bool found = suspect([&] {
+      Prng prng(seed);
+      AllPairs all(kStrands);
+      u32 made = 1;
+      std::vector<u32> running = {0};
+      for (int i = 0; i < 14; ++i) {
+        u32 me = running[prng.below(running.size())];
+        u64 what = prng.below(8);
+        if (what == 0 && made < kStrands) {
+          s->created(me, made);
+          all.created(me, made);
+          running.push_back(made++);
+        } else if (what == 1 && running.back() != me) {
+          s->joined(me, running.back());
+          all.joined(me, running.back());
+          running.pop_back();
+        } else if (what > 1) {
+          uptr at = kHere + 8 * prng.below(3);
+          bool write = prng.chance(1, 3), atomic = prng.chance(1, 4);
+          if (atomic) {
+            s->atomic(at, 4, write, me);
+          } else {
+            s->access(at, 4, write, me);
+          }
+          pair |= all.access(at, write, atomic, me);
+        }
+      }
+    });
+    ASSERT_TRUE(!pair || found) << seed;
+    pairs += pair;
+    quiet += !found;
+  }
+  EXPECT_GT(pairs, 1000u);
+  EXPECT_GT(quiet, 1000u);
+}
+
+}  // namespace
+}  // namespace duress

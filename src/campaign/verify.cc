@@ -141,6 +141,7 @@ void Verifier::take(Outcome& outcome) {
     result_.incomplete.insert(process.incomplete.begin(), process.incomplete.end());
   uncontrolled_ = uncontrolled_ || execution.record.uncontrolled != 0;
   if (setup_.profile) take_atomics(outcome);
+  if (!setup_.as_if.empty() && !setup_.profile) take_joins(outcome);
   if (const finding::ProcessLog* process = outcome.logs.process()) {
     std::map<std::string, const finding::RaceRecord*> here;
     for (const finding::RaceRecord& race : process->races) here.try_emplace(race_key(race), &race);

@@ -56,6 +56,12 @@ struct AtomicUse {
   finding::Frame place;
 };
 
+/// Where a thread really joins one that it was to join before, as if (trail::AsIf::kJoined).
+struct JoinPlace {
+  u64 joined = 0, joiner = 0;  // paths
+  finding::Frame place;
+};
+
 /// A pair of accesses that raced, and an execution that shows it.
 struct RacyExecution {
   std::string key;          // which two accesses
@@ -81,6 +87,7 @@ struct VerifyResult {
   u64 cut_off = 0;       // rc11: executions that were begun and do not count
   u64 published_at = 0;  // trail/as_if.h
   std::vector<AtomicUse> atomics;
+  std::vector<JoinPlace> joins;
   u32 most_strands = 0;
   u64 most_steps = 0;
   double seconds = 0, explore_seconds = 0;
@@ -108,6 +115,7 @@ class Verifier {
   bool explore_all(Explorer& explorer, const std::atomic<bool>& stop);
   void note(Outcome& outcome);
   void take_atomics(const Outcome& outcome);
+  void take_joins(const Outcome& outcome);
   void take(Outcome& outcome);
   void renumber(Execution& execution);
   bool within_bound(const Execution& execution) const;

@@ -131,6 +131,7 @@ struct Strand : StrandView {
   // In executions by steps (steps.cc).
   bool at_step = false;  // comes to a step, or waits to do it; else it only goes on
   u32 children = 0;      // strands that it has made
+  u64 path = 0;          // who it is in every interleaving: see trail/as_if.h
   Spin spin;
 };
 

@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "exhaustive/silent.h"
 #include "sched/scheduler.h"
+#include "trail/as_if.h"
 
 namespace duress::sched {
 
@@ -48,6 +49,7 @@ u64 value_at(uptr object, u32 size) {
 
 void Scheduler::name_strand(Strand* s) {
   s->id = running_ ? log_->strand_of(running_->id, ++running_->children) : 0;
+  s->path = running_ ? trail::path_of(running_->path, running_->children) : 0;
 }
 
 void Scheduler::write_after(const Strand* s, const Strand* other) {

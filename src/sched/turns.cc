@@ -240,6 +240,7 @@ void Strand::renew() {
   name[0] = 0;
   at_step = false;
   children = 0;
+  path = 0;
   spin = Spin();
   for (Repeat& repeat : repeats) repeat.key = 0;
 }

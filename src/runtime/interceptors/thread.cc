@@ -37,6 +37,7 @@ constinit std::atomic<bool> end_key_made{false};
 void on_thread_end(void* value) {
   auto* handle = static_cast<ThreadHandle*>(value);
   if (++handle->rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(end_key, handle) == 0) return;
+  misuse_at_thread_end();  // also of those who left through pthread_exit: all that could unlock has run
   handle_ended(handle);
   if (DURESS_UNLIKELY(g_as_if)) as_if_ended();
   bool detected = handle->thread != nullptr;

@@ -30,31 +30,6 @@ std::string race_key(const finding::RaceRecord& race) {
   return a < b ? a + " " + b : b + " " + a;
 }
 
-/// Where threads join those that they were to join before, each place once.
-void Verifier::take_joins(const Outcome& outcome) {
-  const finding::ProcessLog* process = outcome.logs.process();
-  const std::vector<trail::Prediction>& told = outcome.execution.profile;
-  if (process == nullptr) return;
-  for (std::size_t i = 0; i + trail::kJoinEntries <= told.size(); i += trail::kJoinEntries) {
-    if (told[i].strand != raw(trail::AsIf::kJoined)) return;
-    JoinPlace join{told[i].value[0], told[i].value[1], {}};
-    std::vector<finding::Address> calls;
-    for (std::size_t k = 0; k < trail::kJoinCalls; ++k) {
-      if (u64 call = told[i + 1 + k / 2].value[k % 2]; call != 0) calls.push_back(call);
-    }
-    {
-      std::lock_guard guard(names_lock_);
-      std::vector<finding::Frame> stack = names_.stack(*process, calls);
-      if (!stack.empty()) join.place = stack[blamed_frame(stack)];
-    }
-    bool known = std::any_of(result_.joins.begin(), result_.joins.end(), [&](const JoinPlace& other) {
-      return other.joined == join.joined && other.joiner == join.joiner &&
-             other.place.file == join.place.file && other.place.line == join.place.line;
-    });
-    if (!known) result_.joins.push_back(std::move(join));
-  }
-}
-
 /// The same race with fewer switches.
 void Verifier::minimise_race(RacyExecution& racy) {
   if (!setup_.minimise || racy.switches == 0) return;

@@ -3,7 +3,7 @@
 
 #include "runtime/control.h"
 #include "runtime/runtime.h"
-#include "runtime/unwinding.h"
+#include "runtime/told.h"
 #include "trail/as_if.h"
 
 namespace duress {
@@ -122,22 +122,13 @@ void as_if_join(const DuressSite* site) {
 
 void as_if_joined(const sched::Strand* joined, uptr caller) {
   const sched::Strand* self = controlled();
-  if (!self || !joined || record->profiled + trail::kJoinEntries > trail::kMostProfiled) return;
+  if (!self || !joined) return;
   bool wanted = false;
   for (u32 i = 0; i < request->predictions; ++i) {
     const trail::Prediction& asked = request->predicted()[i];
     wanted |= joins(asked, self) && asked.value[0] == joined->path;
   }
-  if (!wanted) return;
-  Uncontrolled here;
-  uptr calls[trail::kJoinCalls] = {};
-  unwind_stack(calls, trail::kJoinCalls, caller);
-  trail::Prediction* told = record->profile() + record->profiled;
-  told[0] = {raw(trail::AsIf::kJoined), 0, 0, 0, {joined->path, self->path}};
-  for (u32 i = 0; i + 1 < trail::kJoinEntries; ++i)
-    told[1 + i] = {0, 0, 0, 0, {calls[2 * i], calls[2 * i + 1]}};
-  record->profiled += trail::kJoinEntries;
-  g_runtime->modules.log_new();
+  if (wanted) tell(trail::Told::kJoined, joined->path, self->path, caller);
 }
 
 void as_if_ended() {

@@ -242,6 +242,7 @@ void Strand::renew() {
   children = 0;
   path = 0;
   spin = Spin();
+  ends = Ends();
   for (Repeat& repeat : repeats) repeat.key = 0;
 }
 

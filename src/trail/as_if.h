@@ -19,7 +19,7 @@ enum class AsIf : u32 {
   // have the memory order `count`; where they are compare-and-exchanges that fail, `size`.
   kOrdered = 3,
   // The strand of path value[1] joins the one of path value[0] before it, if that one has been made. Where it
-  // really joins such a strand later is told in the record: kJoinEntries entries each.
+  // really joins such a strand later is told (trail/told.h).
   kJoined = 4,
 };
 
@@ -32,10 +32,6 @@ constexpr u64 creator_of(u64 path) {
   return path >> 8;
 }
 
-/// A join among the profiled entries: first one with kJoined as `strand` and the two paths as above, then the
-/// calls in which the joining strand was, two each.
-inline constexpr u32 kJoinCalls = 14;  // innermost first; 0: there are no more
-inline constexpr u32 kJoinEntries = 1 + kJoinCalls / 2;
 inline constexpr u32 kOrderedCalls = 8;  // so many innermost calls, the one of the hook first
 
 /// Request::profile: the record lists the atomic operations that ran. Each is kOrderedCalls / 2 entries with

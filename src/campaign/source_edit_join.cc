@@ -91,7 +91,9 @@ std::string joined_name(const FileEdit& edit, std::size_t line) {
                                                       : "";
   std::smatch of;
   if (std::regex_search(loop, of, each)) return of[1].str();
-  return parts[3].matched ? parts[3].str() : parts[4].str();
+  std::string name = parts[3].matched ? parts[3].str() : parts[4].str();
+  static const std::regex element(R"(\[\w+\]$)");  // of a loop, all of them
+  return loop.empty() ? name : std::regex_replace(name, element, "");
 }
 
 bool move_joins_above(FileEdit& edit, const std::set<std::size_t>& lines, std::size_t above) {

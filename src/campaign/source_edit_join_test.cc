@@ -35,6 +35,11 @@ TEST(SourceEditJoin, LoopsMoveAsAWhole) {
   }
 }
 
+TEST(SourceEditJoin, ALoopOverNumbersJoinsAll) {
+  FileEdit edit = edit_of("  for (int i = 0; i < 2; ++i) pthread_join(threads[i], NULL);\n");
+  EXPECT_EQ(joined_name(edit, 1), "threads");
+}
+
 TEST(SourceEditJoin, SeveralKeepTheirOrder) {
   FileEdit edit =
       edit_of("  if (x != 1) fail();\n  a.join();\n  work();\n  pthread_join(b[0], nullptr);\n  end();\n");

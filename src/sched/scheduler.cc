@@ -489,6 +489,9 @@ void Scheduler::fire(Strand* s) {
   if (s->deadline > now_ && s->deadline != kNever) now_ = s->deadline;
   if (s->deadline > s->ends.time && s->deadline != kNever) s->ends.time = s->deadline;
   make_ready(s, Wake::kTimeout);
+  // By steps, timers fire when nothing else can happen: it goes on after all that others did.
+  for (const Strand* other = by_steps_ ? all_ : nullptr; other; other = other->next_strand)
+    write_after(s, other);
 }
 
 void Scheduler::fire_due() {

@@ -45,6 +45,12 @@ static void* run(void* data) {
       case 'W':
         while (!flag) pthread_cond_wait(&condition, &mutex);
         break;
+      case 'P':
+        while (!flag) {
+          until = deadline();
+          pthread_cond_timedwait(&condition, &mutex, &until);
+        }
+        break;
       case 'i':
         if (!flag) pthread_cond_wait(&condition, &mutex);
         break;

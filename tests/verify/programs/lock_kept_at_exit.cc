@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thread that leaves through pthread_exit keeps its lock. What it has pushed for that is run, and may unlock.
+// A thread that leaves through pthread_exit keeps its lock. What it has pushed for that is run, and may
+// unlock.
 //
 // EXPECT-VERIFY: * failure lock-kept
 // VERIFY-ALSO: -DCLEANUP 1 none

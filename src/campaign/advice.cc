@@ -5,38 +5,36 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "campaign/proposal.h"
 #include "trail/as_if.h"
 
 namespace duress::campaign {
+std::string listed(const std::set<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : " and ") + name;
+  return text;
+}
+
+std::string place_text(const finding::Frame& frame) {
+  return std::filesystem::path(frame.file).filename().string() + ":" + std::to_string(frame.line);
+}
+
+FileEdit* edit_of(Advice& advice, const std::string& path) {
+  for (FileEdit& edit : advice.edits) {
+    if (edit.path == path) return &edit;
+  }
+  std::optional<FileEdit> edit = open_for_edit(path);
+  if (!edit) return nullptr;
+  advice.edits.push_back(std::move(*edit));
+  return &advice.edits.back();
+}
+
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 constexpr int kMostRounds = 8;
 constexpr u32 kOrders[] = {0, 4, 5};  // relaxed, acq_rel, seq_cst, as the compiler numbers them
-
-struct Side {
-  u32 key = 0;
-  finding::Frame place;
-  bool writes = false;
-  std::map<Address, std::string> locks;
-};
-
-/// A race as it is looked at here.
-struct Racing {
-  std::string variable;
-  Side sides[2];
-};
-
-struct Proposal {
-  enum class Kind { kPublish, kLock, kAtomic } kind = Kind::kAtomic;
-  std::set<std::string> variables;
-  u32 order = 5;
-  Address lock = 0;  // of kPublish: where the call of the store returns to
-  std::string lock_name;
-  finding::Frame store;                 // of kPublish
-  std::map<u32, finding::Frame> sites;  // by key
-};
 
 Racing racing_of(const RacyExecution& racy, Names& names) {
   Racing racing;
@@ -49,6 +47,12 @@ Racing racing_of(const RacyExecution& racy, Names& names) {
     side.key = racy.site_keys[i];
     side.place = race.sites[i].site();
     side.writes = race.sites[i].access == finding::Access::kWrite;
+    if (auto thread = racy.log.threads.find(records[i]->thread); thread != racy.log.threads.end()) {
+      side.thread = thread->first;
+      if (thread->first == 0 || thread->second.path != 0) side.path = thread->second.path;
+      std::vector<finding::Frame> stack = names.stack(racy.log, thread->second.stack);
+      if (!stack.empty()) side.created_at = stack[blamed_frame(stack)];
+    }
     for (std::size_t k = 0; k < records[i]->locks.size() && k < race.sites[i].locks.size(); ++k) {
       const finding::LockRecord& lock = records[i]->locks[k];
       if (lock.kind == "mutex" && !lock.shared) side.locks[lock.address] = race.sites[i].locks[k];
@@ -65,6 +69,7 @@ std::vector<Racing> all_racing(const VerifyResult& result, Names& names) {
 
 /// The sites that the proposal must cover for these races. False: it cannot do anything about one of them.
 bool cover(Proposal& proposal, const std::vector<Racing>& all, bool& more) {
+  if (proposal.kind == Proposal::Kind::kJoin) return cover_join(proposal, all, more);
   more = false;
   for (const Racing& racing : all) {
     if (proposal.variables.count(racing.variable) == 0) continue;
@@ -83,6 +88,10 @@ VerifySetup as_if(const VerifySetup& setup, const VerifyResult& base, const Prop
   tried.keeps = tried.minimise = false;
   tried.worker.folder += "/fix";
   tried.most_executions = base.interleavings * 20 + 2000;
+  if (proposal.kind == Proposal::Kind::kJoin) {
+    add_joins(proposal, tried.as_if);
+    return tried;
+  }
   for (const auto& [key, place] : proposal.sites) {
     trail::Prediction entry = {};
     entry.site = key;
@@ -98,6 +107,8 @@ VerifySetup as_if(const VerifySetup& setup, const VerifyResult& base, const Prop
         entry.strand = raw(trail::AsIf::kPublishedAfter);
         entry.value[0] = proposal.lock;
         break;
+      case Proposal::Kind::kJoin:
+        break;
     }
     tried.as_if.push_back(entry);
   }
@@ -109,10 +120,22 @@ VerifySetup as_if(const VerifySetup& setup, const VerifyResult& base, const Prop
 /// it is showed. Nothing: it does not help.
 std::optional<VerifyResult> try_out(const VerifySetup& setup, const VerifyResult& base, Proposal& proposal,
                                     Names& names, const std::atomic<bool>& stop) {
+  if (proposal.kind == Proposal::Kind::kJoin && !proposal.made_by_joiner) {
+    // One execution tells whether it joins them at all.
+    VerifySetup once = as_if(setup, base, proposal);
+    once.most_executions = 1;
+    VerifyResult result = Verifier(std::move(once), names, nullptr).run(stop);
+    for (const auto& [path, joined] : proposal.joined) {
+      if (std::none_of(result.joins.begin(), result.joins.end(),
+                       [&](const JoinPlace& place) { return place.joined == path; }))
+        return std::nullopt;
+    }
+  }
   for (int round = 0; round < kMostRounds && !stop; ++round) {
     VerifyResult result = Verifier(as_if(setup, base, proposal), names, nullptr).run(stop);
     if (result.problem.kind != WorkerProblem::Kind::kNone) return std::nullopt;
     if (result.racy.empty()) {
+      proposal.join_places = result.joins;
       return result.found.empty() && result.complete ? std::optional(std::move(result)) : std::nullopt;
     }
     if (proposal.kind == Proposal::Kind::kPublish) {
@@ -144,6 +167,10 @@ std::vector<Proposal> proposals(const std::vector<Racing>& all) {
       list.push_back(publish);
     }
   }
+  auto add_joins_that = [&](bool reads) {
+    std::vector<Proposal> joins = join_proposals(all, reads);
+    list.insert(list.end(), joins.begin(), joins.end());
+  };
   std::set<std::pair<std::string, Address>> seen;
   for (const Racing& racing : all) {
     for (const Side& side : racing.sides) {
@@ -158,6 +185,7 @@ std::vector<Proposal> proposals(const std::vector<Racing>& all) {
       }
     }
   }
+  add_joins_that(/*reads=*/true);
   auto atomic = [&](const std::set<std::string>& which) {
     for (u32 order : kOrders) {
       Proposal one;
@@ -168,17 +196,8 @@ std::vector<Proposal> proposals(const std::vector<Racing>& all) {
   };
   for (const std::string& variable : variables) atomic({variable});
   if (variables.size() > 1) atomic(variables);
+  add_joins_that(/*reads=*/false);
   return list;
-}
-
-std::string listed(const std::set<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : " and ") + name;
-  return text;
-}
-
-std::string place_text(const finding::Frame& frame) {
-  return std::filesystem::path(frame.file).filename().string() + ":" + std::to_string(frame.line);
 }
 
 std::string text_of(const Proposal& proposal) {
@@ -193,6 +212,8 @@ std::string text_of(const Proposal& proposal) {
       for (const auto& [key, place] : proposal.sites) places.insert(place_text(place));
       return "hold " + proposal.lock_name + " at " + listed(places);
     }
+    case Proposal::Kind::kJoin:
+      return join_text(proposal);
     case Proposal::Kind::kAtomic:
       break;
   }
@@ -204,16 +225,6 @@ std::string text_of(const Proposal& proposal) {
                                 : " (seq_cst)");
 }
 
-FileEdit* edit_of(Advice& advice, const std::string& path) {
-  for (FileEdit& edit : advice.edits) {
-    if (edit.path == path) return &edit;
-  }
-  std::optional<FileEdit> edit = open_for_edit(path);
-  if (!edit) return nullptr;
-  advice.edits.push_back(std::move(*edit));
-  return &advice.edits.back();
-}
-
 bool make_edits(Advice& advice, const Proposal& proposal, const std::vector<Racing>& all) {
   if (proposal.kind == Proposal::Kind::kPublish) {
     const finding::Frame& place = proposal.sites.begin()->second;
@@ -221,6 +232,7 @@ bool make_edits(Advice& advice, const Proposal& proposal, const std::vector<Raci
     return edit != nullptr && proposal.store.file == place.file &&
            move_below(*edit, proposal.store.line, place.line);
   }
+  if (proposal.kind == Proposal::Kind::kJoin) return make_join_edits(advice, proposal);
   if (proposal.kind == Proposal::Kind::kLock) {
     std::set<std::pair<std::string, u32>> places;
     for (const auto& [key, place] : proposal.sites) places.emplace(place.file, place.line);
@@ -280,9 +292,18 @@ std::optional<Advice> advise(const VerifySetup& setup, const VerifyResult& resul
     if (!cover(proposal, all, more) || proposal.sites.empty()) continue;
     std::optional<VerifyResult> tried = try_out(setup, result, proposal, names, stop);
     if (!tried) continue;
+    if (std::optional<Proposal> first;
+        proposal.kind == Proposal::Kind::kJoin && (first = first_join(proposal))) {
+      std::optional<VerifyResult> enough = try_out(setup, result, *first, names, stop);
+      if (enough && first->sites.size() == 1) {
+        proposal = std::move(*first);
+        tried = std::move(enough);
+      }
+    }
     Advice advice;
     advice.kind = proposal.kind == Proposal::Kind::kLock      ? "lock"
                   : proposal.kind == Proposal::Kind::kPublish ? "publish-after-init"
+                  : proposal.kind == Proposal::Kind::kJoin    ? "join"
                                                               : "atomic";
     advice.text = text_of(proposal);
     advice.interleavings = tried->interleavings;

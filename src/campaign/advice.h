@@ -12,7 +12,7 @@
 namespace duress::campaign {
 
 struct Advice {
-  std::string kind;             // "atomic", "lock", "publish-after-init": the spelling of --json
+  std::string kind;             // "atomic", "lock", "publish-after-init", "join": the spelling of --json
   std::string text;             // "make `done` atomic; acquire and release are enough"
   u64 interleavings = 0;        // of the program so changed: none has a race or a failure
   std::vector<FileEdit> edits;  // empty: people must make it

@@ -7,6 +7,7 @@
 #define DURESS_CAMPAIGN_SOURCE_EDIT_H_
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,12 @@ bool make_atomic(FileEdit& edit, const std::string& variable);
 bool add_lock(FileEdit& edit, std::size_t line, const std::string& lock);
 /// The statement that is line `line` comes after the one that is line `below`.
 bool move_below(FileEdit& edit, std::size_t line, std::size_t below);
+
+/// What the statement on that line joins, as it is written there: "worker", "threads"; "" if it is not clear.
+std::string joined_name(const FileEdit& edit, std::size_t line);
+/// The statements on these lines, which join threads, come before the statement that begins on line `above`,
+/// in the same block.
+bool move_joins_above(FileEdit& edit, const std::set<std::size_t>& lines, std::size_t above);
 
 /// As `diff -u` would print it; "" if nothing changed.
 std::string unified_diff(const FileEdit& edit);

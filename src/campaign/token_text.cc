@@ -36,6 +36,8 @@ std::string make_token(const Plan& plan, const Trail& trail, const std::string& 
   view.fair = plan.head.fair_after != 0;
   view.sample = plan.head.sample != 0;
   view.steps = plan.head.steps != 0;
+  view.spurious = plan.head.spurious;
+  view.timeouts = plan.head.timeouts;
   view.seed = plan.head.seed;
   view.most_steps = plan.head.most_steps;
   std::vector<u32> sites = plan.sites;
@@ -94,6 +96,8 @@ TokenText read_token_text(const std::string& given) {
   result.plan.head.tear = view.tear;
   result.plan.head.sample = view.sample;
   result.plan.head.steps = view.steps;
+  result.plan.head.spurious = view.spurious;
+  result.plan.head.timeouts = view.timeouts;
   if (!view.fair) result.plan.head.fair_after = 0;
   result.plan.head.most_steps = view.most_steps;
   const u32* waits = view.sites + (view.site_count - view.wait_count);

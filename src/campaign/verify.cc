@@ -36,7 +36,7 @@ const char* limit_text(u32 limit) {
     case Log::kTooManyStrands:
       return "there are more than 64 threads";
     case Log::kTimers:
-      return "timeouts come only when nothing else can happen";
+      return "timeouts come only when nothing else can happen (--timeouts explores most)";
     case Log::kClock:
       return "the program looks at a clock";
     case Log::kDescriptors:
@@ -76,6 +76,8 @@ Plan Verifier::base_plan() const {
   plan.head.heuristic = raw(setup_.order);
   plan.head.model = setup_.model;
   plan.head.profile = setup_.profile ? 1 : 0;
+  plan.head.spurious = setup_.spurious;
+  plan.head.timeouts = setup_.timeouts;
   if (setup_.model != 0) plan.head.fair_after = 0;
   plan.origins = origins_;
   plan.spins = spins_;
@@ -141,6 +143,7 @@ void Verifier::take(Outcome& outcome) {
     result_.incomplete.insert(process.incomplete.begin(), process.incomplete.end());
   uncontrolled_ = uncontrolled_ || execution.record.uncontrolled != 0;
   if (setup_.profile) take_atomics(outcome);
+  if (!setup_.profile) take_told(outcome);
   if (const finding::ProcessLog* process = outcome.logs.process()) {
     std::map<std::string, const finding::RaceRecord*> here;
     for (const finding::RaceRecord& race : process->races) here.try_emplace(race_key(race), &race);
@@ -212,7 +215,7 @@ template <typename Explorer>
 bool Verifier::explore_all(Explorer& explorer, const std::atomic<bool>& stop) {
   constexpr bool kByGraphs = std::is_same_v<Explorer, exhaustive::Graphs>;
   Pool pool(*this, workers_.size());
-  result_.interleavings = result_.skipped = result_.first_finding = 0;
+  result_.interleavings = result_.skipped = result_.first_finding = result_.cut_off = 0;
   result_.racy.clear();
   result_.found.clear();
   result_.atomics.clear();
@@ -272,7 +275,9 @@ bool Verifier::explore_all(Explorer& explorer, const std::atomic<bool>& stop) {
       if (learned == exhaustive::Graphs::Learned::kNew) note(*outcome);
       diverged_ += learned == exhaustive::Graphs::Learned::kDiverged;
     } else {
-      if (within_bound(execution)) {
+      if ((execution.limits & exhaustive::StepLog::kWaits) != 0) {
+        ++result_.cut_off;
+      } else if (within_bound(execution)) {
         note(*outcome);
       } else {
         ++result_.skipped;
@@ -342,7 +347,7 @@ void Verifier::renumber(Execution& execution) {
   for (exhaustive::Step& step : execution.steps) {
     step.strand = ids[step.strand];
     if (step.is(exhaustive::Step::kAfter)) step.other = ids[step.other];  // else it is a number of looks
-    if (is_access(step.kind)) continue;                                   // under rc11, ages of stores
+    if (is_access(step.kind) || step.kind == OpKind::kChoose) continue;   // ages of stores; ends of waits
     if (step.value != 0) step.value = static_cast<u8>(1 + ids[step.value - 1u]);
     step.choices = mask(step.choices);
     bool waits = step.kind == OpKind::kWait || step.kind == OpKind::kSignal ||
@@ -354,6 +359,8 @@ void Verifier::renumber(Execution& execution) {
 
 VerifyResult Verifier::run(const std::atomic<bool>& stop) {
   double started = now();
+  result_.spurious = setup_.spurious;
+  result_.timeouts = setup_.timeouts;
   if (std::string error = oracle_.load(); !error.empty()) {
     result_.problem = {WorkerProblem::Kind::kTool, error};
     return std::move(result_);

@@ -37,6 +37,8 @@ struct VerifySetup {
   unsigned jobs = 1;
   int preemptions = -1;  // -1: any number
   u32 model = 0;         // 0: sc; else rc11
+  u32 spurious = 0;      // so many spurious wake-ups in a row of a wait are explored
+  u32 timeouts = 0;      // the same of timeouts that come early
   exhaustive::Order order = exhaustive::Order::kRunOn;
   bool minimise = true;
   bool keeps = true;            // findings are stored
@@ -53,6 +55,12 @@ struct AtomicUse {
   Address pc = 0;  // where the user's call of it returns to
   trail::AtomicKind kind = trail::AtomicKind::kLoad;
   u32 success = 0, failure = 0;  // memory orders, as the compiler numbers them
+  finding::Frame place;
+};
+
+/// Where a thread really joins one that it was to join before, as if (trail::AsIf::kJoined).
+struct JoinPlace {
+  u64 joined = 0, joiner = 0;  // paths
   finding::Frame place;
 };
 
@@ -78,9 +86,11 @@ struct VerifyResult {
   finding::RunLog races;            // the same for a report
   u64 first_finding = 0;            // which interleaving was the first with a race or a failure; 0: none
   u64 redundant = 0, skipped = 0;
-  u64 cut_off = 0;       // rc11: executions that were begun and do not count
-  u64 published_at = 0;  // trail/as_if.h
+  u64 cut_off = 0;  // executions that were begun and do not count: rc11, and waits that never end
+  u32 spurious = 0, timeouts = 0;  // as asked for
+  u64 published_at = 0;            // trail/as_if.h
   std::vector<AtomicUse> atomics;
+  std::vector<JoinPlace> joins;
   u32 most_strands = 0;
   u64 most_steps = 0;
   double seconds = 0, explore_seconds = 0;
@@ -108,6 +118,9 @@ class Verifier {
   bool explore_all(Explorer& explorer, const std::atomic<bool>& stop);
   void note(Outcome& outcome);
   void take_atomics(const Outcome& outcome);
+  void take_told(const Outcome& outcome);
+  void take_join(const Outcome& outcome, JoinPlace join, const std::vector<finding::Address>& calls);
+  bool looks_itself(const Outcome& outcome, const std::vector<finding::Address>& calls);
   void take(Outcome& outcome);
   void renumber(Execution& execution);
   bool within_bound(const Execution& execution) const;
@@ -128,6 +141,7 @@ class Verifier {
   std::vector<u64> spins_;
   std::map<std::string, std::size_t> known_races_;  // by sites: index of racy
   std::map<std::string, std::size_t> known_failures_;
+  std::map<std::vector<finding::Address>, bool> known_clocks_;  // by calls: whether the program itself looks
   u32 limits_ = 0;
   u64 diverged_ = 0;
   bool uncontrolled_ = false;

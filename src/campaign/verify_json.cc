@@ -18,6 +18,8 @@ std::string with_verification(const std::string& document, const VerifyResult& r
   Json json = Json::parse(with_failures(document, failures, names));
   json["complete"] = result.complete;
   json["interleavings"] = result.interleavings;
+  if (result.spurious != 0) json["spurious"] = result.spurious;
+  if (result.timeouts != 0) json["timeouts"] = result.timeouts;
   if (result.first_finding != 0) json["first_finding"] = result.first_finding;
   std::string bound;
   for (const std::string& one : result.bounds) bound += (bound.empty() ? "" : "; ") + one;

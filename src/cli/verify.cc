@@ -143,6 +143,16 @@ std::vector<campaign::Weakened> print_orders(VerifyOptions& options, const Verif
   });
 }
 
+/// What bounds the ends of waits that were explored.
+std::string ends_text(const campaign::VerifySetup& setup) {
+  auto times = [](u32 n, const char* one) { return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s"); };
+  std::string text;
+  if (setup.spurious != 0) text += ", with at most " + times(setup.spurious, "spurious wake-up");
+  if (setup.timeouts != 0)
+    text += (text.empty() ? ", with at most " : " and ") + times(setup.timeouts, "early timeout");
+  return text.empty() ? text : text + " in a row at a wait";
+}
+
 void print_summary(const VerifyResult& result, const report::Report& report, const VerifyOptions& options) {
   std::string what;
   std::size_t races = report.races.size(), failures = result.found.size();
@@ -156,6 +166,7 @@ void print_summary(const VerifyResult& result, const report::Report& report, con
   if (options.model == "rc11")
     all = number_text(result.interleavings) + (result.interleavings == 1 ? " execution" : " executions") +
           " of rc11, load buffering excluded";
+  all += ends_text(options.setup);
   if (result.complete) {
     say(fmt::format("complete: {} in all {} ({:.0f}/s){}", what, all, rate,
                     races == 0 && failures == 0 ? ": proved for this program and its input" : ""));
@@ -278,6 +289,18 @@ int verify_command(const Arguments& arguments) {
                  "The memory model: sc (default), or rc11: also what relaxed, acquire and release allow")
       ->check(CLI::IsMember({"sc", "rc11"}));
   app.add_option(
+         "--spurious", setup.spurious,
+         "Waits on conditions may end with no signal: at most N times (default 1) in a row of a thread at a "
+         "place, until it is signalled")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--timeouts", setup.timeouts,
+                 "Timeouts may come before anything else happens, with the same bound; else they come only "
+                 "when nothing "
+                 "else can happen")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  app.add_option(
          "--order", options.order,
          "Which interleavings come first: run-on (default), writes-first, watch-written, avoid-release, "
          "acquire-first")
@@ -317,9 +340,12 @@ int verify_command(const Arguments& arguments) {
       "program could not be started, or it is not instrumented.\n\n"
       "  duress verify -- ./lock_test\n"
       "  duress verify --preemptions 2 --time 5m -- ./queue_test\n"
+      "  duress verify --spurious --timeouts -- ./queue_test\n"
       "  duress verify --model rc11 --weaken -- ./lock_test");
   try {
-    options.target = parse_with_target(app, arguments, {{"--json", "-"}, {"--color", "always"}}, {"--json"});
+    options.target = parse_with_target(
+        app, arguments, {{"--json", "-"}, {"--color", "always"}, {"--spurious", "1"}, {"--timeouts", "1"}},
+        {"--json", "--spurious", "--timeouts"});
   } catch (const CLI::CallForHelp&) {
     fmt::print("{}", help_text(app, "-- PROG ARGS"));
     return kExitOk;
@@ -351,6 +377,8 @@ int verify_command(const Arguments& arguments) {
     setup.model = campaign::kRc11Model;
     if (setup.preemptions >= 0) return wrong_use("verify", "--preemptions is for --model sc");
     if (options.order != "run-on") return wrong_use("verify", "--order is for --model sc");
+    if (setup.spurious != 0) return wrong_use("verify", "--spurious is for --model sc");
+    if (setup.timeouts != 0) return wrong_use("verify", "--timeouts is for --model sc");
   }
   if (setup.jobs == 0) setup.jobs = std::max(1u, std::thread::hardware_concurrency());
   for (const std::string& error : {campaign::check_document(options.json), options.files.check()}) {

@@ -37,7 +37,10 @@ namespace duress {
   DURESS_OPERATION(kSleep, "sleep")               \
   DURESS_OPERATION(kFutexWait, "futex wait")      \
   DURESS_OPERATION(kFutexWake, "futex wake")      \
-  DURESS_OPERATION(kSystem, "system call")
+  DURESS_OPERATION(kSystem, "system call")        \
+  DURESS_OPERATION(kChoose, "choose")             \
+  DURESS_OPERATION(kSpurious, "spurious wake-up") \
+  DURESS_OPERATION(kTimeout, "timeout")
 
 enum class OpKind : u8 {
 #define DURESS_OPERATION(name, word) name,

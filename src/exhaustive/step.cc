@@ -56,7 +56,10 @@ void predict(Step& step, const Step& earlier) {
     step.choices = step.kind == OpKind::kSignal || step.expected == 1 ? step.touch[0].before : 0;
   }
   // Whoever finds another value than it expects does not wait.
-  if (step.kind == OpKind::kFutexWait) step.touch[1].size = step.touch[0].before == step.expected ? 1 : 0;
+  if (step.kind == OpKind::kFutexWait) {
+    bool waits = step.touch[0].before == step.expected && !step.is(Step::kEndsItself);
+    step.touch[1].size = waits ? 1 : 0;
+  }
   step.flags &= static_cast<u8>(~Step::kPending);
 }
 

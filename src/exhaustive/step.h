@@ -30,22 +30,29 @@ inline constexpr u64 kWriter = u64{1} << 63;
 /// Those who wait for a word of memory to be woken are an object of their own beside the word.
 inline constexpr u64 kWaiters = u64{1} << 63;
 
+/// What ends a wait. Where that is explored, a strand chooses it in a step of its own before the wait. The
+/// step touches nothing: so whatever else is independent of one choice is independent of all of them. A wait
+/// that ends by itself does so at once. It is never in the queue, where a signal could have woken it; and
+/// when it goes on is a matter of when it gets the mutex.
+enum class WaitEnd : u8 { kWoken = 0, kSpurious = 1, kTimeout = 2 };
+
 struct Step {
   static constexpr u32 kMostTouches = 4;
   enum Flag : u8 {
-    kAfter = 1,    // no step: the strand goes on because of `other`, and after all that it did
-    kPending = 2,  // not done: the execution ended before
-    kAwaits = 4,   // waits until one of the objects is written: it has looked at them before
-    kCompares = 8  // a compare-and-swap
+    kAfter = 1,       // no step: the strand goes on because of `other`, and after all that it did
+    kPending = 2,     // not done: the execution ended before
+    kAwaits = 4,      // waits until one of the objects is written: it has looked at them before
+    kCompares = 8,    // a compare-and-swap
+    kEndsItself = 32  // a wait for a word that does not wait: it times out
   };
   OpKind kind = OpKind::kStart;
   u8 flags = 0;
   u8 strand = 0;
   u8 other = 0;  // kAfter: whom it goes on after; kAwaits: how many of its own last steps looked in vain
   u8 touches = 0;
-  u8 value = 0;      // of a signal: 1 + the strand that it woke; 0: none
+  u8 value = 0;      // of a signal: 1 + the strand that it woke; 0: none. Of kChoose: 1 + the WaitEnd
   u64 expected = 0;  // kCompares
-  u64 choices = 0;   // of a signal: the strands that it could have woken
+  u64 choices = 0;   // of a signal: the strands that it could have woken; of kChoose: the ends, a bit each
   Touch touch[kMostTouches];
 
   bool is(Flag flag) const { return flags & flag; }

@@ -22,7 +22,9 @@ struct StepLog {
     kNotExplored = 128,  // rc11: two strands met at something that is not put into all orders
     kHistory = 256,      // rc11: a history was too long, or dropped
     kIllegal = 512,      // rc11: the model did not allow what was planned. The execution does not count
-    kWaits = 1024,       // rc11: a loop waits for what is there. The execution does not count
+    // The execution does not count. rc11: a loop waits for what is there. sc: a wait that chose not to time
+    // out is never woken.
+    kWaits = 1024,
   };
   /// A strand is named by who created it, as its how many-th: the same in every interleaving.
   struct Origin {

@@ -200,6 +200,7 @@ void parse_line(std::string_view text, const std::string& file, ProcessLog*& pro
     thread.id = need_number<int>(line, "id");
     thread.parent = number_or<int>(line, "parent", -1);
     thread.name = text_or(line, "name");
+    thread.path = number_or<std::uint64_t>(line, "path", 0);
     thread.stack = stack_of(line);
     process->threads[thread.id] = std::move(thread);
   } else if (kind == "race" || kind == "potential") {

@@ -3,6 +3,7 @@
 
 #include "runtime/control.h"
 #include "runtime/runtime.h"
+#include "runtime/told.h"
 #include "trail/as_if.h"
 
 namespace duress {
@@ -53,7 +54,7 @@ bool near(const DuressSite* site, Test test) {
 }
 
 AsIfSite look_up(const DuressSite* site) {
-  AsIfSite result = {site, nullptr, false, false, false};
+  AsIfSite result = {site, nullptr, false, false, false, false};
   u32 key = g_runtime->points.key(site);
   if (!key) return result;
   for (u32 i = 0; i < request->sites; ++i) result.atomic |= request->site_keys()[i] == key;
@@ -63,6 +64,7 @@ AsIfSite look_up(const DuressSite* site) {
       result.lock = reinterpret_cast<pthread_mutex_t*>(asked.value[0]);
     }
     result.publishes |= asked.strand == raw(trail::AsIf::kPublishedAfter) && asked.site == key;
+    result.joins |= asked.strand == raw(trail::AsIf::kJoined) && asked.site == key;
   }
   result.updates = site->access == kDuressRead && near(site, [&](const DuressSite& other, u32) {
                      return other.access == kDuressWrite && other.line == site->line &&
@@ -85,6 +87,53 @@ const AsIfSite& as_if(const DuressSite* site) {
   AsIfSite& entry = known[reinterpret_cast<uptr>(site) / sizeof(DuressSite) % kKnown];
   if (entry.site != site) entry = look_up(site);
   return entry;
+}
+
+namespace {
+
+sched::Strand* strand_of(u64 path) {
+  for (sched::Strand* s = scheduler().strands(); s; s = s->next_strand) {
+    if (s->path == path) return s;
+  }
+  return nullptr;
+}
+
+bool joins(const trail::Prediction& asked, const sched::Strand* joiner) {
+  return asked.strand == raw(trail::AsIf::kJoined) && asked.value[1] == joiner->path;
+}
+
+}  // namespace
+
+void as_if_join(const DuressSite* site) {
+  if (!as_if(site).joins) return;
+  sched::Strand* self = controlled();
+  u32 key = g_runtime->points.key(site);
+  for (u32 i = 0; i < request->predictions; ++i) {
+    const trail::Prediction& asked = request->predicted()[i];
+    if (!joins(asked, self) || asked.site != key) continue;
+    sched::Strand* other = strand_of(asked.value[0]);
+    if (!other || other == self) continue;
+    Operation operation = {OpKind::kJoin, 0, address_of(other), 0, t_hook_caller};
+    if (other->state == sched::Strand::State::kEnded) scheduler().point(operation);
+    while (other->state != sched::Strand::State::kEnded) scheduler().block(operation, operation.object);
+    other->joined = true;
+    sync_acquire_end(other->path);
+  }
+}
+
+void as_if_joined(const sched::Strand* joined, uptr caller) {
+  const sched::Strand* self = controlled();
+  if (!self || !joined) return;
+  bool wanted = false;
+  for (u32 i = 0; i < request->predictions; ++i) {
+    const trail::Prediction& asked = request->predicted()[i];
+    wanted |= joins(asked, self) && asked.value[0] == joined->path;
+  }
+  if (wanted) tell(trail::Told::kJoined, joined->path, self->path, caller);
+}
+
+void as_if_ended() {
+  if (const sched::Strand* self = controlled()) sync_release_end(self->path);
 }
 
 MemoryOrder as_if_order(MemoryOrder side) {

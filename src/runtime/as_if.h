@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Fixes tried without being made: what an access does when the request says that it is atomic, that a lock is
-// held at it, or that what is published before it is published after it. See trail/as_if.h.
+// held at it, that a thread is joined before it, or that what is published before it is published after it.
+// See trail/as_if.h.
 //
 // `++x` loads and stores at one place of the source. If it is atomic it is one update; if it is locked the
 // lock is held from the load to the store.
@@ -12,6 +13,7 @@
 
 #include "clock/thread_clock.h"
 #include "duress/hooks.h"
+#include "sched/scheduler.h"
 #include "trail/as_if.h"
 
 namespace duress {
@@ -25,10 +27,17 @@ struct AsIfSite {
   bool atomic;
   bool updates;    // a load whose store follows at the same place
   bool publishes;  // a store after which what was held back comes
+  bool joins;      // a strand is joined before
 };
 
 void as_if_begin(const trail::Request& request, trail::Record& record);
 const AsIfSite& as_if(const DuressSite* site);
+/// The running strand comes to an access: joins whom it is to join first.
+void as_if_join(const DuressSite* site);
+/// It has really joined one, called from `caller`: tells if it was to join that one before.
+void as_if_joined(const sched::Strand* joined, uptr caller);
+/// It ends: what is joined is after all that it did.
+void as_if_ended();
 /// For that side of an operation.
 MemoryOrder as_if_order(MemoryOrder load_store_or_update);
 

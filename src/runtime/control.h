@@ -121,11 +121,26 @@ inline bool valid_time(const timespec* t) {
 /// If a cancellation is due, the thread ends here.
 void control_cancellation_point();
 
+/// What waits until a deadline, where that is explored: tried once.
+template <typename Attempt>
+int control_try(Operation operation, u64 deadline, Attempt attempt) {
+  operation.kind = operation.kind == OpKind::kReadLock  ? OpKind::kTryReadLock
+                   : operation.kind == OpKind::kAcquire ? OpKind::kTryAcquire
+                                                        : OpKind::kTryLock;
+  scheduler().point(operation);
+  int result = attempt();
+  bool late = result == EBUSY || result == EAGAIN;
+  scheduler().tried(operation.place, deadline, !late);
+  return late ? ETIMEDOUT : result;
+}
+
 /// A point; then `attempt` until it does not say EBUSY or EAGAIN, waiting in the object's queue in between.
 template <typename Attempt>
 int control_acquire(OpKind kind, const volatile void* object, uptr pc, u64 deadline, Attempt attempt,
                     u32 size = 0) {
   Operation operation = {kind, size, address_of(object), 0, pc};
+  if (DURESS_UNLIKELY(scheduler().tries_instead(pc, deadline)))
+    return control_try(operation, deadline, attempt);
   scheduler().point(operation);
   for (;;) {
     int result = attempt();
@@ -139,6 +154,11 @@ int control_acquire(OpKind kind, const volatile void* object, uptr pc, u64 deadl
 template <typename Attempt>
 int control_lock(const volatile void* lock, bool reentrant, uptr pc, u64 deadline, Attempt attempt) {
   Operation operation = {OpKind::kLock, 0, address_of(lock), 0, pc};
+  if (DURESS_UNLIKELY(scheduler().tries_instead(pc, deadline))) {
+    int result = control_try(operation, deadline, attempt);
+    if (result == 0 || result == EOWNERDEAD) scheduler().lock_taken(operation.object);
+    return result;
+  }
   for (bool first = true;; first = false) {
     // Somebody holds it whom the scheduler did not see: wait for the unlock, which it will see.
     bool in_time = first || scheduler().holder_of(operation.object)
@@ -148,6 +168,7 @@ int control_lock(const volatile void* lock, bool reentrant, uptr pc, u64 deadlin
     int result = attempt();
     if (result == EBUSY) continue;
     if (result == 0 || result == EOWNERDEAD) scheduler().lock_taken(operation.object);
+    if (deadline != sched::kNever) scheduler().tried(pc, deadline, true);
     return result;
   }
 }

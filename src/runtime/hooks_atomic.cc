@@ -366,11 +366,13 @@ using namespace duress;
 /// Only while somebody schedules: who called, for what the caller remembers.
 #define DURESS_NOTE_CALLER() \
   if (DURESS_UNLIKELY(controlled() != nullptr)) t_hook_caller = DURESS_CALLER_PC
-/// Orders as they are, or as if they were others.
+/// Orders as they are, or as if they were others. A site: whom it is to join is joined first.
 struct Orders {
-  Orders(u32 on_success, u32 on_failure, trail::AtomicKind kind)
+  Orders(u32 on_success, u32 on_failure, trail::AtomicKind kind, const DuressSite* site)
       : success(static_cast<MemoryOrder>(on_success)), failure(static_cast<MemoryOrder>(on_failure)) {
-    if (DURESS_UNLIKELY(g_as_if)) as_if_orders(t_hook_caller, kind, &success, &failure);
+    if (DURESS_LIKELY(!g_as_if)) return;
+    as_if_orders(t_hook_caller, kind, &success, &failure);
+    if (site && controlled()) as_if_join(site);
   }
   MemoryOrder success, failure;
 };
@@ -378,22 +380,22 @@ using trail::AtomicKind;
 #define DURESS_ATOMIC_HOOKS(N, T)                                                                  \
   DURESS_EXPORT T __duress_atomic_load##N(const void* p, u32 order, const DuressSite* s) {         \
     DURESS_NOTE_CALLER();                                                                          \
-    return atomic_load<T>(p, Orders(order, order, AtomicKind::kLoad).success, s);                  \
+    return atomic_load<T>(p, Orders(order, order, AtomicKind::kLoad, s).success, s);               \
   }                                                                                                \
   DURESS_EXPORT void __duress_atomic_store##N(void* p, T v, u32 order, const DuressSite* s) {      \
     DURESS_NOTE_CALLER();                                                                          \
-    Orders orders(order, order, AtomicKind::kStore);                                               \
+    Orders orders(order, order, AtomicKind::kStore, s);                                            \
     if (DURESS_UNLIKELY(g_as_if) && hold_back<T>(p, v, orders.success, s)) return;                 \
     atomic_store<T>(p, v, orders.success, s);                                                      \
   }                                                                                                \
   DURESS_EXPORT T __duress_atomic_rmw##N(void* p, T v, u32 op, u32 order, const DuressSite* s) {   \
     DURESS_NOTE_CALLER();                                                                          \
-    return atomic_rmw<T>(p, v, op, Orders(order, order, AtomicKind::kUpdate).success, s);          \
+    return atomic_rmw<T>(p, v, op, Orders(order, order, AtomicKind::kUpdate, s).success, s);       \
   }                                                                                                \
   DURESS_EXPORT T __duress_atomic_cas##N(void* p, T expected, T desired, u32 success, u32 failure, \
                                          const DuressSite* s) {                                    \
     DURESS_NOTE_CALLER();                                                                          \
-    Orders orders(success, failure, AtomicKind::kCompare);                                         \
+    Orders orders(success, failure, AtomicKind::kCompare, s);                                      \
     return atomic_cas<T>(p, expected, desired, orders.success, orders.failure, s);                 \
   }
 DURESS_ATOMIC_HOOKS(1, u8)
@@ -406,7 +408,7 @@ DURESS_EXPORT void __duress_fence(u32 asked, const DuressSite*) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   if (!g_runtime) return;
   DURESS_NOTE_CALLER();
-  u32 order = raw(Orders(asked, asked, AtomicKind::kFence).success);
+  u32 order = raw(Orders(asked, asked, AtomicKind::kFence, nullptr).success);
   Thread* t = current_thread_or_adopt();
   InRuntime in(t);
   if (!in.entered()) return;

@@ -105,6 +105,7 @@ Update update = {};
 template <typename T>
 bool load_as_if(const void* p, const DuressSite* site, T* value) {
   const AsIfSite& as = as_if(site);
+  if (as.joins) as_if_join(site);
   if (!as.atomic && !as.lock) return false;
   if (as.atomic && !as.updates) {
     *value = atomic_load<T>(p, as_if_order(MemoryOrder::kAcquire), site);
@@ -130,6 +131,7 @@ bool load_as_if(const void* p, const DuressSite* site, T* value) {
 template <typename T>
 bool store_as_if(void* p, T value, const DuressSite* site) {
   const AsIfSite& as = as_if(site);
+  if (as.joins) as_if_join(site);
   bool second = update.is(p, site) && (as.atomic || as.lock);
   if (second) update = {};
   if (as.atomic) {
@@ -239,6 +241,7 @@ bool copy_by_model(void* to, const void* from, u64 size, const DuressSite* site)
 
 /// Reads or writes whole ranges: what was written before is not compared.
 void range(const void* p, u64 size, AccessKind kind, const DuressSite* site) {
+  if (DURESS_UNLIKELY(g_as_if) && controlled()) as_if_join(site);
   if (!g_plain_matters) return tell_learner(p, size, is_write(kind), site);
   if (!event(p, size, kind, site)) return;
   control_done(is_write(kind));

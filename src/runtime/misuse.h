@@ -13,7 +13,7 @@ namespace duress {
 
 /// The running strand is about to unlock; the C library would not refuse.
 void misuse_at_unlock(const pthread_mutex_t* mutex);
-/// Its function has returned.
+/// Its function has returned, or it has left through pthread_exit or a cancellation.
 void misuse_at_thread_end();
 /// It ends the process, by returning from main or by exit().
 void misuse_at_exit();

@@ -6,6 +6,7 @@
 #include "analysis/analysis.h"
 #include "base/prng.h"
 #include "runtime/control.h"
+#include "trail/as_if.h"
 
 namespace duress {
 
@@ -49,7 +50,9 @@ void Reporter::log_thread(Tid thread) {
   if (raw(thread)) log_thread(static_cast<Tid>(info.parent));
   Text text(parts_.arena);
   text.put('{').key("t").quoted("thread").key("id").number(raw(thread)).key("parent").number(info.parent);
-  text.key("name").quoted(info.name).key("stack");
+  text.key("name").quoted(info.name);
+  if (info.path && info.path != trail::kNoPath) text.key("path").number(info.path);
+  text.key("stack");
   put_stack(text, info.created_at);
   text.put('}');
   parts_.log.write(text);

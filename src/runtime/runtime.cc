@@ -342,6 +342,10 @@ Thread* thread_created(uptr pc) {
   return t;
 }
 
+void thread_path(Thread* t, u64 path) {
+  g_runtime->threads[t->tid].path = path;
+}
+
 void thread_started(Thread* t) {
   if (!t) return;
   enter_runtime(t);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/prng.h"
 #include "runtime/adversary.h"
 #include "runtime/parallel_adversary.h"
 #include "runtime/rc11.h"
@@ -135,6 +136,21 @@ void sync_release_join(const void* object, uptr) {
 
 void sync_acquire(const void* object, uptr) {
   as_event([&](Runtime& rt, Thread& t) { acquire_through(rt, t, object_at(rt, t, at(object)), at(object)); });
+}
+
+/// Ends are objects at addresses that no target object has.
+static uptr end_name(u64 path) {
+  return (mix(path) | uptr{1} << 63) & ~uptr{7};
+}
+
+void sync_release_end(u64 path) {
+  uptr name = end_name(path);
+  as_event([&](Runtime& rt, Thread& t) { release_through(rt, t, rt.syncs.get(name, 0), name, true); });
+}
+
+void sync_acquire_end(u64 path) {
+  uptr name = end_name(path);
+  as_event([&](Runtime& rt, Thread& t) { acquire_through(rt, t, rt.syncs.get(name, 0), name); });
 }
 
 void sync_forget(const void* object) {

@@ -52,6 +52,10 @@ void sync_forget(const void* object);
 /// What follows, or ends here, is meant to be atomic.
 void sync_block(const void* name, bool begin, uptr pc);
 
+/// The end of a strand, by its path (trail/as_if.h), for those that join it as if they did.
+void sync_release_end(u64 path);
+void sync_acquire_end(u64 path);
+
 // File descriptors as objects: write → read. `number` is the descriptor. One that was never made part of a
 // channel (a file, a terminal) carries nothing.
 void sync_release_fd(int number, uptr pc);
@@ -70,6 +74,8 @@ void sync_duplicate_fd(int number, int copy);
 struct Thread;
 /// In the creator, before the real create: makes the new thread known. Null when asleep.
 Thread* thread_created(uptr pc);
+/// Who it is in executions by steps (trail/as_if.h).
+void thread_path(Thread* t, u64 path);
 /// In the new thread, first of all. The stack is [stack_begin, stack_end).
 void thread_started(Thread* t);
 /// In the thread, last of all (after TLS destructors).

@@ -17,7 +17,7 @@ Tid ThreadTable::add(Tid parent, StackId created_at, Slot slot, Clock first) {
   DURESS_CHECK(count_ < kMost);
   ThreadInfo& info = infos_[count_];
   u32 before = last_[raw(slot)];  // stored plus one, so that fresh pages mean nobody
-  info = {raw(parent), created_at, first, before ? before - 1 : kNobody, slot, false, {}, 0, 0};
+  info = {raw(parent), created_at, first, before ? before - 1 : kNobody, slot, false, {}, 0, 0, 0};
   last_[raw(slot)] = count_ + 1;
   return static_cast<Tid>(count_++);
 }

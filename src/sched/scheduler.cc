@@ -279,6 +279,7 @@ Wake Scheduler::wait_here(Strand* s, u64 deadline) {
   switch_to(pick());
   if (s->wake == Wake::kNone) fire(s);  // chosen while its timer was running
   Wake wake = s->wake;
+  s->ends.could_time_out = false;
   passed(*s);
   return wake;
 }
@@ -287,8 +288,11 @@ Wake Scheduler::block(const Operation& operation, uptr queue, u64 deadline) {
   Strand* s = running_;
   s->next = operation;
   step();
-  if (by_steps_ && operation.kind == OpKind::kSleep) return Wake::kTimeout;  // it may be over at once
-  if (deadline != kNever && deadline <= now_) {
+  if (by_steps_ && operation.kind == OpKind::kSleep) {  // it may be over at once
+    if (s->ends.time < deadline && deadline < kNever - 1) s->ends.time = deadline;
+    return Wake::kTimeout;
+  }
+  if (deadline <= now_ && !explores_timeouts()) {
     point(operation);
     return Wake::kTimeout;
   }
@@ -443,6 +447,7 @@ void Scheduler::interrupt(Strand* s) {
 // ------------------------------------------------------------------------------------------------------
 
 u64 Scheduler::read_clock() {
+  if (explores_timeouts()) return read_own_clock();
   if (clock_changes_ != changes_) {
     clock_changes_ = changes_;
     clock_reads_ = 0;
@@ -455,6 +460,11 @@ u64 Scheduler::read_clock() {
   return now_;
 }
 
+/// Timeouts of waits on descriptors and of joins are not explored.
+static bool is_explored_timer(OpKind kind) {
+  return kind == OpKind::kWait || kind == OpKind::kFutexWait || exhaustive::may_wait(kind);
+}
+
 /// Whether the timer may fire while others can run is a choice; if not, it fires when nobody else can.
 void Scheduler::arm(Strand* s, u64 deadline) {
   s->deadline = deadline;
@@ -463,7 +473,8 @@ void Scheduler::arm(Strand* s, u64 deadline) {
   // Programs take a timeout of many seconds for "never"; those fire only when nothing else can happen.
   bool long_timer = deadline > now_ + kLongTimer;
   if (by_steps_) {
-    log_->limits |= exhaustive::StepLog::kTimers;
+    if (!explores_timeouts() || !is_explored_timer(s->next.kind))
+      log_->limits |= exhaustive::StepLog::kTimers;
     return;
   }
   if (!long_timer && choose(ValueKind::kEarlyTimer, 2)) {
@@ -476,7 +487,11 @@ void Scheduler::arm(Strand* s, u64 deadline) {
 void Scheduler::fire(Strand* s) {
   s->at_step = false;
   if (s->deadline > now_ && s->deadline != kNever) now_ = s->deadline;
+  if (s->deadline > s->ends.time && s->deadline != kNever) s->ends.time = s->deadline;
   make_ready(s, Wake::kTimeout);
+  // By steps, timers fire when nothing else can happen: it goes on after all that others did.
+  for (const Strand* other = by_steps_ ? all_ : nullptr; other; other = other->next_strand)
+    write_after(s, other);
 }
 
 void Scheduler::fire_due() {

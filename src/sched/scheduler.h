@@ -26,6 +26,8 @@ namespace duress::sched {
 
 inline constexpr u64 kNever = ~u64{0};
 
+using exhaustive::WaitEnd;
+
 enum class Wake : u8 { kNone, kWoken, kTimeout, kInterrupted };
 
 /// What a strand has looked at since it last changed something (spin.cc).
@@ -56,6 +58,22 @@ struct Spin {
     visit_count = look_count = locked = 0;
     wrote = awaits = false;
   }
+};
+
+/// How waits of a strand end, where that is explored (ends.cc).
+struct Ends {
+  static constexpr u32 kMostPlaces = 32;
+  struct Place {
+    uptr place = 0;
+    u32 spurious = 0, timeouts = 0;  // in a row
+  };
+  Place places[kMostPlaces] = {};
+  WaitEnd chosen = WaitEnd::kWoken;  // of the wait that it is in or comes to
+  bool chose = false;                // there was a choice
+  bool could_time_out = false;       // but waits until it is woken
+  bool by_itself = false;            // the last wait ended with no signal
+  u64 time = 0;                      // its own clock, if timeouts are explored
+  u64 clock_reads = 0;
 };
 
 struct Strand : StrandView {
@@ -132,7 +150,9 @@ struct Strand : StrandView {
   // In executions by steps (steps.cc).
   bool at_step = false;  // comes to a step, or waits to do it; else it only goes on
   u32 children = 0;      // strands that it has made
+  u64 path = 0;          // who it is in every interleaving: see trail/as_if.h
   Spin spin;
+  Ends ends;
 };
 
 class Scheduler {
@@ -221,6 +241,20 @@ class Scheduler {
   void lock_given(uptr lock);
   /// Whether a strand waits to lock it exclusively.
   bool is_wanted(uptr lock);
+  // ---- how waits end, in executions by steps that explore it (ends.cc)
+  /// The running strand comes to a wait: a signal ends it, or it ends by itself. A step of its own.
+  WaitEnd choose_end(const Operation& wait, bool may_be_spurious, u64 deadline);
+  /// The wait is over.
+  void wait_ended(uptr place, WaitEnd end, u64 deadline);
+  /// Whether an operation that waits until the deadline is to be tried once instead: when is up to the
+  /// schedule, so the same can happen.
+  bool tries_instead(uptr place, u64 deadline) const;
+  /// What came of it.
+  void tried(uptr place, u64 deadline, bool in_time);
+  /// It chose to time out, but there was nothing to wait for: the same as if it had chosen to wait.
+  void chose_in_vain();
+  bool explores_timeouts() const { return by_steps_ && request_->timeouts != 0; }
+
   /// Wakes up to `most` of those who wait; which ones is a choice.
   u32 wake(uptr queue, u32 most = ~0u);
   /// Executions by steps: the running strand ends the process, after all others have come as far as they can.
@@ -269,9 +303,13 @@ class Scheduler {
   void alone(trail::Record* record);
 
   // ---- time, virtual, in nanoseconds
-  u64 now() const { return now_; }
+  u64 now() const { return explores_timeouts() && running_ ? running_->ends.time : now_; }
   /// A read of a clock: time goes on, and faster if nothing else happens in between.
   u64 read_clock();
+  /// Executions by steps: a clock that the program itself looks at. Its values are not explored.
+  void note_clock() {
+    if (by_steps_) log_->limits |= exhaustive::StepLog::kClock;
+  }
 
  private:
   struct Object {  // what is known about one address
@@ -313,7 +351,7 @@ class Scheduler {
   void note_choice(trail::ChoiceKind kind, u32 value, bool deviates);
   void step();
   void trace(const Strand& s) {
-    if (DURESS_UNLIKELY(request_->trace != 0)) surroundings_.trace(s);
+    if (DURESS_UNLIKELY(request_->trace != 0) && s.next.kind != OpKind::kChoose) surroundings_.trace(s);
   }
   /// The strand has passed its point.
   void passed(Strand& s) {
@@ -331,6 +369,12 @@ class Scheduler {
   void describe(const Strand* s, exhaustive::Step* step);
   void describe_operation(const Strand* s, exhaustive::Step* step);
   void choose_woken(const Object& o);
+  void choose_value_of(Strand* s, exhaustive::Step* step);
+  u64 ends_of(const Strand& s, uptr place, bool may_be_spurious, bool timed) const;
+  Ends::Place* place_of_ends(Strand& s, uptr place) const;
+  u64 read_own_clock();
+  bool waits_although_it_could_time_out() const;
+  [[noreturn]] void does_not_count();
   void write_step(Strand* s);
   void write_pending();
   void write_after(const Strand* s, const Strand* other);

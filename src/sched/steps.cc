@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "exhaustive/silent.h"
 #include "sched/scheduler.h"
+#include "trail/as_if.h"
 
 namespace duress::sched {
 
@@ -48,6 +49,7 @@ u64 value_at(uptr object, u32 size) {
 
 void Scheduler::name_strand(Strand* s) {
   s->id = running_ ? log_->strand_of(running_->id, ++running_->children) : 0;
+  s->path = running_ ? trail::path_of(running_->path, running_->children) : 0;
 }
 
 void Scheduler::write_after(const Strand* s, const Strand* other) {
@@ -59,6 +61,9 @@ void Scheduler::write_after(const Strand* s, const Strand* other) {
     step->touches = step->value = 0;
     step->choices = 0;
   }
+  // What a strand's clock shows must follow from what came before it.
+  Strand* later = const_cast<Strand*>(s);
+  if (later->ends.time < other->ends.time) later->ends.time = other->ends.time;
 }
 
 /// The strands that wait there, a bit each.
@@ -146,14 +151,20 @@ void Scheduler::describe_operation(const Strand* s, Step* step) {
     case OpKind::kPost:
       step->add(operation.object, 1, Mode::kWrite, surroundings_.state(operation));
       break;
+    case OpKind::kChoose:  // touches nothing
+      step->choices = operation.detail;
+      return;
     case OpKind::kWait:
-      step->add(operation.object, 1, Mode::kWrite, waiting_in(operation.object));
+      step->add(operation.object, s->ends.chosen == WaitEnd::kWoken ? 1 : 0, Mode::kWrite,
+                waiting_in(operation.object));
       step->add(operation.detail, 1, Mode::kWrite, exhaustive::kWriter);
       return;
     case OpKind::kFutexWait: {
       u64 value = value_at(operation.object, 4);
       step->add(operation.object, 4, Mode::kRead, value);
-      step->add(operation.object ^ exhaustive::kWaiters, value == operation.detail ? 1 : 0, Mode::kWrite,
+      bool waits = value == operation.detail && s->ends.chosen == WaitEnd::kWoken;
+      if (s->ends.chosen != WaitEnd::kWoken) step->flags |= Step::kEndsItself;
+      step->add(operation.object ^ exhaustive::kWaiters, waits ? 1 : 0, Mode::kWrite,
                 waiting_in(operation.object));
       return;
     }
@@ -200,7 +211,9 @@ void Scheduler::write_step(Strand* s) {
   describe(s, step);
   note_look(s, *step);
   to_wake_ = nullptr;
-  if (step->choices) {
+  if (step->kind == OpKind::kChoose) {
+    choose_value_of(s, step);
+  } else if (step->choices) {
     choose_woken(object(s->next.object));
     step->value = static_cast<u8>(1 + to_wake_->id);
   }
@@ -265,6 +278,7 @@ Strand* Scheduler::pick_by_steps() {
     }
     if (!count) {
       if (leaving) return leaving;
+      if (explores_timeouts() && waits_although_it_could_time_out()) does_not_count();
       if (timed_ && fire_earliest()) continue;
       if (resting) {
         if (++idle_ > kMostIdle) stop(trail::Outcome::kLivelock);

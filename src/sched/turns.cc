@@ -240,7 +240,9 @@ void Strand::renew() {
   name[0] = 0;
   at_step = false;
   children = 0;
+  path = 0;
   spin = Spin();
+  ends = Ends();
   for (Repeat& repeat : repeats) repeat.key = 0;
 }
 

@@ -18,7 +18,20 @@ enum class AsIf : u32 {
   // Atomic operations or fences of the kind `site`, of which one of the innermost calls returns to value[0],
   // have the memory order `count`; where they are compare-and-exchanges that fail, `size`.
   kOrdered = 3,
+  // The strand of path value[1] joins the one of path value[0] before it, if that one has been made. Where it
+  // really joins such a strand later is told (trail/told.h).
+  kJoined = 4,
 };
+
+/// A strand's path says who made it, as its how many-th, and who made that one: a byte each. Main's is 0.
+inline constexpr u64 kNoPath = ~u64{0};  // too deep, or made too late, to be named
+constexpr u64 path_of(u64 creator, u32 ordinal) {
+  return creator >> 56 || ordinal > 255 ? kNoPath : creator << 8 | ordinal;
+}
+constexpr u64 creator_of(u64 path) {
+  return path >> 8;
+}
+
 inline constexpr u32 kOrderedCalls = 8;  // so many innermost calls, the one of the hook first
 
 /// Request::profile: the record lists the atomic operations that ran. Each is kOrderedCalls / 2 entries with

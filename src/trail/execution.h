@@ -16,7 +16,7 @@
 namespace duress::trail {
 
 inline constexpr u32 kMagic = 0x53525544;  // "DURS"
-inline constexpr u32 kVersion = 4;
+inline constexpr u32 kVersion = 5;
 
 enum class ChoiceKind : u32 { kThread = 0, kValue = 1 };
 
@@ -116,6 +116,9 @@ struct Request {
   u32 picks = 0;        // after all other lists: Pick, the first choices of the exhaustive strategy
   u32 waits = 0;        // the last so many sites are no points: see SitePoints::waits
   u32 sample = 0;       // 1: the variables of the sites are meant, and of arrays some elements only
+  // Executions by steps: so many spurious wake-ups and early timeouts in a row of a thread at a place are
+  // choices; 0: there are none.
+  u32 spurious = 0, timeouts = 0;
   // u32 site_keys[sites (+1 if odd)], SitePair pairs[pairs], Deviation deviations[deviations],
   // Prediction predictions[predictions], Pick picks[picks]
 
@@ -136,7 +139,7 @@ struct Request {
   const Pick* picked() const { return reinterpret_cast<const Pick*>(predicted() + predictions); }
   Pick* picked() { return reinterpret_cast<Pick*>(predicted() + predictions); }
 };
-static_assert(sizeof(Request) == 112);
+static_assert(sizeof(Request) == 120);
 
 /// In file RECORD; cleared by the host before each execution, written by the target while it runs.
 struct Record {

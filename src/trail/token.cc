@@ -2,12 +2,12 @@
 //
 // Payload, before base64url: version, flags (bit 0: points all, bit 1: a step limit follows, bit 2: waits
 // follow the sites, bit 3: tearing words of 4 bytes, bit 4: unfair, bit 5: the memory model's number follows,
-// with bit 7 if arrays are sampled,
-// bit 6: predictions follow at the end), [model,] seed, [step limit], number of sites, the sites' keys (4
-// bytes each, little endian), [how many of the last are only waited at,] number of deviations, per deviation
-// the gap to the one before and pick * 2 + kind, [number of predictions, of each strand, site (4 bytes),
-// count, size, as many bytes of the value,] CRC-32 of all that (4 bytes). Numbers are LEB128. The program's
-// name is hashed into the checksum as well: a payload pasted behind another name is found out.
+// with bit 7 if arrays are sampled and bit 6 if ends of waits follow it, bit 6: predictions follow at the
+// end), [model, [spurious wake-ups, timeouts,]] seed, [step limit], number of sites, the sites' keys (4 bytes
+// each, little endian), [how many of the last are only waited at,] number of deviations, per deviation the
+// gap to the one before and pick * 2 + kind, [number of predictions, of each strand, site (4 bytes), count,
+// size, as many bytes of the value,] CRC-32 of all that (4 bytes). Numbers are LEB128. The program's name is
+// hashed into the checksum as well: a payload pasted behind another name is found out.
 #include "trail/token.h"
 
 namespace duress::trail {
@@ -15,7 +15,7 @@ namespace {
 
 constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 constexpr u64 kLongestVarint = 10;
-constexpr u8 kSample = 0x80;  // beside the model's number
+constexpr u8 kSample = 0x80, kEnds = 0x40;  // beside the model's number
 
 constexpr int digit_value(char c) {
   if (c >= 'A' && c <= 'Z') return c - 'A';
@@ -119,7 +119,7 @@ u64 token_program(const char* path, char* out) {
 }
 
 u64 token_room(const TokenView& view, const char*) {
-  u64 bytes = 3 + 5 * kLongestVarint + 4 * u64{view.site_count} + 2 * 5 * view.trail_count + kLongestVarint +
+  u64 bytes = 3 + 7 * kLongestVarint + 4 * u64{view.site_count} + 2 * 5 * view.trail_count + kLongestVarint +
               40 * u64{view.prediction_count} + 5;
   return 16 + kMostProgram + (bytes + 2) / 3 * 4 + 1;
 }
@@ -136,11 +136,14 @@ u64 write_token(const TokenView& view, const char* program, char* out) {
   Encoder encoder(at);
   encoder.hash(name, length);
   encoder.byte(kTokenVersion);
+  bool ends = view.spurious || view.timeouts;
   encoder.byte(static_cast<u8>((view.points == Points::kAll ? 1 : 0) | (view.most_steps ? 2 : 0) |
                                (view.wait_count ? 4 : 0) | (view.tear == 4 ? 8 : 0) | (view.fair ? 0 : 16) |
-                               (view.model || view.sample ? 32 : 0) | (view.prediction_count ? 64 : 0) |
-                               (view.steps ? 128 : 0)));
-  if (view.model || view.sample) encoder.byte(static_cast<u8>(view.model | (view.sample ? kSample : 0)));
+                               (view.model || view.sample || ends ? 32 : 0) |
+                               (view.prediction_count ? 64 : 0) | (view.steps ? 128 : 0)));
+  if (view.model || view.sample || ends)
+    encoder.byte(static_cast<u8>(view.model | (view.sample ? kSample : 0) | (ends ? kEnds : 0)));
+  if (ends) encoder.varint(view.spurious), encoder.varint(view.timeouts);
   encoder.varint(view.seed);
   if (view.most_steps) encoder.varint(view.most_steps);
   encoder.varint(view.site_count);
@@ -217,7 +220,11 @@ TokenError read_token(const char* text, u64 length, void* memory, TokenHead& hea
   if (flags_version != kTokenVersion) return TokenError::kDamaged;
   view.points = flags & 1 ? Points::kAll : Points::kSync;
   u8 model = flags & 32 ? in.byte() : 0;
-  view.model = model & ~kSample;
+  view.model = model & ~(kSample | kEnds);
+  u64 spurious = model & kEnds ? in.varint() : 0, timeouts = model & kEnds ? in.varint() : 0;
+  if (spurious > 0xffffffffu || timeouts > 0xffffffffu) return TokenError::kDamaged;
+  view.spurious = static_cast<u32>(spurious);
+  view.timeouts = static_cast<u32>(timeouts);
   view.sample = model & kSample;
   view.tear = flags & 8 ? 4 : 8;
   view.fair = !(flags & 16);

@@ -31,9 +31,10 @@ struct TokenView {
   u64 trail_count = 0;
   const Prediction* predictions = nullptr;  // values of the future that loads return
   u32 prediction_count = 0;
-  u32 wait_count = 0;   // the last so many sites are Request::waits
-  bool sample = false;  // of arrays, only some elements are points
-  bool steps = false;   // only steps that others can tell are choices (exhaustive)
+  u32 wait_count = 0;              // the last so many sites are Request::waits
+  bool sample = false;             // of arrays, only some elements are points
+  bool steps = false;              // only steps that others can tell are choices (exhaustive)
+  u32 spurious = 0, timeouts = 0;  // as in Request
 };
 
 /// Bytes that write_token may need for `out`.

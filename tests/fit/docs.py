@@ -37,6 +37,8 @@ GIVEN = {
     "docs/guide/classify.md": {"point.cc": "examples/jumble/double_checked_locking.cc"},
     "docs/guide/verify.md": {"simple_sync.cc": "examples/jrf/simple_sync.cc",
                              "unsafe_publication": "examples/jrf/unsafe_publication.cc",
+                             "if_ready": "tests/verify/programs/spurious_if.cc",
+                             "while_ready": "tests/verify/programs/spurious_while.cc",
                              "peterson": "examples/herlihy_shavit/peterson.cc"},
     "docs/guide/report.md": {"point": "examples/jumble/double_checked_locking.cc"},
     "docs/guide/trace.md": {"prog": "examples/jumble/double_checked_locking.cc"},

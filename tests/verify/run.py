@@ -7,13 +7,14 @@
   // VERIFY-FLAGS: ...   VERIFY-BOUND    options; the answer is `bounded`, not `complete`
   // VERIFY-FAULT: -DNAME VERDICT        built so, it has a fault: this must be found
   // VERIFY-ALSO: -DNAME COUNT VERDICT   built so
+  // VERIFY-WITH: FLAGS: COUNT VERDICT   with these options
   // VERIFY-FIX: TEXT                    what is proposed begins so; if it is a diff, made it must compile, and
         be free of races and failures in as many interleavings as were tried as if it had been made
   // VERIFY-FIX: none                    nothing is proposed
   // VERIFY-SUITE: fast                  one of the few of the fast suite
 
 Programs without a fault are verified with one worker and with two (the documents must be the same but for the time), and
-in two orders (as many interleavings).
+in two orders (as many interleavings). Each failure is replayed, by its id and by its token.
 """
 import argparse
 import fnmatch
@@ -53,7 +54,11 @@ def variants(path):
     found = statements(path)
     faults = found.pop("VERIFY-FAULT", [])
     also = found.pop("VERIFY-ALSO", [])
+    options = found.pop("VERIFY-WITH", [])
     yield "", found
+    for other in options:
+        flags, verdict = other.split(": ", maxsplit=1)
+        yield "", {**found, "VERIFY-FLAGS": [flags], "EXPECT-VERIFY": [verdict], "VERIFY-FIX": []}
     for other in also:
         flag, verdict = other.split(maxsplit=1)
         yield flag, {**found, "EXPECT-VERIFY": [verdict]}
@@ -104,6 +109,18 @@ def problems_of_fix(path, wanted, build, work):
         yield f"the fix was tried in {advice['interleavings']} interleavings, but there are {fixed['interleavings']}"
 
 
+def problems_of_replays(document, build, program, work):
+    """Each failure comes again."""
+    for failure in document["failures"]:
+        for words in ([failure["id"], "--dir", work / "dir"], [failure["replay"], "--", program]):
+            command = [build / "bin/duress", "replay", "--times", "2", *words]
+            ended = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=100, check=False)
+            if ended.returncode != 66 or "in the same way 2 times; 2 times with equal choices" not in ended.stderr:
+                yield f"{failure['failure']} does not come again: {words[0]} {ended.returncode} {ended.stderr[-400:]}"
+            if "diverged" in ended.stderr or "another failure" in ended.stderr:
+                yield f"{failure['failure']} is another one when replayed: {ended.stderr[-400:]}"
+
+
 def problems_of(path, flag, expected, build, work):
     program = work / (path.stem + flag.replace("-D", "."))
     newest = max(p.stat().st_mtime for p in [path, *(build / "lib").glob("*.a"), *(build / "lib").glob("*.so")])
@@ -123,6 +140,7 @@ def problems_of(path, flag, expected, build, work):
             _, other = verify(build, program, [*flags, "--no-advice", "--order", "watch-written"], 2, work)
             if other["interleavings"] != document["interleavings"]:
                 yield f"{other['interleavings']} interleavings in another order, not {document['interleavings']}"
+    yield from problems_of_replays(document, build, program, work)
     count, *verdict = expected["EXPECT-VERIFY"][0].split(maxsplit=1)
     if count != "*" and document["interleavings"] != int(count):
         yield f"{document['interleavings']} interleavings, not {count}"
@@ -165,7 +183,7 @@ def main():
             for flag, expected in variants(path):
                 count += 1
                 problems = list(problems_of(path, flag, expected, build, work))
-                if "VERIFY-FIX" in expected and not flag and arguments.suite == "all":
+                if expected.get("VERIFY-FIX") and not flag and arguments.suite == "all":
                     problems += problems_of_fix(path, expected["VERIFY-FIX"][0], build, work)
                 for problem in problems:
                     failed += 1

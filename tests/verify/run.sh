@@ -42,6 +42,9 @@ case $1 in
   litmus)
     "$here/litmus.py" --build "$build"
     ;;
+  waits)
+    "$here/waits.py" --build "$build"
+    ;;
   weaken)
     "$here/weaken.py" --build "$build"
     ;;

@@ -36,6 +36,7 @@ enum class Op {
   kCreate,       // a: thread; no step
   kJoin,         // a: thread; no step
   kArrive,       // a: barrier of b
+  kTimedWait,    // as kWait, but may end by itself. What was read last is then 2, else 0; 1: it was spurious
 };
 
 struct Instruction {
@@ -47,6 +48,7 @@ struct Program {
   std::vector<std::vector<Instruction>> threads;
   std::vector<bool> started;  // those that run from the beginning
   std::vector<u64> semaphores;
+  int spurious = 0, timeouts = 0;  // how many times in a row a wait may end so
 };
 
 inline u64 variable(int i) {
@@ -85,7 +87,15 @@ class Machine {
   /// Whom thread t's next step could wake, a bit each.
   u64 choices(u32 t) const {
     const Instruction& i = next(t);
+    if (chooses(t)) return ends(t);
     return i.op == Op::kSignal ? state(condition(i.a)) : 0;
+  }
+  /// False: it ended with somebody waiting who chose not to time out. In time it would.
+  bool counts() const {
+    for (const Thread& h : threads_) {
+      if (h.waiting && h.could_time_out) return false;
+    }
+    return true;
   }
   bool at_step(u32 t) const {
     const Thread& h = threads_[t];
@@ -94,7 +104,7 @@ class Machine {
   /// One step; then everything that is no step.
   void run(u32 t, u32 value) {
     Step step = describe(t);
-    if (step.kind == OpKind::kSignal) step.value = static_cast<u8>(value);
+    if (step.kind == OpKind::kSignal || step.kind == OpKind::kChoose) step.value = static_cast<u8>(value);
     steps_.push_back(step);
     perform(t, step);
     settle();
@@ -122,6 +132,10 @@ class Machine {
     size_t pc = 0;
     u64 read = 0;
     std::map<u64, u64> seen;  // versions of what an await has looked at
+    bool chosen = false;      // how the wait ends
+    bool could_time_out = false;
+    WaitEnd end = WaitEnd::kWoken;
+    std::map<size_t, int> in_a_row[3];  // by the wait's place: ends of that kind
   };
 
   const Instruction& next(u32 t) const { return program_->threads[t][threads_[t].pc]; }
@@ -132,6 +146,23 @@ class Machine {
   u64 version(u64 object) const {
     auto it = versions_.find(object);
     return it == versions_.end() ? 0 : it->second;
+  }
+
+  static bool waits(const Instruction& i) { return i.op == Op::kWait || i.op == Op::kTimedWait; }
+  u64 ends(u32 t) const {
+    const Thread& h = threads_[t];
+    auto less = [&](WaitEnd end, int most) {
+      auto it = h.in_a_row[int(end)].find(h.pc);
+      return (it == h.in_a_row[int(end)].end() ? 0 : it->second) < most;
+    };
+    u64 all = 1;
+    if (less(WaitEnd::kSpurious, program_->spurious)) all |= 2;
+    if (next(t).op == Op::kTimedWait && less(WaitEnd::kTimeout, program_->timeouts)) all |= 4;
+    return all;
+  }
+  bool chooses(u32 t) const {
+    const Thread& h = threads_[t];
+    return waits(next(t)) && !h.relocks && !h.chosen && (ends(t) & (ends(t) - 1));
   }
 
   bool can_go(u32 t) const {
@@ -164,6 +195,11 @@ class Machine {
     if (h.relocks) {
       s.kind = OpKind::kLock;
       touch(mutex(i.b));
+      return s;
+    }
+    if (chooses(t)) {
+      s.kind = OpKind::kChoose;
+      s.choices = ends(t);
       return s;
     }
     switch (i.op) {
@@ -210,8 +246,9 @@ class Machine {
         touch(semaphore(i.a));
         break;
       case Op::kWait:
+      case Op::kTimedWait:
         s.kind = OpKind::kWait;
-        touch(condition(i.a));
+        touch(condition(i.a), h.end == WaitEnd::kWoken ? 1 : 0);
         touch(mutex(i.b));
         break;
       case Op::kSignal:
@@ -270,8 +307,21 @@ class Machine {
     u64 v = s.touch[0].before;
     if (h.relocks) {
       set(mutex(i.b), kWriter);
-      h.relocks = false;
+      h.relocks = h.chosen = h.could_time_out = false;
+      h.read = u64(h.end);
+      if (h.end == WaitEnd::kWoken) {
+        for (auto& count : h.in_a_row) count.erase(h.pc);
+      } else {
+        ++h.in_a_row[int(h.end)][h.pc];
+      }
+      h.end = WaitEnd::kWoken;
       ++h.pc;
+      return;
+    }
+    if (s.kind == OpKind::kChoose) {
+      h.chosen = true;
+      h.end = WaitEnd(s.value - 1);
+      h.could_time_out = s.choices & 4;
       return;
     }
     size_t skip = 1;
@@ -315,9 +365,11 @@ class Machine {
         set(semaphore(i.a), v + 1);
         break;
       case Op::kWait:
+      case Op::kTimedWait:
         set(mutex(i.b), 0);
-        set(condition(i.a), v | u64{1} << t);
-        h.waiting = h.relocks = true;
+        h.relocks = true;
+        h.waiting = h.end == WaitEnd::kWoken;
+        if (h.waiting) set(condition(i.a), v | u64{1} << t);
         skip = 0;
         break;
       case Op::kSignal:
@@ -392,7 +444,7 @@ class Machine {
         if (!h.started || h.waiting || h.pc >= program_->threads[t].size() || h.relocks) continue;
         const Instruction& i = next(t);
         if (i.op == Op::kSkipIf) {
-          h.pc += h.read == u64(i.a) ? 1 + size_t(i.b) : 1;
+          h.pc += h.read == u64(i.a) ? 1 + size_t(i.b) : 1;  // b may be negative
         } else if (i.op == Op::kCreate) {
           threads_[size_t(i.a)].started = true;
           after(u32(i.a), t);
@@ -437,6 +489,7 @@ inline std::string class_of(const std::vector<Step>& history, size_t threads) {
       clock[s.strand] = ++count[s.strand];
       std::string line = std::to_string(int(s.kind)) + "/" + std::to_string(s.value) + "/";
       for (u32 i = 0; i < s.touches; ++i) {
+        if (!s.touch[i].size) continue;
         line += std::to_string(s.touch[i].object) + (s.touch[i].mode == Mode::kRead ? "r" : "w");
       }
       for (int k : clock) line += " " + std::to_string(k);
@@ -455,7 +508,7 @@ inline std::string class_of(const std::vector<Step>& history, size_t threads) {
 inline bool brute_force(const Machine& machine, size_t threads, std::set<std::string>& classes, u64& budget) {
   std::vector<u32> ready = machine.enabled_threads();
   if (ready.empty()) {
-    classes.insert(class_of(machine.history(), threads));
+    if (machine.counts()) classes.insert(class_of(machine.history(), threads));
     return budget-- > 0;
   }
   for (u32 t : ready) {

@@ -6,6 +6,7 @@
 #include <threads.h>
 
 #include "runtime/interceptors/condition.h"
+#include "runtime/misuse.h"
 
 using namespace duress;
 
@@ -73,6 +74,7 @@ DURESS_INTERCEPTOR(int, mtx_timedlock, (mtx_t * mutex, const timespec* until)) {
 DURESS_INTERCEPTOR(int, mtx_unlock, (mtx_t * mutex)) {
   if (controlled()) control_point(OpKind::kUnlock, mutex, DURESS_CALLER_PC);
   bool refused = awake() && refuses_unlock(posix(mutex));
+  if (!refused) misuse_at_unlock(posix(mutex));
   if (awake() && !refused) sync_unlocking(mutex, /*shared=*/false, DURESS_CALLER_PC);
   int result = DURESS_REAL(mtx_unlock)(mutex);
   if (controlled() && !refused) unlocked_controlled(mutex);

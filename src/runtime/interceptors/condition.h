@@ -28,7 +28,8 @@ int wait_on_condition(const void* condition, const void* mutex, uptr pc, Wait wa
                                      sync_wait_end(nullptr, f->mutex, f->pc);
                                    },
                                    &frame);
-  sync_wait_end(is_locked(result) ? condition : nullptr, mutex, pc);
+  bool signalled = is_locked(result) && !(controlled() && controlled()->ends.by_itself);
+  sync_wait_end(signalled ? condition : nullptr, mutex, pc);
   return result;
 }
 
@@ -39,17 +40,21 @@ int wait_controlled(const void* condition, pthread_mutex_t* mutex, uptr pc, u64 
                     Attempt attempt) {
   sched::Strand* self = controlled();
   Operation operation = {OpKind::kWait, 0, address_of(condition), 0, pc, 0, 0, address_of(mutex)};
+  using sched::Wake, sched::WaitEnd;
+  WaitEnd end = scheduler().choose_end(operation, /*may_be_spurious=*/true, deadline);
   scheduler().point(operation);
   control_cancellation_point();  // after the point: from here to the wait nobody else runs
-  bool spurious = scheduler().choose(sched::ValueKind::kSpurious, 2) != 0;
+  if (!scheduler().by_steps() && scheduler().choose(sched::ValueKind::kSpurious, 2)) end = WaitEnd::kSpurious;
   unlock();
   unlocked_controlled(mutex);
   self->relock = address_of(mutex);
-  auto wake = spurious ? sched::Wake::kWoken : scheduler().block(operation, operation.object, deadline);
+  Wake wake = end == WaitEnd::kTimeout ? Wake::kTimeout : Wake::kWoken;
+  if (end == WaitEnd::kWoken) wake = scheduler().block(operation, operation.object, deadline);
   self->relock = 0;
+  scheduler().wait_ended(pc, wake == Wake::kTimeout ? WaitEnd::kTimeout : end, deadline);
   int result = control_lock(mutex, /*reentrant=*/false, pc, sched::kNever, attempt);
-  if (wake == sched::Wake::kInterrupted) control_cancellation_point();
-  return result == 0 && wake == sched::Wake::kTimeout ? ETIMEDOUT : result;
+  if (wake == Wake::kInterrupted) control_cancellation_point();
+  return result == 0 && wake == Wake::kTimeout ? ETIMEDOUT : result;
 }
 
 inline void signal_controlled(const void* condition, u32 most) {

@@ -52,15 +52,22 @@ bool futex_strand(long address, long operation, long value, long timeout, long o
         return false;
       }
       Operation op = {OpKind::kFutexWait, 0, address_of(word), 0, pc, 0, 0, static_cast<u32>(value)};
+      clockid_t clock = operation & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC;
+      u64 deadline = command == FUTEX_WAIT ? control_timeout(time) : control_deadline(clock, time);
+      sched::WaitEnd end = scheduler().choose_end(op, /*may_be_spurious=*/false, deadline);
       scheduler().point(op);
       sync_futex(word);
       if (word->load() != static_cast<u32>(value)) {
+        if (end == sched::WaitEnd::kTimeout) scheduler().chose_in_vain();
+        scheduler().wait_ended(pc, sched::WaitEnd::kWoken, deadline);
         *result = -EAGAIN;
         return true;
       }
-      clockid_t clock = operation & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC;
-      u64 deadline = command == FUTEX_WAIT ? control_timeout(time) : control_deadline(clock, time);
-      *result = scheduler().block(op, op.object, deadline) == sched::Wake::kTimeout ? -ETIMEDOUT : 0;
+      if (end == sched::WaitEnd::kWoken &&
+          scheduler().block(op, op.object, deadline) == sched::Wake::kTimeout)
+        end = sched::WaitEnd::kTimeout;
+      scheduler().wait_ended(pc, end, deadline);
+      *result = end == sched::WaitEnd::kTimeout ? -ETIMEDOUT : 0;
       return true;
     }
     case FUTEX_WAKE:

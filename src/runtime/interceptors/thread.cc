@@ -21,6 +21,7 @@
 #include <cstdarg>
 
 #include "base/raw.h"
+#include "runtime/as_if.h"
 #include "runtime/control.h"
 #include "runtime/interceptors/pool.h"
 #include "runtime/interceptors/real.h"
@@ -36,7 +37,9 @@ constinit std::atomic<bool> end_key_made{false};
 void on_thread_end(void* value) {
   auto* handle = static_cast<ThreadHandle*>(value);
   if (++handle->rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(end_key, handle) == 0) return;
+  misuse_at_thread_end();  // also of those who left through pthread_exit: all that could unlock has run
   handle_ended(handle);
+  if (DURESS_UNLIKELY(g_as_if)) as_if_ended();
   bool detected = handle->thread != nullptr;
   thread_ended();
   drop_handle(handle);
@@ -137,6 +140,7 @@ ThreadHandle* announce_thread(bool detached, uptr pc) {
   if (controlled()) {
     handle->strand = scheduler().make_strand(pc);
     handle->strand->thread_made = true;
+    if (thread) thread_path(thread, handle->strand->path);
     handle->strand->detached = detached;
   }
   return handle;
@@ -174,6 +178,7 @@ void joined(ThreadHandle* handle, bool success, uptr pc) {
   }
   if (success) {
     if (handle->strand) handle->strand->joined = true;
+    if (DURESS_UNLIKELY(g_as_if)) as_if_joined(handle->strand, pc);
     handle_joined(handle);
     thread_joined(handle->thread, pc);
   }

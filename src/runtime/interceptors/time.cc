@@ -11,6 +11,7 @@
 
 #include "runtime/control.h"
 #include "runtime/interceptors/real.h"
+#include "runtime/told.h"
 
 using namespace duress;
 
@@ -20,35 +21,41 @@ static timespec time_of(u64 nanoseconds) {
   return {static_cast<time_t>(nanoseconds / kSecond), static_cast<long>(nanoseconds % kSecond)};
 }
 
+static u64 look(uptr pc) {
+  u64 time = scheduler().read_clock();
+  if (DURESS_UNLIKELY(scheduler().explores_timeouts())) tell_clock(pc);
+  return time;
+}
+
 DURESS_INTERCEPTOR(int, clock_gettime, (clockid_t clock, timespec* now)) {
   if (!controlled() || clock < 0 || clock > CLOCK_TAI) return DURESS_REAL(clock_gettime)(clock, now);
-  *now = time_of(control_clock_start(clock) + scheduler().read_clock());
+  *now = time_of(control_clock_start(clock) + look(DURESS_CALLER_PC));
   return 0;
 }
 
 DURESS_INTERCEPTOR(int, timespec_get, (timespec * now, int base)) {
   if (!controlled() || base != TIME_UTC) return DURESS_REAL(timespec_get)(now, base);
-  *now = time_of(control_clock_start(CLOCK_REALTIME) + scheduler().read_clock());
+  *now = time_of(control_clock_start(CLOCK_REALTIME) + look(DURESS_CALLER_PC));
   return base;
 }
 
 DURESS_INTERCEPTOR(int, gettimeofday, (timeval * now, void* zone)) {
   if (!controlled() || zone || !now) return DURESS_REAL(gettimeofday)(now, zone);
-  timespec t = time_of(control_clock_start(CLOCK_REALTIME) + scheduler().read_clock());
+  timespec t = time_of(control_clock_start(CLOCK_REALTIME) + look(DURESS_CALLER_PC));
   *now = {t.tv_sec, t.tv_nsec / 1000};
   return 0;
 }
 
 DURESS_INTERCEPTOR(time_t, time, (time_t* out)) {
   if (!controlled()) return DURESS_REAL(time)(out);
-  auto now = static_cast<time_t>((control_clock_start(CLOCK_REALTIME) + scheduler().read_clock()) / kSecond);
+  auto now = static_cast<time_t>((control_clock_start(CLOCK_REALTIME) + look(DURESS_CALLER_PC)) / kSecond);
   if (out) *out = now;
   return now;
 }
 
 DURESS_INTERCEPTOR(clock_t, clock, ()) {
   if (!controlled()) return DURESS_REAL(clock)();
-  return static_cast<clock_t>(scheduler().read_clock() / (kSecond / CLOCKS_PER_SEC));
+  return static_cast<clock_t>(look(DURESS_CALLER_PC) / (kSecond / CLOCKS_PER_SEC));
 }
 
 /// 0, or EINTR if a cancellation that is switched off came meanwhile.

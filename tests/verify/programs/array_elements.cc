@@ -9,8 +9,10 @@
 volatile bool flags[4] = {};
 
 int main() {
+  bool seen = false;
   std::thread worker([] { flags[2] = true; });
-  bool seen = flags[2];
+  std::thread reader([&seen] { seen = flags[2]; });
   worker.join();
+  reader.join();
   return seen && !flags[2];
 }

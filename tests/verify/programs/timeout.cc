@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A wait with a timeout: that it may come early is not explored, and the answer says so.
+// A wait with a timeout: that it may come early is explored if it is asked for; else the answer says so.
 //
 // EXPECT-VERIFY: * none
 // VERIFY-BOUND

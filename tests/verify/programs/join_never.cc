@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A detached thread, whose work is read all the same.
+//
+// EXPECT-VERIFY: * race x
+// VERIFY-FIX: join T1 (made at join_never.cc:
+#include <thread>
+
+int x = 0;
+
+int main() {
+  std::thread([] { x = 1; }).detach();
+  int seen = x;
+  return seen == 7;
+}

@@ -20,7 +20,8 @@ struct Node {
 
 class BoundedQueue {
  public:
-  void enq(Node* node) {
+  void enq(Node* node, int value) {
+    node->value = value;
     bool was_empty;
     {
       std::unique_lock guard(enq_lock_);
@@ -67,14 +68,14 @@ class BoundedQueue {
 };
 
 BoundedQueue queue;
-Node one{1, nullptr}, two{2, nullptr};
+Node one, two;
 
 int main() {
   int first = 0, second = 0;
   two_threads(
       [] {
-        queue.enq(&one);
-        queue.enq(&two);
+        queue.enq(&one, 1);
+        queue.enq(&two, 2);
       },
       [&] {
         first = queue.deq();

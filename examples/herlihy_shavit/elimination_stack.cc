@@ -64,7 +64,8 @@ class Exchanger {
 
 class EliminationStack {
  public:
-  void push(int me, Node* node) {
+  void push(int me, Node* node, int value) {
+    node->value = value;
     for (;;) {
       Node* old = top_;
       node->next = old;
@@ -90,13 +91,13 @@ class EliminationStack {
 };
 
 EliminationStack stack;
-Node one{1, nullptr}, two{2, nullptr};
+Node one, two;
 
 int main() {
   int first = 0, second = 0;
-  two_threads([] { stack.push(0, &one); },
+  two_threads([] { stack.push(0, &one, 1); },
               [&] {
-                stack.push(1, &two);
+                stack.push(1, &two, 2);
                 first = stack.pop(1);
                 second = stack.pop(1);
               });

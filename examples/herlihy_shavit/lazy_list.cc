@@ -4,7 +4,7 @@
 // taken out, so it is enough to look at two nodes again. The fault: nobody looks at the marks.
 //
 // EXPECT-NO-RACE
-// EXPECT-VERIFY: 3 none
+// EXPECT-VERIFY: 11 none
 // VERIFY-FAULT: -DFAULT failure assertion
 // OPT: -O2
 #include <atomic>
@@ -28,6 +28,24 @@ struct LazyList {
     if (pred->marked || node->marked) return false;
 #endif
     return pred->next == node;
+  }
+  bool add(Node* fresh, int key) {
+    fresh->key = key;
+    for (;;) {
+      Node* pred = &head;
+      Node* node = pred->next;
+      while (node->key < key) {
+        pred = node;
+        node = node->next;
+      }
+      std::lock_guard first(pred->lock);
+      std::lock_guard second(node->lock);
+      if (!valid(pred, node)) continue;
+      if (node->key == key) return false;
+      fresh->next.store(node, std::memory_order_relaxed);
+      pred->next = fresh;
+      return true;
+    }
   }
   bool remove(int key) {
     for (;;) {
@@ -59,12 +77,20 @@ struct LazyList {
 };
 
 LazyList list;
-Node two{2, &list.tail, false, {}}, one{1, &two, false, {}};
+Node two{2, &list.tail, false, {}}, one{1, &two, false, {}}, three;
 
 int main() {
   list.head.next = &one;
-  bool first = false, second = false;
-  two_threads([&] { first = list.remove(1); }, [&] { second = list.remove(2); });
-  assert(first && second);
+  bool first = false, second = false, third = false;
+  two_threads(
+      [&] {
+        first = list.remove(1);
+        (void)list.contains(3);
+      },
+      [&] {
+        second = list.remove(2);
+        third = list.add(&three, 3);
+      });
+  assert(first && second && third && list.contains(3));
   assert(!list.reaches(&one) && !list.reaches(&two));
 }

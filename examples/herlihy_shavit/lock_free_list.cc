@@ -5,7 +5,7 @@
 // marked, and what another thread puts behind it is lost.
 //
 // EXPECT-NO-RACE
-// EXPECT-VERIFY: 11 none
+// EXPECT-VERIFY: 17 none
 // VERIFY-FAULT: -DFAULT failure assertion
 // OPT: -O2
 #include <atomic>
@@ -55,10 +55,11 @@ struct LockFreeList {
       }
     }
   }
-  bool add(Node* fresh) {
+  bool add(Node* fresh, int key) {
+    fresh->key = key;
     for (;;) {
-      auto [pred, node] = find(fresh->key);
-      if (node->key == fresh->key) return false;
+      auto [pred, node] = find(key);
+      if (node->key == key) return false;
       fresh->next.store(link_to(node), std::memory_order_relaxed);
       std::uintptr_t expected = link_to(node);
       if (pred->next.compare_exchange_strong(expected, link_to(fresh))) return true;
@@ -85,14 +86,19 @@ struct LockFreeList {
 };
 
 LockFreeList list;
-Node one{1, 0}, two{2, 0};
+Node one, two;
 
 int main() {
   list.tail.next = link_to(nullptr);
   list.head.next = link_to(&list.tail);
-  list.add(&one);
-  bool removed = false, added = false;
-  two_threads([&] { removed = list.remove(1); }, [&] { added = list.add(&two); });
-  assert(removed && added);
+  list.add(&one, 1);
+  bool removed = false, added = false, other = false;
+  two_threads(
+      [&] {
+        removed = list.remove(1);
+        other = list.remove(3);
+      },
+      [&] { added = list.add(&two, 2); });
+  assert(removed && added && !other);
   assert(!list.contains(1) && list.contains(2));
 }

@@ -4,7 +4,7 @@
 // fault: the head is stored, not compared and swapped, so two threads can take the same item.
 //
 // EXPECT-NO-RACE
-// EXPECT-VERIFY: 11 none
+// EXPECT-VERIFY: 60 none
 // VERIFY-FAULT: -DFAULT failure assertion
 // OPT: -O2
 #include <atomic>
@@ -18,7 +18,8 @@ struct Node {
 
 class LockFreeQueue {
  public:
-  void enq(Node* node) {
+  void enq(Node* node, int value) {
+    node->value = value;
     for (;;) {
       Node* last = tail_;
       Node* next = last->next;
@@ -59,17 +60,24 @@ class LockFreeQueue {
 };
 
 LockFreeQueue queue;
-Node one{1, nullptr}, two{2, nullptr};
+Node one, two;
 
 int main() {
-  queue.enq(&one);
-  int first = 0, second = 0;
-  two_threads([&] { first = queue.deq(); },
-              [&] {
-                queue.enq(&two);
-                second = queue.deq();
-              });
-  assert(first != second);
-  assert((first == 1 && second == 2) || (first == 2 && second == 1));
+  queue.enq(&one, 1);
+  int first = 0, second = 0, third = 0;
+  two_threads(
+      [&] {
+        first = queue.deq();
+        second = queue.deq();
+      },
+      [&] {
+        queue.enq(&two, 2);
+        third = queue.deq();
+      });
+  int rest = queue.deq();
+  auto times = [&](int value) {
+    return (first == value) + (second == value) + (third == value) + (rest == value);
+  };
+  assert(times(1) == 1 && times(2) == 1);
   assert(queue.deq() == 0);
 }

@@ -4,7 +4,7 @@
 // what was found is locked and then looked at again. The fault: it is not looked at again.
 //
 // EXPECT-NO-RACE
-// EXPECT-VERIFY: 3 none
+// EXPECT-VERIFY: 11 none
 // VERIFY-FAULT: -DFAULT failure assertion
 // OPT: -O2
 #include <atomic>
@@ -32,6 +32,24 @@ struct OptimisticList {
     return true;
 #endif
   }
+  bool add(Node* fresh, int key) {
+    fresh->key = key;
+    for (;;) {
+      Node* pred = &head;
+      Node* node = pred->next;
+      while (node->key < key) {
+        pred = node;
+        node = node->next;
+      }
+      std::lock_guard first(pred->lock);
+      std::lock_guard second(node->lock);
+      if (!valid(pred, node)) continue;
+      if (node->key == key) return false;
+      fresh->next.store(node, std::memory_order_relaxed);
+      pred->next = fresh;
+      return true;
+    }
+  }
   bool remove(int key) {
     for (;;) {
       Node* pred = &head;
@@ -56,12 +74,20 @@ struct OptimisticList {
 };
 
 OptimisticList list;
-Node two{2, &list.tail, {}}, one{1, &two, {}};
+Node two{2, &list.tail, {}}, one{1, &two, {}}, three;
 
 int main() {
   list.head.next = &one;
-  bool first = false, second = false;
-  two_threads([&] { first = list.remove(1); }, [&] { second = list.remove(2); });
-  assert(first && second);
+  bool first = false, second = false, third = false;
+  two_threads(
+      [&] {
+        first = list.remove(1);
+        (void)list.contains(3);
+      },
+      [&] {
+        second = list.remove(2);
+        third = list.add(&three, 3);
+      });
+  assert(first && second && third && list.contains(3));
   assert(!list.contains(1) && !list.contains(2));
 }

@@ -18,7 +18,8 @@ struct Node {
 
 class TreiberStack {
  public:
-  void push(Node* node) {
+  void push(Node* node, int value) {
+    node->value = value;
     Node* old = top_;
     do node->next = old;
     while (!top_.compare_exchange_strong(old, node));
@@ -42,17 +43,17 @@ class TreiberStack {
 };
 
 TreiberStack stack;
-Node one{1, nullptr}, two{2, nullptr};
+Node one, two;
 
 int main() {
   int first = 0, second = 0;
   two_threads(
       [&] {
-        stack.push(&one);
+        stack.push(&one, 1);
         first = stack.pop();
       },
       [&] {
-        stack.push(&two);
+        stack.push(&two, 2);
         second = stack.pop();
       });
   assert(first + second == 3 && first != second);

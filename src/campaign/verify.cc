@@ -45,9 +45,6 @@ const char* limit_text(u32 limit) {
       return "a futex wakes some of those who wait, and which ones is not explored";
     case Log::kSpinning:
       return "a loop went round 200 times with nothing changed but its own counters";
-    case Log::kNotExplored:
-      return "under rc11 only atomics, fences, mutexes, threads are put into all orders: threads meet at "
-             "something else";
     case Log::kHistory:
       return "an atomic has more stores than are remembered, is accessed in several sizes, or was written "
              "unseen";
@@ -137,7 +134,8 @@ void Verifier::take(Outcome& outcome) {
   Execution& execution = outcome.execution;
   result_.most_strands = std::max(result_.most_strands, execution.record.strands);
   result_.most_steps = std::max<u64>(result_.most_steps, execution.steps.size());
-  limits_ |= execution.limits & ~(exhaustive::StepLog::kIllegal | exhaustive::StepLog::kWaits);
+  using Log = exhaustive::StepLog;
+  limits_ |= execution.limits & ~(Log::kIllegal | Log::kWaits | Log::kNotExplored);
   result_.published_at = std::max(result_.published_at, trail::published_at(execution.record));
   for (const finding::ProcessLog& process : outcome.logs.run.processes)
     result_.incomplete.insert(process.incomplete.begin(), process.incomplete.end());
@@ -190,9 +188,9 @@ bool Verifier::explore(const std::atomic<bool>& stop) {
     Arena& arena;
     ~Release() { arena.release_all(); }
   } release{arena};
-  if (setup_.model != 0) {
+  if (setup_.model != 0 && !by_interleavings_) {
     exhaustive::Graphs graphs(arena);
-    bool again = explore_all(graphs, stop);
+    bool again = explore_all(graphs, arena, stop);
     limits_ |= graphs.limits();
     result_.cut_off = graphs.illegal() + graphs.waiting();
     return again;
@@ -200,7 +198,7 @@ bool Verifier::explore(const std::atomic<bool>& stop) {
   exhaustive::Explorer explorer(arena);
   Preemptions bound_by{setup_.preemptions};
   if (setup_.preemptions >= 0) explorer.admit_only(&Preemptions::admit, &bound_by);
-  return explore_all(explorer, stop);
+  return explore_all(explorer, arena, stop);
 }
 
 /// An execution that counts.
@@ -211,10 +209,23 @@ void Verifier::note(Outcome& outcome) {
     result_.first_finding = result_.interleavings;
 }
 
+/// Exploring by interleavings under a memory model: whether the execution counts, and came for the first
+/// time.
+bool Verifier::is_new(const Execution& execution, exhaustive::Shape& shape) {
+  bool counts = (execution.limits & (exhaustive::StepLog::kIllegal | exhaustive::StepLog::kWaits)) == 0;
+  if (counts &&
+      shapes_.insert(shape.of(execution.steps.data(), static_cast<u32>(execution.steps.size()))).second)
+    return true;
+  ++result_.cut_off;
+  return false;
+}
+
 template <typename Explorer>
-bool Verifier::explore_all(Explorer& explorer, const std::atomic<bool>& stop) {
+bool Verifier::explore_all(Explorer& explorer, Arena& arena, const std::atomic<bool>& stop) {
   constexpr bool kByGraphs = std::is_same_v<Explorer, exhaustive::Graphs>;
   Pool pool(*this, workers_.size());
+  exhaustive::Shape shape(arena);
+  shapes_.clear();
   result_.interleavings = result_.skipped = result_.first_finding = result_.cut_off = 0;
   result_.racy.clear();
   result_.found.clear();
@@ -231,7 +242,10 @@ bool Verifier::explore_all(Explorer& explorer, const std::atomic<bool>& stop) {
     explorer.upcoming(static_cast<u32>(ahead), [&](const typename Explorer::Upcoming& one) {
       if (pool.has(one.serial)) return;
       Plan plan = base_plan();
-      if constexpr (kByGraphs) plan.head.length = one.first;
+      if constexpr (kByGraphs) {
+        plan.head.heuristic = raw(exhaustive::Order::kByGraph);
+        plan.head.length = one.first;
+      }
       plan.picks.assign(one.picks, one.picks + one.count);
       pool.add(one.serial, std::move(plan));
     });
@@ -274,8 +288,14 @@ bool Verifier::explore_all(Explorer& explorer, const std::atomic<bool>& stop) {
       exhaustive::Graphs::Learned learned = explorer.learn(plan.ticket, steps, count, execution.limits);
       if (learned == exhaustive::Graphs::Learned::kNew) note(*outcome);
       diverged_ += learned == exhaustive::Graphs::Learned::kDiverged;
+      if ((explorer.limits() | execution.limits) & exhaustive::StepLog::kNotExplored) {
+        by_interleavings_ = halt_ = true;
+        return true;
+      }
     } else {
-      if ((execution.limits & exhaustive::StepLog::kWaits) != 0) {
+      if (setup_.model != 0) {
+        if (is_new(execution, shape)) note(*outcome);
+      } else if ((execution.limits & exhaustive::StepLog::kWaits) != 0) {
         ++result_.cut_off;
       } else if (within_bound(execution)) {
         note(*outcome);

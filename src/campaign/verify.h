@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <unordered_set>
 
 #include "campaign/evidence.h"
 #include "campaign/failure.h"
@@ -23,6 +24,7 @@
 #include "exhaustive/explorer.h"
 #include "exhaustive/graphs.h"
 #include "exhaustive/order.h"
+#include "exhaustive/shape.h"
 #include "trail/as_if.h"
 
 namespace duress::campaign {
@@ -115,8 +117,9 @@ class Verifier {
 
   bool explore(const std::atomic<bool>& stop);
   template <typename Explorer>
-  bool explore_all(Explorer& explorer, const std::atomic<bool>& stop);
+  bool explore_all(Explorer& explorer, Arena& arena, const std::atomic<bool>& stop);
   void note(Outcome& outcome);
+  bool is_new(const Execution& execution, exhaustive::Shape& shape);
   void take_atomics(const Outcome& outcome);
   void take_told(const Outcome& outcome);
   void take_join(const Outcome& outcome, JoinPlace join, const std::vector<finding::Address>& calls);
@@ -144,6 +147,8 @@ class Verifier {
   std::map<std::vector<finding::Address>, bool> known_clocks_;  // by calls: whether the program itself looks
   u32 limits_ = 0;
   u64 diverged_ = 0;
+  bool by_interleavings_ = false;   // rc11: threads meet at what graphs do not have
+  std::unordered_set<u64> shapes_;  // then: executions that were counted
   bool uncontrolled_ = false;
   VerifyResult result_;
 };

@@ -50,6 +50,7 @@ Explorer::Node* Explorer::make_node(Node* parent, const Step& step) {
   n->depth = parent ? parent->depth + 1 : 0;
   n->open = 0;
   n->state = State::kPending;
+  n->whole = n->to_offer = false;
   if (parent) {
     (parent->last ? parent->last->next : parent->first) = n;
     parent->last = n;
@@ -170,6 +171,7 @@ bool Explorer::learn(Node* ticket, const Step* steps, u32 count) {
     }
     if (changed == ~0u && !same_touches(steps[at], planned)) changed = d;
     planned = steps[at];
+    if (path_[d]->to_offer) offer_choices(path_[d]);
   }
   if (changed != ~0u) {
     cut(changed - 1);
@@ -188,6 +190,8 @@ bool Explorer::learn(Node* ticket, const Step* steps, u32 count) {
   for (; at < count; ++at) {
     const Step& step = steps[at];
     if (step.is(Step::kPending)) {
+      // A loop that waits is not woken under a memory model: its last looks are among the steps.
+      if (step.is(Step::kAwaits) && step.is(Step::kAged)) continue;
       past_.pending(step, reversals_);
       continue;
     }
@@ -197,7 +201,7 @@ bool Explorer::learn(Node* ticket, const Step* steps, u32 count) {
       Node* n = make_node(path_.last(), step);
       n->state = State::kActive;
       extend(n);
-      if (step.choices & (step.choices - 1)) offer_choices(n);
+      offer_choices(n);
     }
     past_serials_.push(path_[depth]->serial);
   }
@@ -206,13 +210,24 @@ bool Explorer::learn(Node* ticket, const Step* steps, u32 count) {
   return true;
 }
 
-/// A signal that nobody planned could have woken another one.
+/// A signal that nobody planned could have woken another one; an atomic could have read another store.
 void Explorer::offer_choices(Node* node) {
+  node->to_offer = false;
+  node->whole = true;
+  if (!(node->step.choices & (node->step.choices - 1))) return;
   for (u64 rest = node->step.choices; rest; rest &= rest - 1) {
     Step step = node->step;
-    step.value = static_cast<u8>(1 + __builtin_ctzll(rest));
-    if (step.value == node->step.value) continue;
+    step.value = step.value_of(static_cast<u32>(__builtin_ctzll(rest)));
+    bool there = false;
+    for (Node* c = node->parent->first; c; c = c->next) {
+      if (c->step.strand != step.strand || c->step.value != step.value) continue;
+      there = c->whole = true;
+    }
+    if (there) continue;
     Node* n = make_node(node->parent, step);
+    n->whole = true;
+    // An update may write with one choice and not with another.
+    if (step.is(Step::kAged) && step.kind == OpKind::kAtomicRmw) n->step.touch[0].mode = Mode::kWrite;
     for (Node* up = n; up; up = up->parent) ++up->open;
   }
 }
@@ -245,13 +260,17 @@ bool Explorer::has_predecessor(u32 k) {
   return false;
 }
 
-/// Whether what is wanted could begin with that step, or with it first be the same. *consumed: which of the
-/// wanted it is; kReversed: none.
-bool Explorer::weakly_initial(const Step& step, u32* consumed) {
+/// Whether what is wanted could begin with that node's step, or with it first be the same. *consumed: which
+/// of the wanted it is; kReversed: none.
+bool Explorer::weakly_initial(const Node& node, u32* consumed) {
+  const Step& step = node.step;
   for (u32 k = 0; k < wanted_.size(); ++k) {
     const Step& other = wanted_step(k);
     if (other.strand != step.strand) continue;
     *consumed = k;
+    // With any choice: which ones it has there is not known yet.
+    if (wanted_[k] == kReversed && other.is(Step::kAged))
+      return (node.whole || node.state == State::kPending) && !has_predecessor(k);
     return other.value == step.value && !has_predecessor(k);
   }
   *consumed = kReversed;
@@ -271,14 +290,16 @@ void Explorer::insert(Node* at, const Reversal* reversal) {
   u32 consumed;
   for (const Sleeper& sleeper : sleepers_) {
     if (sleeper.from > at->depth) break;
-    if (sleeper.until > at->depth && weakly_initial(sleeper.node->step, &consumed)) return;
+    if (sleeper.until > at->depth && weakly_initial(*sleeper.node, &consumed)) return;
   }
   const Node* taken = path_[at->depth + 1];  // the earlier step itself, and what sleeps, come first
   for (Node* c = taken->next; c;) {
-    if (!weakly_initial(c->step, &consumed)) {
+    if (!weakly_initial(*c, &consumed)) {
       c = c->next;
       continue;
     }
+    if (consumed != kReversed && wanted_[consumed] == kReversed && c->step.is(Step::kAged) && !c->whole)
+      c->to_offer = true;
     if (!c->first) return;  // all of what starts with a leaf will be seen
     if (consumed != kReversed) {
       for (u32 k = consumed; k + 1 < wanted_.size(); ++k) wanted_[k] = wanted_[k + 1];
@@ -305,7 +326,10 @@ bool Explorer::admits(const Node* at) {
 void Explorer::add_branch(Node* at) {
   if (!admits(at)) return;
   Node* n = at;
-  for (u32 k = 0; k < wanted_.size(); ++k) n = make_node(n, wanted_step(k));
+  for (u32 k = 0; k < wanted_.size(); ++k) {
+    n = make_node(n, wanted_step(k));
+    n->to_offer = wanted_[k] == kReversed && n->step.is(Step::kAged);
+  }
   for (Node* up = n; up; up = up->parent) ++up->open;
 }
 

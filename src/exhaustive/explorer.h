@@ -83,6 +83,10 @@ class Explorer {
     u32 depth;
     u32 open;  // leaves below, or this one, that nobody has been given
     State state;
+    /// Of an atomic under a memory model (Step::kAged): every choice that it has here is a branch, or will
+    /// be.
+    bool whole;
+    bool to_offer;  // they are made branches when it is done
   };
 
  private:
@@ -103,7 +107,7 @@ class Explorer {
   void insert(Node* at, const Reversal* reversal);
   void add_branch(Node* at);
   void offer_choices(Node* node);
-  bool weakly_initial(const Step& step, u32* consumed);
+  bool weakly_initial(const Node& node, u32* consumed);
   bool has_predecessor(u32 k);
   const Step& wanted_step(u32 k) const;
 

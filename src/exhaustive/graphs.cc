@@ -55,7 +55,7 @@ Graphs::Object& Graphs::object(u64 address, u32 size) {
   for (Object& o : objects_) {
     if (o.address == address && o.size == size) return o;
     // Atomics of several sizes at one place are beyond the model.
-    if (o.address < address + size && address < o.address + o.size) limits_ |= StepLog::kNotExplored;
+    if (o.address < address + size && address < o.address + o.size) limits_ |= StepLog::kHistory;
   }
   objects_.push({address, kInitial, kInitial, size});
   return objects_.last();
@@ -107,6 +107,8 @@ void Graphs::add_event(const Item& item, const Step& step) {
     e.reads = false;
     limits_ |= StepLog::kNotExplored;
   }
+  // It looks at an atomic and at who waits, both at once.
+  if (step.kind == OpKind::kFutexWait || step.kind == OpKind::kFutexWake) limits_ |= StepLog::kNotExplored;
   if (e.atomic) {
     e.legal = step.choices;
     e.readable = step.expected;
@@ -120,14 +122,8 @@ void Graphs::add_event(const Item& item, const Step& step) {
   if (e.atomic) e.floor = store_of_age(n, static_cast<u32>(touch.before));
   if (e.reads) e.plan.reads = source;
   // Whoever is no atomic, and no lock, is not put into another order with others.
-  bool explored = e.atomic || e.lock || step.kind == OpKind::kUnlock;
-  if (e.lock && o.last != kInitial && events_[static_cast<u32>(o.last)].plan.kind == OpKind::kTryLock &&
-      !known(own, static_cast<u32>(o.last)))
-    limits_ |= StepLog::kNotExplored;
-  if (!explored && o.last != kInitial) {
-    if (!known(own, static_cast<u32>(o.last))) limits_ |= StepLog::kNotExplored;
-    join(own, clock(static_cast<u32>(o.last)));
-  }
+  if (meets(step.kind, e.object, e.size, own, n)) limits_ |= StepLog::kNotExplored;
+  if (!explores(step.kind) && o.last != kInitial) join(own, clock(static_cast<u32>(o.last)));
   Clock* all = clock(n);
   __builtin_memcpy(all, own, sizeof strands_[0]);
   if (e.reads && source >= 0) join(all, clock(static_cast<u32>(source)));
@@ -158,6 +154,19 @@ void Graphs::add_event(const Item& item, const Step& step) {
   e.plan.write_stamp = e.reads && e.writes ? stamps_++ : e.plan.stamp;
 }
 
+/// Whether strands meet at an object that is more than an atomic or a mutex: something of another strand was
+/// there, and does not come before `own`.
+bool Graphs::meets(OpKind kind, u64 object, u32 size, const Clock* own, u32 time) const {
+  bool more = !explores(kind), apart = false;
+  for (u32 i = 0; i < time; ++i) {
+    const Event& other = events_[i];
+    if (other.object != object || other.size != size) continue;
+    more |= !explores(other.plan.kind);
+    apart |= !known(own, i);
+  }
+  return more && apart;
+}
+
 /// False: it did not follow the plan.
 bool Graphs::build(const Item& item, const Step* steps, u32 count) {
   events_.clear();
@@ -169,7 +178,12 @@ bool Graphs::build(const Item& item, const Step* steps, u32 count) {
   stamps_ = item.stamps;
   for (u32 i = 0; i < count; ++i) {
     const Step& step = steps[i];
-    if (step.is(Step::kPending)) continue;
+    if (step.is(Step::kPending)) {
+      if (step.touches &&
+          meets(step.kind, step.touch[0].object, step.touch[0].size, strands_[step.strand], events_.size()))
+        limits_ |= StepLog::kNotExplored;
+      continue;
+    }
     if (step.is(Step::kAfter)) {
       join(strands_[step.strand], strands_[step.other]);
       continue;

@@ -17,8 +17,8 @@
 // the oldest that happens-before leaves.
 //
 // A lock is an update that reads an unlock. Whoever lost its lock by a revisit stands there as before, and
-// gets it with the next unlock. Other things that wait (conditions, semaphores, barriers) are not put into
-// other orders; the limit kNotExplored says so if two strands meet there.
+// gets it with the next unlock. Other things that threads meet at (tries, conditions, semaphores, barriers)
+// are not put into other orders; the limit kNotExplored says so if they do, and Explorer must be asked.
 //
 // Runs inside the target too: memory comes from an Arena.
 #ifndef DURESS_EXHAUSTIVE_GRAPHS_H_
@@ -150,6 +150,11 @@ class Graphs {
   void make_item(u32 a, i32 source, u32 time, const Reader& reader);
   void write_item(u32 a, i32 after, u32 time, const Reader& reader);
   bool waits(u32 block, u32 time) const;
+  /// What is put into all orders.
+  static bool explores(OpKind kind) {
+    return is_access(kind) || kind == OpKind::kLock || kind == OpKind::kUnlock;
+  }
+  bool meets(OpKind kind, u64 object, u32 size, const Clock* own, u32 time) const;
   i32 store_of_age(u32 n, u32 age) const;
   i32 store_before(i32 store, u32 time) const;
   u32 rank_of(i32 store) const { return store >= 0 ? events_[static_cast<u32>(store)].rank : 0; }

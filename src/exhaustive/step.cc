@@ -37,6 +37,14 @@ Mode mode_of(const Step& step, const Touch& touch) {
 }
 
 void predict(Step& step, const Step& earlier) {
+  if (step.is(Step::kAged)) {
+    // What it reads or follows there is seen when it is done: until then the newest.
+    step.value = 0;
+    step.choices = 0;
+    step.touch[0].mode = step.kind == OpKind::kAtomicRead ? Mode::kRead : Mode::kWrite;
+    step.flags &= static_cast<u8>(~Step::kPending);
+    return;
+  }
   for (u32 i = 0; i < step.touches; ++i) {
     Touch& mine = step.touch[i];
     if (i > 0 && step.is(Step::kAwaits)) break;  // those are only looked at
@@ -57,8 +65,8 @@ void predict(Step& step, const Step& earlier) {
   }
   // Whoever finds another value than it expects does not wait.
   if (step.kind == OpKind::kFutexWait) {
-    bool waits = step.touch[0].before == step.expected && !step.is(Step::kEndsItself);
-    step.touch[1].size = waits ? 1 : 0;
+    bool finds = earlier.is(Step::kAged) || step.touch[0].before == step.expected;
+    step.touch[1].size = finds && !step.is(Step::kEndsItself) ? 1 : 0;
   }
   step.flags &= static_cast<u8>(~Step::kPending);
 }

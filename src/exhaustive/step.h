@@ -39,23 +39,29 @@ enum class WaitEnd : u8 { kWoken = 0, kSpurious = 1, kTimeout = 2 };
 struct Step {
   static constexpr u32 kMostTouches = 4;
   enum Flag : u8 {
-    kAfter = 1,       // no step: the strand goes on because of `other`, and after all that it did
-    kPending = 2,     // not done: the execution ended before
-    kAwaits = 4,      // waits until one of the objects is written: it has looked at them before
-    kCompares = 8,    // a compare-and-swap
-    kEndsItself = 32  // a wait for a word that does not wait: it times out
+    kAfter = 1,     // no step: the strand goes on because of `other`, and after all that it did
+    kPending = 2,   // not done: the execution ended before
+    kAwaits = 4,    // waits until one of the objects is written: it has looked at them before
+    kCompares = 8,  // a compare-and-swap
+    // 16 is kExchanges (silent.h)
+    kAged = 32,  // an atomic under a memory model: `value` and `choices` are ages of stores, 0 the newest
+    kEndsItself = 64  // a wait for a word that does not wait: it times out
   };
   OpKind kind = OpKind::kStart;
   u8 flags = 0;
   u8 strand = 0;
   u8 other = 0;  // kAfter: whom it goes on after; kAwaits: how many of its own last steps looked in vain
   u8 touches = 0;
-  u8 value = 0;      // of a signal: 1 + the strand that it woke; 0: none. Of kChoose: 1 + the WaitEnd
+  // Of a signal: 1 + the strand that it woke, 0 none. kAged: an age. kChoose: 1 + the WaitEnd.
+  u8 value = 0;
   u64 expected = 0;  // kCompares
-  u64 choices = 0;   // of a signal: the strands that it could have woken; of kChoose: the ends, a bit each
+  // A bit each: the strands that a signal could have woken; kAged: ages; kChoose: ends.
+  u64 choices = 0;
   Touch touch[kMostTouches];
 
   bool is(Flag flag) const { return flags & flag; }
+  /// A choice as `value` has it.
+  u8 value_of(u32 choice) const { return static_cast<u8>(is(kAged) ? choice : choice + 1); }
   void add(u64 object, u32 size, Mode mode, u64 before) {
     if (touches < kMostTouches) touch[touches++] = {object, before, size, mode};
   }

@@ -148,6 +148,7 @@ void Rc11Adversary::tell_step(bool wrote) {
   if (statistics.remove_oldest || statistics.unseen || lost != harmless_)
     log.limits |= exhaustive::StepLog::kHistory;
   if (explores_ && open.picked != scheduler().wanted_age()) log.limits |= exhaustive::StepLog::kIllegal;
+  if (newest_) log.limits |= exhaustive::StepLog::kNotExplored;
   exhaustive::Step* step = scheduler().last_step();
   if (!step) return;
   step->value = static_cast<u8>(open.picked);

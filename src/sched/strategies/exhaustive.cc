@@ -28,7 +28,7 @@ class Exhaustive final : public Strategy {
     picks_ = request.picked();
     count_ = request.picks;
     order_ = static_cast<Order>(request.heuristic);
-    by_graphs_ = request.model != 0;
+    by_graphs_ = order_ == Order::kByGraph;
     first_ = request.length;
     for (Released& entry : released_) entry = {};
   }

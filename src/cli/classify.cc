@@ -283,14 +283,27 @@ class Session {
     return write_tsan(report::to_tsan(report_, words), options_.log_path, STDOUT_FILENO);
   }
 
-  /// Fixes that verify has found before; with --advice all interleavings are explored for one.
+  bool any_destructive() const {
+    return std::any_of(verdicts_.races.begin(), verdicts_.races.end(), [](const auto& entry) {
+      return entry.second.verdict.kind == VerdictKind::kDestructive;
+    });
+  }
+
+  /// Whether a fix is worth looking for. Unless it is asked for, only for harm, here, and within the time.
+  bool wants_fix() const {
+    if (report_.races.empty() || hopeless_ || stop_asked) return false;
+    if (options_.advice) return *options_.advice;
+    return any_destructive() && !options_.setup.worker.remote && !classifier_.out_of_time();
+  }
+
+  /// Fixes that verify has found before, and one that holds in all interleavings, if they are few.
   void find_fixes() {
     std::string ignored;
     for (const finding::Race& race : report_.races) {
       if (std::optional<campaign::Advice> known = campaign::load_advice(options_.setup.dir, race.id, ignored))
         fixes_[race.id] = *known;
     }
-    if (!options_.advice || report_.races.empty() || hopeless_ || stop_asked) return;
+    if (!wants_fix()) return;
     campaign::VerifySetup setup;
     setup.worker = options_.setup.worker;
     setup.worker.folder += "/verify";
@@ -298,10 +311,11 @@ class Session {
     setup.dir = options_.setup.dir;
     setup.seed = options_.setup.seed;
     setup.jobs = options_.setup.jobs;
-    setup.most_executions = kMostForAdvice;
+    setup.most_executions = options_.advice ? kMostForAdvice : kMostUnasked;
     setup.keeps = setup.minimise = false;
     campaign::VerifyResult result = campaign::Verifier(setup, names_, nullptr).run(stop_asked);
     if (!result.complete) {
+      if (!options_.advice) return;
       say(fmt::format("no fix was looked for: not all interleavings were explored: {}",
                       fmt::join(result.bounds, "; ")));
       return;
@@ -347,6 +361,7 @@ class Session {
   }
 
   static constexpr u64 kMostForAdvice = 5000;  // executions; larger programs are not explored
+  static constexpr u64 kMostUnasked = 200;     // half a second
 
   ClassifyOptions& options_;
   campaign::Names& names_;

@@ -26,7 +26,8 @@ struct ClassifyOptions {
   std::string start_in, test, format = "text", log_path;
   std::vector<std::string> environment;
   std::int64_t seed = 1;
-  bool quiet = false, verbose = false, stats = false, allow_none = false, advice = false;
+  bool quiet = false, verbose = false, stats = false, allow_none = false;
+  std::optional<bool> advice;  // not said: where it is cheap
   std::vector<std::string> target;
 };
 

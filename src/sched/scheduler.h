@@ -99,7 +99,7 @@ struct Strand : StrandView {
   void* job_frame = nullptr;
   bool in_job = false;       // it has begun its job, or whatever it does then, and has not ended
   bool called_back = false;  // its execution was left: it gives up its job as soon as it runs
-  void* watched = nullptr;  // what a detector of races keeps of it, over all executions
+  void* watched = nullptr;   // what a detector of races keeps of it, over all executions
   /// Forgets everything but the kernel thread, for another execution.
   void renew();
 

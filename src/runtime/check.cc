@@ -88,7 +88,6 @@ struct Check {
   bool threw = false;
   bool abandoned = false;
   bool raced = false;  // and nothing else
-  u64 lost = 0;        // strands, in loops that wait under rc11
   trail::Outcome outcome = trail::Outcome::kRunning;
   char what[1024] = {};
   u64 length = 0;  // the longest execution so far, in choices
@@ -111,12 +110,6 @@ void* run_closure(void*) {
 void nobody_left() {}
 bool no_carrier(void* (*)(void*), void*) {
   return false;
-}
-
-u64 count_lost() {
-  u64 count = 0;
-  for (Strand* s = scheduler().strands(); s; s = s->next_strand) count += s->state != Strand::State::kEnded;
-  return count;
 }
 
 void name_race(const FoundRace& found) {
@@ -161,13 +154,13 @@ bool execute() {
   scheduler().launch(root);
   g_pooling = true;
   scheduler().run(root);
+  if (check.abandoned) scheduler().call_back();
   g_pooling = false;
   scheduler().finish();
   race_execution_ends();
   pool_end_execution(scheduler().strands());
   if (check.record->choices > check.length) check.length = check.record->choices;
   if (check.abandoned && check.outcome == trail::Outcome::kEnded) {  // a loop waits for what is there already
-    check.lost += count_lost();
     return false;
   }
   if (check.abandoned) {
@@ -395,7 +388,8 @@ void prepare() {
   locations = static_cast<Location*>(map_memory(kLocations * sizeof(Location)));
   if (!check.request || !check.record || !locations) fatal("out of memory for duress::check");
   static sched::Scheduler::Surroundings surroundings = {
-      stuck, CheckTrace::dump, no_carrier, nobody_left, CheckTrace::step, control_state, control_local_state};
+      stuck,         CheckTrace::dump,    no_carrier,  nobody_left, CheckTrace::step,
+      control_state, control_local_state, pool_give_up};
   g_scheduler = new (map_memory(sizeof(sched::Scheduler))) sched::Scheduler(text_arena, surroundings);
   step_log =
       static_cast<exhaustive::StepLog*>(map_memory(exhaustive::StepLog::bytes(exhaustive::kMostSteps)));
@@ -559,7 +553,7 @@ bool search(DuressCheck& c) {
     }
     watch_races(is_weak(c) ? RaceWatch::kClocks : RaceWatch::kNone, nullptr);  // points stay as they were
     if (keep_trail()) {
-      // Strands that are stuck are lost, so only few tries then.
+      // What stuck strands had allocated is lost, so only few tries then.
       minimise(check.abandoned ? 20 : 400);
       report(c, i + 1);
     }
@@ -617,10 +611,6 @@ bool check_execute() {
 exhaustive::StepLog& check_steps() {
   return *step_log;
 }
-bool check_has_lost_many() {
-  constexpr u64 kMostLost = 1000;  // each is a thread of the system
-  return check.lost > kMostLost;
-}
 const char* check_bound_of(u32 limits) {
   return bound_of(limits);
 }
@@ -657,7 +647,7 @@ DURESS_EXPORT int __duress_check(DuressCheck* asked) {
   Runtime* rt = wake_for_check();
   prepare();
   check.asked = asked;
-  check.length = check.lost = 0;
+  check.length = 0;
   control_attach(check.request, check.record);
   g_plain_matters = true;
   rt->points.begin_learning(*check.request);

@@ -183,10 +183,7 @@ void race_execution_begins() {
 void race_execution_ends() {
   if (g_race_watch != RaceWatch::kClocks) return;
   for (Strand* s = scheduler().strands(); s; s = s->next_strand) {
-    if (!s->watched) continue;
-    Thread* t = static_cast<Watched*>(s->watched)->thread;
-    past->join(t->clock.clock());
-    if (s->state != Strand::State::kEnded) delist(t);  // it is lost
+    if (s->watched) past->join(static_cast<Watched*>(s->watched)->thread->clock.clock());
   }
   if (!current_thread()) return;
   current_thread()->clock.acquire(*past);
@@ -281,6 +278,7 @@ void race_strand_starts(Strand* strand) {
 
 void race_strand_ends(Strand* strand) {
   if (g_race_watch != RaceWatch::kClocks) return;
+  if (!t_current) return;  // it gave up when it had ended already
   static_cast<Watched*>(strand->watched)->self = __duress_self;
   delist(t_current);
   t_current = nullptr;

@@ -15,8 +15,6 @@ trail::Request& check_request();
 /// Runs the closure once as the request says. True: it failed.
 bool check_execute();
 exhaustive::StepLog& check_steps();
-/// Executions that were left in the middle have taken too many threads with them.
-bool check_has_lost_many();
 /// What an exploration leaves out, in words; null: nothing.
 const char* check_bound_of(u32 limits);
 

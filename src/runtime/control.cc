@@ -242,8 +242,8 @@ void control_begin() {
     fatal("the request is of another version of duress");
   }
   Runtime& rt = *g_runtime;
-  static sched::Scheduler::Surroundings surroundings = {stuck, dump_strand,   start_carrier,      nobody_left,
-                                                        trace, control_state, control_local_state};
+  static sched::Scheduler::Surroundings surroundings = {
+      stuck, dump_strand, start_carrier, nobody_left, trace, control_state, control_local_state, nullptr};
   g_scheduler = new (map_memory(sizeof(sched::Scheduler))) sched::Scheduler(rt.arena, surroundings);
   if (g_request->steps) g_scheduler->set_step_log(step_log(g_record));
   rt.points.apply(*g_request);

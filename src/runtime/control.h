@@ -82,8 +82,8 @@ void control_attach(const trail::Request* request, trail::Record* record);
 /// False: nobody wants to hear of plain accesses, the hooks of faithful bodies only perform them.
 extern bool g_plain_matters;
 extern void (*g_learn_access)(const void* p, u64 size, bool write, const DuressSite* site);
-/// The same of atomic operations and of blocks that are freed; of accesses by library functions, whose site is
-/// null, too.
+/// The same of atomic operations and of blocks that are freed; of accesses by library functions, whose site
+/// is null, too.
 extern void (*g_learn_atomic)(const void* p, u64 size, bool write);
 extern void (*g_learn_freed)(void* p);
 

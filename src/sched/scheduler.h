@@ -115,7 +115,9 @@ struct Strand : StrandView {
   bool thread_made = false;  // it is a thread of the program, which somebody must join or detach
   Strand* next_spare = nullptr;
   void* job_frame = nullptr;
-  void* watched = nullptr;  // what a detector of races keeps of it, over all executions
+  bool in_job = false;       // it has begun its job, or whatever it does then, and has not ended
+  bool called_back = false;  // its execution was left: it gives up its job as soon as it runs
+  void* watched = nullptr;   // what a detector of races keeps of it, over all executions
   /// Forgets everything but the kernel thread, for another execution.
   void renew();
 
@@ -174,6 +176,8 @@ class Scheduler {
     u64 (*state)(const Operation& operation);
     /// Executions by steps: a hash of all that the running strand remembers, its registers and its stack.
     u64 (*local_state)(const Strand& strand);
+    /// The running strand gives up its job; ends with give_up_job(). Null: nobody is called back.
+    void (*give_up)(Strand& strand);
   };
 
   Scheduler(Arena& arena, const Surroundings& surroundings) : arena_(arena), surroundings_(surroundings) {}
@@ -296,8 +300,13 @@ class Scheduler {
   void run(Strand* root);
   /// The running strand has done its job. Returns when it is given another one, in a later execution.
   void end_job();
-  /// Leaves the execution as it is, from within; run() returns. Its strands cannot be used again.
+  /// Leaves the execution as it is, from within; run() returns.
   [[noreturn]] void abandon();
+  /// After that: those who have not ended give up their jobs, so that they can be used again. What their
+  /// stacks held is gone, no destructor runs.
+  void call_back();
+  /// Returns when the strand is given another job.
+  void give_up_job();
 
   /// After fork in the child: the running strand is the only one.
   void alone(trail::Record* record);

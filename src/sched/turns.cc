@@ -172,6 +172,7 @@ void Scheduler::after_switch(Strand* self) {
     await_death(dying_);
     dying_ = 0;
   }
+  if (DURESS_UNLIKELY(self->called_back)) surroundings_.give_up(*self);
   while (DURESS_UNLIKELY(self->dump)) {
     self->dump = false;
     surroundings_.dump(*self);
@@ -296,10 +297,30 @@ void Scheduler::end_job() {
 }
 
 void Scheduler::abandon() {
-  running_->state = Strand::State::kBlocked;  // also if it was about to end: nobody comes back to it
-  void* nobody;
-  duress_context_switch(&nobody, carrier_stack_pointer_, carrier_thread_pointer_);
+  Strand* self = running_;
+  self->in_job = true;  // also if it was about to end
+  self->state = Strand::State::kBlocked;
+  duress_context_switch(&self->stack_pointer, carrier_stack_pointer_, carrier_thread_pointer_);
+  surroundings_.give_up(*self);
   __builtin_unreachable();
+}
+
+void Scheduler::call_back() {
+  for (Strand* s = all_; s; s = s->next_strand) {
+    if (s->state == Strand::State::kEnded) continue;
+    if (s->in_job) {
+      s->called_back = on_carrier_ = true;
+      running_ = s;
+      duress_context_switch(&carrier_stack_pointer_, s->stack_pointer, s->thread_pointer);
+      s->called_back = on_carrier_ = false;
+    }
+    s->state = Strand::State::kEnded;
+  }
+}
+
+void Scheduler::give_up_job() {
+  Strand* self = running_;
+  duress_context_switch(&self->stack_pointer, carrier_stack_pointer_, carrier_thread_pointer_);
 }
 
 void Scheduler::alone(trail::Record* record) {

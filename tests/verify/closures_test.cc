@@ -251,6 +251,24 @@ TEST(Loops, TwoThatWaitForEachOtherAreALivelock) {
   EXPECT_TRUE(result.failure == "livelock");
 }
 
+TEST(Found, AfterADeadlockItsThreadsAreUsedAgain) {
+  for (int round = 0; round < 3; ++round) {
+    // The last one that runs ends; the others wait for ever.
+    duress::CheckResult result = all([] {
+      sem_t never;
+      sem_init(&never, 0, 0);
+      together([] {}, [&] { sem_wait(&never); });
+    });
+    EXPECT_TRUE(result.failure == "deadlock");
+    EXPECT_EQ(count([] {
+                std::atomic<int> x{0};
+                together([&] { x.fetch_add(1); }, [&] { x.fetch_add(1); });
+                EXPECT_EQ(x.load(), 2);
+              }),
+              2u);
+  }
+}
+
 TEST(Found, ThreadsOfThreadsHaveTheSameNamesInEveryInterleaving) {
   EXPECT_EQ(count([] {
               std::atomic<int> x{0};

@@ -90,10 +90,20 @@ void run_destructors(Strand* s) {
   }
 }
 
+void forget_destructors(Strand* s) {
+  Destructor*& list = destructors[s->number % kMostStrands];
+  while (Destructor* d = list) {
+    list = d->next;
+    arena.free(d, sizeof(Destructor));
+  }
+}
+
 // ---- jobs ----
 
 /// Where pthread_exit goes to: the frame of the job. By strand.
 jmp_buf job_ends[kMostStrands];
+/// Where those go who give up.
+jmp_buf job_begins[kMostStrands];
 
 void run_job(Strand* s) {
   s->job_frame = __builtin_frame_address(0);
@@ -106,13 +116,22 @@ void* live_on(void* data) {
   t_strand = s;
   scheduler().arrive(s);
   for (;;) {
-    renew_storage(s);
-    if (g_race_watch != RaceWatch::kNone) race_strand_starts(s);
-    run_job(s);
-    run_destructors(s);
-    if (g_race_watch != RaceWatch::kNone) race_strand_ends(s);
-    if (s->detached) s->joined = true;
-    scheduler().end_job();
+    if (_setjmp(job_begins[s->number % kMostStrands]) == 0) {
+      s->in_job = true;
+      renew_storage(s);
+      if (g_race_watch != RaceWatch::kNone) race_strand_starts(s);
+      run_job(s);
+      run_destructors(s);
+      if (g_race_watch != RaceWatch::kNone) race_strand_ends(s);
+      if (s->detached) s->joined = true;
+      s->in_job = false;
+      scheduler().end_job();
+    } else {
+      forget_destructors(s);
+      if (g_race_watch != RaceWatch::kNone) race_strand_ends(s);
+      s->in_job = false;
+      scheduler().give_up_job();
+    }
   }
 }
 
@@ -208,6 +227,10 @@ void pool_exit(void* value) {
   memset(&unwinding, 0, sizeof unwinding);
   _Unwind_ForcedUnwind(&unwinding, leave_frame, nullptr);
   _longjmp(job_ends[s->number % kMostStrands], 1);
+}
+
+void pool_give_up(Strand& strand) {
+  _longjmp(job_begins[strand.number % kMostStrands], 1);
 }
 
 bool pool_at_thread_end(void (*destroy)(void*), void* object) {

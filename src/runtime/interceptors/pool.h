@@ -25,7 +25,7 @@ inline bool pooled() {
 sched::Strand* pool_take(void* (*job)(void*), void* argument, uptr created_at);
 /// Whose thread that is, in this execution. Null: nobody's.
 sched::Strand* pool_find(pthread_t id);
-/// An execution has ended, or was left: those who have not ended are lost, the others can be used again.
+/// An execution has ended: those who have ended can be used again.
 void pool_end_execution(sched::Strand* strands);
 
 // pthread_create and its kin in a closure.
@@ -35,6 +35,8 @@ int pool_join(sched::Strand* strand, void** value, u64 deadline, uptr pc);
 int pool_detach(sched::Strand* strand);
 /// pthread_exit: the job ends here.
 [[noreturn]] void pool_exit(void* value);
+/// For Scheduler::call_back().
+[[noreturn]] void pool_give_up(sched::Strand& strand);
 
 /// For thread-local objects with destructors: true if it was taken over.
 bool pool_at_thread_end(void (*destroy)(void*), void* object);

@@ -334,6 +334,7 @@ const char* bound_of(u32 limits) {
   if (limits & Log::kClock) return "the closure looks at a clock";
   if (limits & Log::kDescriptors) return "the closure waits for a descriptor";
   if (limits & Log::kFutex) return "a futex wakes some of those who wait";
+  if (limits & Log::kCancelled) return "a thread is cancelled";
   return nullptr;
 }
 

@@ -45,6 +45,17 @@ TEST(TokenText, TheModelIsPartOfIt) {
   }
 }
 
+TEST(TokenText, EndsOfWaitsArePartOfIt) {
+  Plan plan;
+  plan.head.steps = 1;
+  plan.head.spurious = 1;
+  plan.head.timeouts = 2;
+  TokenText back = read_token_text(make_token(plan, {}, "prog"));
+  ASSERT_EQ(back.error, "");
+  EXPECT_EQ(back.plan.head.spurious, 1u);
+  EXPECT_EQ(back.plan.head.timeouts, 2u);
+}
+
 TEST(TokenText, ErrorsAreOneLine) {
   EXPECT_NE(read_token_text("nonsense").error.find("is no replay token"), std::string::npos);
   EXPECT_EQ(read_token_text("D7.prog.AAAA").error, "token of version 7, this duress reads 1");

@@ -39,6 +39,8 @@ const char* limit_text(u32 limit) {
       return "timeouts come only when nothing else can happen (--timeouts explores most)";
     case Log::kClock:
       return "the program looks at a clock";
+    case Log::kCancelled:
+      return "a thread is cancelled: where that reaches it is not explored";
     case Log::kDescriptors:
       return "the program waits for a file, a pipe or a socket";
     case Log::kFutex:

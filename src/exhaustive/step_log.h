@@ -25,6 +25,7 @@ struct StepLog {
     // The execution does not count. rc11: a loop waits for what is there. sc: a wait that chose not to time
     // out is never woken.
     kWaits = 1024,
+    kCancelled = 2048,  // a thread was cancelled: where that reaches it is not explored
   };
   /// A strand is named by who created it, as its how many-th: the same in every interleaving.
   struct Origin {

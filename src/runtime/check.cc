@@ -412,6 +412,7 @@ const char* bound_of(u32 limits) {
   if (limits & Log::kHistory)
     return "an atomic has more stores than are remembered, is accessed in several sizes, or was written "
            "unseen";
+  if (limits & Log::kCancelled) return "a thread is cancelled";
   return nullptr;
 }
 

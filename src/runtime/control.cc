@@ -124,9 +124,9 @@ const char* outcome_word(trail::Outcome outcome) {
   rt.modules.log_new();
   Text text(rt.arena);
   const Strand& by = *scheduler().running();
-  if (g_misuse_place && dumps && by.number < kMostDumps) {
-    dumps[by.number].frames[0] = g_misuse_place;
-    dumps[by.number].count = 1;
+  if (g_misuse_calls.count && dumps && by.number < kMostDumps) {
+    memcpy(dumps[by.number].frames, g_misuse_calls.pc, sizeof g_misuse_calls.pc);
+    dumps[by.number].count = static_cast<int>(g_misuse_calls.count);
   }
   text.put('{').key("t").quoted("stuck").key("outcome").quoted(outcome_word(outcome));
   text.key("strands").put('[');

@@ -2,19 +2,39 @@
 #include "runtime/misuse.h"
 
 #include "runtime/control.h"
+#include "runtime/runtime.h"
+#include "runtime/unwinding.h"
 
 namespace duress {
 
-uptr g_misuse_place = 0;
+MisuseCalls g_misuse_calls = {};
 
 namespace {
+
+/// Where a lock was taken, or a thread was made. What does not fit any more is forgotten: then only the
+/// innermost call is told.
+struct Noted {
+  uptr object;
+  MisuseCalls calls;
+};
+constexpr u32 kNoted = 512;
+Noted noted[kNoted];
+
+Noted& noted_of(uptr object) {
+  return noted[mix(object) % kNoted];
+}
 
 bool looks() {
   return controlled() && scheduler().by_steps();
 }
 
-[[noreturn]] void found(trail::Outcome outcome, uptr place) {
-  g_misuse_place = place;
+[[noreturn]] void found(trail::Outcome outcome, uptr object, uptr place) {
+  const Noted& known = noted_of(object);
+  if (object && known.object == object) {
+    g_misuse_calls = known.calls;
+  } else {
+    g_misuse_calls = {{place}, place ? 1u : 0u};
+  }
   scheduler().misuse(outcome);
 }
 
@@ -26,20 +46,45 @@ bool may_be_kept(uptr lock) {
 
 }  // namespace
 
+void misuse_note_lock(const void* lock, uptr pc) {
+  if (!looks()) return;
+  Noted& entry = noted_of(address_of(lock));
+  entry = {address_of(lock), {{pc}, 1}};
+  // std::mutex calls it from within the C++ library's headers: who called that must be told, whichever body
+  // of a function runs. Explorations have frames at hand, and take locks often; a replay need not be fast.
+  Thread* t = current_thread();
+  if (!t) {
+    entry.calls.count = static_cast<u32>(unwind_stack(entry.calls.pc, MisuseCalls::kMost, pc));
+    return;
+  }
+  const DuressFrame* frame = __duress_self.frames;
+  while (frame > t->frames_begin && entry.calls.count < MisuseCalls::kMost)
+    entry.calls.pc[entry.calls.count++] = (--frame)->return_address;
+}
+
+void misuse_note_thread(const sched::Strand* strand, uptr pc) {
+  if (!looks()) return;
+  Noted& entry = noted_of(address_of(strand));
+  entry.object = address_of(strand);
+  int count = unwind_stack(entry.calls.pc, MisuseCalls::kMost, pc);
+  entry.calls.count = static_cast<u32>(count);
+}
+
 void misuse_at_unlock(const pthread_mutex_t* mutex) {
   if (!looks()) return;
   const sched::Strand* holder = scheduler().holder_of(address_of(mutex));
   // Locked by somebody whom the scheduler did not see: nothing is known.
   if (!holder && mutex->__data.__lock != 0) return;
   if (holder == controlled()) return;
-  found(holder ? trail::kUnlockedByOther : trail::kUnlockedTwice, 0);
+  found(holder ? trail::kUnlockedByOther : trail::kUnlockedTwice, 0, 0);
 }
 
 void misuse_at_thread_end() {
   if (!looks()) return;
   const sched::Strand& s = *controlled();
   for (u32 i = 0; i < s.held_count; ++i) {
-    if (s.held_kind[i] == OpKind::kLock && !may_be_kept(s.held[i])) found(trail::kLockKept, s.held_at[i]);
+    if (s.held_kind[i] == OpKind::kLock && !may_be_kept(s.held[i]))
+      found(trail::kLockKept, s.held[i], s.held_at[i]);
   }
 }
 
@@ -48,7 +93,7 @@ void misuse_at_exit() {
   misuse_at_thread_end();
   for (const sched::Strand* s = scheduler().strands(); s; s = s->next_strand) {
     if (s->number != 0 && s->thread_made && !s->joined && !s->detached)
-      found(trail::kNotJoined, s->created_at);
+      found(trail::kNotJoined, address_of(s), s->created_at);
   }
 }
 

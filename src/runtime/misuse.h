@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-#include "base/types.h"
+#include "sched/scheduler.h"
 #include "trail/misuse.h"
 
 namespace duress {
@@ -18,8 +18,17 @@ void misuse_at_thread_end();
 /// It ends the process, by returning from main or by exit().
 void misuse_at_exit();
 
-/// Where the mistake was made, if it was not where the running strand is; 0: there.
-extern uptr g_misuse_place;
+/// A mutex was locked; a thread was made. Remembered, for what is found later.
+void misuse_note_lock(const void* lock, uptr pc);
+void misuse_note_thread(const sched::Strand* strand, uptr pc);
+
+/// Where the mistake was made, if it was not where the running strand is; none: there.
+struct MisuseCalls {
+  static constexpr u32 kMost = 8;
+  uptr pc[kMost];  // innermost first
+  u32 count;
+};
+extern MisuseCalls g_misuse_calls;
 
 }  // namespace duress
 

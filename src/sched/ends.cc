@@ -69,14 +69,15 @@ void Scheduler::choose_value_of(Strand* s, Step* step) {
   auto end = static_cast<u8>(__builtin_ctzll(rest));
   step->value = static_cast<u8>(1 + end);
   s->ends.chosen = static_cast<WaitEnd>(end);
-  // For the trace: what it chose, if it is anything to tell.
-  if (s->ends.chosen != WaitEnd::kWoken)
-    s->next.kind = s->ends.chosen == WaitEnd::kTimeout ? OpKind::kTimeout : OpKind::kSpurious;
 }
 
 void Scheduler::wait_ended(uptr place, WaitEnd end, u64 deadline) {
   Strand& s = *running_;
   s.ends.by_itself = end != WaitEnd::kWoken;
+  if (s.ends.by_itself && request_->trace) {
+    s.next = {end == WaitEnd::kTimeout ? OpKind::kTimeout : OpKind::kSpurious, 0, 0, 0, place};
+    trace(s);
+  }
   if (!by_steps_) return;
   s.ends.chosen = WaitEnd::kWoken;
   s.ends.chose = s.ends.could_time_out = false;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/prng.h"
@@ -87,6 +88,25 @@ TEST(Token, ComesBackAsItWas) {
     EXPECT_EQ(
         std::vector<Prediction>(back.view.predictions, back.view.predictions + back.view.prediction_count),
         predictions);
+  }
+}
+
+TEST(Token, EndsOfWaitsAreAPartOfIt) {
+  for (u32 model : {0u, 4u}) {
+    for (auto [spurious, timeouts] : {std::pair(0u, 0u), {1u, 0u}, {0u, 2u}, {300u, 1u}}) {
+      TokenView view;
+      view.model = model;
+      view.sample = model != 0;
+      view.steps = true;
+      view.spurious = spurious;
+      view.timeouts = timeouts;
+      Read back = read(write(view, "prog"));
+      ASSERT_EQ(back.error, TokenError::kNone);
+      EXPECT_EQ(back.view.model, model);
+      EXPECT_EQ(back.view.sample, model != 0);
+      EXPECT_EQ(back.view.spurious, spurious);
+      EXPECT_EQ(back.view.timeouts, timeouts);
+    }
   }
 }
 

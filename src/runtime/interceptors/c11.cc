@@ -14,6 +14,7 @@ static_assert(thrd_success == 0, "wait_on_condition takes 0 for a signal");
 
 static int locked(int result, mtx_t* mutex, uptr pc) {
   if (awake() && result == thrd_success) sync_locked(mutex, /*shared=*/false, pc);
+  if (controlled() && result == thrd_success) misuse_note_lock(mutex, pc);
   return result;
 }
 

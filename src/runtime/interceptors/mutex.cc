@@ -10,7 +10,10 @@
 using namespace duress;
 
 static int locked(int result, pthread_mutex_t* mutex, uptr pc) {
-  if (is_locked(result)) sync_locked(mutex, /*shared=*/false, pc);
+  if (is_locked(result)) {
+    sync_locked(mutex, /*shared=*/false, pc);
+    if (controlled()) misuse_note_lock(mutex, pc);
+  }
   return result;
 }
 

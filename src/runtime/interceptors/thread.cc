@@ -141,6 +141,7 @@ ThreadHandle* announce_thread(bool detached, uptr pc) {
     handle->strand = scheduler().make_strand(pc);
     handle->strand->thread_made = true;
     if (thread) thread_path(thread, handle->strand->path);
+    misuse_note_thread(handle->strand, pc);
     handle->strand->detached = detached;
   }
   return handle;
@@ -405,6 +406,7 @@ DURESS_INTERCEPTOR(int, pthread_cancel, (pthread_t id)) {
   if (!handle && !strand) return pooled() ? ESRCH : DURESS_REAL(pthread_cancel)(id);
   if (strand) {
     control_point(OpKind::kSignal, strand, DURESS_CALLER_PC);
+    if (scheduler().by_steps()) scheduler().step_log().limits |= exhaustive::StepLog::kCancelled;
     if (strand->state != sched::Strand::State::kEnded) {
       strand->cancelled = true;
       switch (strand->next.kind) {

@@ -3,7 +3,7 @@
 // The same with a loop.
 //
 // EXPECT-VERIFY: 2 none
-// VERIFY-WITH: --spurious: * none
+// VERIFY-WITH: --spurious: 4 none
 // VERIFY-WITH: --spurious=2 --timeouts: * none
 #include <cassert>
 #include <condition_variable>

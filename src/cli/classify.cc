@@ -289,11 +289,11 @@ class Session {
     });
   }
 
-  /// Whether a fix is worth looking for. Unless it is asked for, only for harm, here, and within the time.
+  /// Whether a fix is worth looking for. Unless it is asked for, only for harm, and within the time.
   bool wants_fix() const {
     if (report_.races.empty() || hopeless_ || stop_asked) return false;
     if (options_.advice) return *options_.advice;
-    return any_destructive() && !options_.setup.worker.remote && !classifier_.out_of_time();
+    return any_destructive() && !classifier_.out_of_time();
   }
 
   /// Fixes that verify has found before, and one that holds in all interleavings, if they are few.

@@ -122,9 +122,12 @@ std::optional<int> read_classify_options(const Arguments& arguments, ClassifyOpt
   options.files.add_to(app);
   app.add_option("--dir", options.dir, "Folder for findings and the record; default .duress");
   add_cluster_options(app, options.cluster);
-  app.add_flag("--advice,!--no-advice", options.advice,
-               "Look for a change that fixes the races, as duress verify does, in up to 5,000 interleavings; "
-               "default: of destructive ones, in up to 200");
+  app.add_flag_callback(
+      "--advice", [&options] { options.advice = true; },
+      "Look for a change that fixes the races, as duress verify does, in up to 5,000 interleavings; "
+      "default: of destructive ones, in up to 200");
+  app.add_flag_callback(
+      "--no-advice", [&options] { options.advice = false; }, "Do not look for such a change");
   app.add_flag("--stats", options.stats, "Histories of each variable: instances, writes, reads, longest");
   app.add_flag("-q,--quiet", options.quiet, "Only the first line of each race, and the summary");
   app.add_flag("-v,--verbose", options.verbose, "Both accesses and the rate of each attack for every race");

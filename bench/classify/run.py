@@ -60,8 +60,8 @@ def trials_per_second(options):
             for jobs in best:
                 with tempfile.TemporaryDirectory() as folder:
                     start = time.perf_counter()
-                    done = subprocess.run([options.build / "bin" / "duress", "classify", "--no-advice", "--runs", "50" if options.quick else "300",
-                                           "-j", str(jobs), "--json", "--dir", folder, "--", binary],
+                    done = subprocess.run([options.build / "bin" / "duress", "classify", "--no-advice",
+                                           "--runs", "50" if options.quick else "300", "-j", str(jobs), "--json", "--dir", folder, "--", binary],
                                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
                     seconds = time.perf_counter() - start
                 if done.returncode not in (0, 66):

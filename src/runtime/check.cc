@@ -3,9 +3,6 @@
 // duress::check (include/duress/test.h): thousands of executions of one closure in this process. The caller's
 // kernel thread carries all strands; threads of the closure are jobs for a pool. No kernel thread is made or
 // woken per execution, so a small closure runs more than a hundred thousand times a second (bench/explore).
-//
-// Which plain accesses are schedule points is learned: an access of a location that two strands touch, one of
-// them writing. All functions run faithfully, so a site that is found to be shared is a point from then on.
 #include "base/check.h"
 
 #include <signal.h>
@@ -26,74 +23,16 @@
 #include "trail/token.h"
 
 namespace duress {
+
+constinit Check check;
+constinit Arena check_arena;
+
 namespace {
 
 using sched::Strand;
 
-// ---- learning what is shared ----
-
-struct Location {
-  u64 granule;
-  u32 execution;
-  u32 strand;
-  bool written;
-  bool shared;
-  u8 sites;
-  const DuressSite* site[4];
-};
-constexpr u32 kLocations = 1u << 16;
-Location* locations = nullptr;
-u32 execution_number = 0;
-
-void learn_granule(u64 granule, bool write, const DuressSite* site, u32 strand) {
-  Location& l = locations[mix(granule) % kLocations];
-  if (l.granule != granule || l.execution != execution_number) {
-    l = {granule, execution_number, strand, write, false, 1, {site}};
-    return;
-  }
-  SitePoints& points = g_runtime->points;
-  if (l.strand != strand && (write || l.written) && !l.shared) {
-    l.shared = true;
-    for (u8 i = 0; i < l.sites; ++i) points.mark(l.site[i]);
-  }
-  l.written |= write;
-  if (l.shared) {
-    points.mark(site);
-    return;
-  }
-  for (u8 i = 0; i < l.sites; ++i) {
-    if (l.site[i] == site) return;
-  }
-  if (l.sites < 4) l.site[l.sites++] = site;
-}
-
-void learn_access(const void* p, u64 size, bool write, const DuressSite* site) {
-  if (g_race_watch == RaceWatch::kSuspects) suspect_access(p, size, write, site);
-  if (!site) return;
-  u64 first = address_of(p) >> 3, last = (address_of(p) + size - 1) >> 3;
-  if (last - first > 64) last = first + 64;  // of a large block the beginning is enough to know it
-  for (u64 granule = first; granule <= last; ++granule) {
-    learn_granule(granule, write, site, scheduler().running()->number);
-  }
-}
-
 // ---- one check ----
 
-constexpr u64 kRequestRoom = u64{16} << 20;
-
-struct Check {
-  DuressCheck* asked = nullptr;
-  trail::Request* request = nullptr;
-  trail::Record* record = nullptr;
-  bool threw = false;
-  bool abandoned = false;
-  bool raced = false;  // and nothing else
-  trail::Outcome outcome = trail::Outcome::kRunning;
-  char what[1024] = {};
-  u64 length = 0;  // the longest execution so far, in choices
-};
-constinit Check check;
-constinit Arena text_arena;
 exhaustive::StepLog* step_log = nullptr;
 
 void* run_closure(void*) {
@@ -113,7 +52,7 @@ bool no_carrier(void* (*)(void*), void*) {
 }
 
 void name_race(const FoundRace& found) {
-  Text text(text_arena);
+  Text text(check_arena);
   put_race(text, found);
   size_t n = text.size() < sizeof check.what - 1 ? text.size() : sizeof check.what - 1;
   memcpy(check.what, text.data(), n);
@@ -141,8 +80,7 @@ bool execute() {
   memset(static_cast<void*>(check.record), 0, sizeof(trail::Record));
   check.threw = check.abandoned = check.raced = false;
   check.what[0] = 0;
-  ++execution_number;
-  if (!execution_number) execution_number = 1;
+  learn_execution_begins();
   if (g_learn_access == learn_access) g_runtime->points.promote();
   race_execution_begins();
   Weak weak;
@@ -181,157 +119,6 @@ bool execute() {
   return check.raced;
 }
 
-bool is_weak(const DuressCheck& c) {
-  return strcmp(c.model, "rc11") == 0;
-}
-
-/// What the i-th execution does. The first few take any thread at any access, so that sharing is learned.
-void plan(u64 i) {
-  trail::Request& r = *check.request;
-  const DuressCheck& c = *check.asked;
-  r = trail::Request();
-  r.seed = mix(c.seed * 0x9e3779b97f4a7c15u + i);
-  r.depth = c.depth;
-  r.length = check.length;
-  r.most_steps = c.most_steps;
-  bool all = c.all_points || i < 4;
-  r.points = all ? trail::Points::kAll : trail::Points::kSync;
-  StrategyId id = StrategyId::kRandom;
-  if (!sched::strategy_named(c.strategy, &id)) {  // portfolio
-    constexpr StrategyId kTurns[] = {StrategyId::kRandom, StrategyId::kPct, StrategyId::kPos,
-                                     StrategyId::kPct};
-    id = kTurns[i % 4];
-    r.depth = 1 + static_cast<u32>(i / 4 % 4);
-  }
-  r.strategy = raw(id);
-  if (is_weak(c)) {  // there are five, and strategies come in a cycle of four: every two meet
-    r.model = raw(memory::ModelId::kRc11);
-    r.heuristic = static_cast<u32>(i % 5);
-  }
-}
-
-/// The execution that just ran, as a trail to replay. False: too long to keep.
-bool keep_trail() {
-  trail::Request& r = *check.request;
-  if (check.record->deviations * sizeof(trail::Deviation) + sizeof r > kRequestRoom) return false;
-  r.strategy = raw(StrategyId::kReplay);
-  r.sites = r.pairs = r.picks = 0;
-  r.deviations = check.record->deviations;
-  memcpy(r.trail(), check.record->trail(), r.deviations * sizeof(trail::Deviation));
-  return true;
-}
-
-/// Leaves out what the failure does not need: halves, quarters, ... single deviations.
-void minimise(u64 budget) {
-  trail::Request& r = *check.request;
-  char wanted[sizeof check.what];
-  memcpy(wanted, check.what, sizeof wanted);
-  auto* best = static_cast<trail::Deviation*>(map_memory(r.deviations * sizeof(trail::Deviation) + 1));
-  if (!best) return;
-  u64 room = r.deviations, count = r.deviations;
-  memcpy(best, r.trail(), count * sizeof *best);
-  for (u64 part = (count + 1) / 2; part > 0 && budget > 0; part = part == 1 ? 0 : (part + 1) / 2) {
-    for (u64 at = 0; at < count && budget > 0; --budget) {
-      u64 out = part < count - at ? part : count - at;
-      r.deviations = count - out;
-      memcpy(r.trail(), best, at * sizeof *best);
-      memcpy(r.trail() + at, best + at + out, (count - at - out) * sizeof *best);
-      bool same = execute() && strcmp(check.what, wanted) == 0 && check.record->deviations <= count - out;
-      if (same) {
-        count = check.record->deviations;
-        memcpy(best, check.record->trail(), count * sizeof *best);
-      } else {
-        at += out;
-      }
-    }
-  }
-  r.deviations = count;
-  memcpy(r.trail(), best, count * sizeof *best);
-  memcpy(check.what, wanted, sizeof wanted);
-  unmap_memory(best, room * sizeof(trail::Deviation) + 1);
-}
-
-void write_token(Text& text, bool learned) {
-  const trail::Request& r = *check.request;
-  // Which sites were found to be shared is part of the execution's name.
-  u32 sites = 0;
-  const u32* keys = learned ? g_runtime->points.marked(text_arena, &sites) : nullptr;
-  trail::TokenView view;
-  view.points = r.points;
-  view.steps = r.steps != 0;
-  view.model = r.model;
-  view.fair = r.fair_after != 0;
-  view.seed = r.seed;
-  view.most_steps = r.most_steps;
-  view.sites = keys;
-  view.site_count = sites;
-  view.trail = r.trail();
-  view.trail_count = r.deviations;
-  char name[4096];
-  long n = raw_syscall(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"), reinterpret_cast<long>(name),
-                       sizeof name - 1);
-  name[n > 0 ? n : 0] = 0;
-  u64 room = trail::token_room(view, name);
-  auto* token = static_cast<char*>(text_arena.allocate(room));
-  trail::write_token(view, name, token);
-  text.put(token);
-}
-
-/// Runs the kept trail again with every step written down, and says what happened.
-void report(DuressCheck& c, u64 found_in) {
-  static Text* message = nullptr;
-  static Text* token = nullptr;
-  static char what[sizeof check.what];
-  if (!message) {
-    message = new (text_arena.allocate(sizeof(Text))) Text(text_arena);
-    token = new (text_arena.allocate(sizeof(Text))) Text(text_arena);
-  }
-  message->clear();
-  token->clear();
-  memcpy(what, check.what, sizeof what);
-  write_token(*token, check.request->points == trail::Points::kSync);
-  token->put('\0');
-  u64 switches = 0;
-  {
-    const DuressSite* sites[2] = {};
-    if (!c.ignores_races) {
-      watch_races(RaceWatch::kClocks, CheckTrace::access);
-      execute();
-      if (race_found()) memcpy(sites, race_found()->sites, sizeof sites);
-    }
-    CheckTrace trace(*check.request);
-    trace.watch(sites[0], sites[1]);
-    execute();
-    const FoundRace* race = race_found();
-    if (race) trace.race_was_at(race->race.address, race->race.size);
-    Text columns(text_arena);
-    trace.write(columns);
-    switches = check.record->switches;
-    message->put("duress::check: ").put(what);
-    if (found_in) message->put(" in execution ").number(found_in);
-    if (found_in && !c.exhaustive) message->put(" of ").number(c.runs);
-    message->put("; shortest found: ")
-        .number(switches)
-        .put(switches == 1 ? " preemption\n" : " preemptions\n");
-    if (race) {
-      if (!check.raced) {
-        message->put("and a ");
-        put_race(*message, *race);
-        message->put('\n');
-      }
-      put_race_lines(*message, *race);
-    }
-    message->put(columns.data(), columns.size());
-  }
-  message->put("replay: duress::replay(closure, \"").put(token->data()).put("\")\n");
-  if (!c.quiet) write_all(2, message->data(), message->size());
-  message->put('\0');
-  c.what = what;
-  c.raced = check.raced;
-  c.report = message->data();
-  c.found = token->data();
-}
-
 // ---- a crash of the closure ends the process: the token is what is left ----
 
 void on_check_crash(int signal, siginfo_t*, void*) {
@@ -341,7 +128,7 @@ void on_check_crash(int signal, siginfo_t*, void*) {
   g_pooling = false;
   t_strand = nullptr;
   if (keep_trail()) {
-    Text text(text_arena);
+    Text text(check_arena);
     text.put("duress::check: the closure crashed (signal ").number(static_cast<u64>(signal));
     text.put(") in execution ")
         .number(check.asked->executions + 1)
@@ -385,12 +172,11 @@ void prepare() {
   if (check.request) return;
   check.request = static_cast<trail::Request*>(map_memory(kRequestRoom));
   check.record = static_cast<trail::Record*>(map_memory(trail::kRecordBytes));
-  locations = static_cast<Location*>(map_memory(kLocations * sizeof(Location)));
-  if (!check.request || !check.record || !locations) fatal("out of memory for duress::check");
+  if (!check.request || !check.record || !learn_prepare()) fatal("out of memory for duress::check");
   static sched::Scheduler::Surroundings surroundings = {
       stuck,         CheckTrace::dump,    no_carrier,  nobody_left, CheckTrace::step,
       control_state, control_local_state, pool_give_up};
-  g_scheduler = new (map_memory(sizeof(sched::Scheduler))) sched::Scheduler(text_arena, surroundings);
+  g_scheduler = new (map_memory(sizeof(sched::Scheduler))) sched::Scheduler(check_arena, surroundings);
   step_log =
       static_cast<exhaustive::StepLog*>(map_memory(exhaustive::StepLog::bytes(exhaustive::kMostSteps)));
   if (!step_log) fatal("out of memory for duress::check");
@@ -498,75 +284,6 @@ bool explore_all(DuressCheck& c) {
   return failed;
 }
 
-/// An execution with a race, put by: one that does harm may come and is told instead.
-struct PutBy {
-  bool any = false;
-  u64 found_in = 0;
-  trail::Request request;
-  trail::Deviation* trail = nullptr;
-  const u32* points = nullptr;
-  u32 point_count = 0;
-  char what[sizeof check.what];
-};
-
-void put_by(PutBy& kept, u64 found_in) {
-  if (!keep_trail()) return;
-  trail::Request& r = *check.request;
-  kept.any = true;
-  kept.found_in = found_in;
-  kept.request = r;
-  kept.trail =
-      static_cast<trail::Deviation*>(text_arena.allocate(r.deviations * sizeof(trail::Deviation) + 1));
-  memcpy(kept.trail, r.trail(), r.deviations * sizeof(trail::Deviation));
-  kept.points = g_runtime->points.marked(text_arena, &kept.point_count);
-  memcpy(kept.what, check.what, sizeof kept.what);
-}
-
-void take_up(const PutBy& kept) {
-  trail::Request& r = *check.request;
-  r = kept.request;
-  memcpy(r.trail(), kept.trail, r.deviations * sizeof(trail::Deviation));
-  memcpy(check.what, kept.what, sizeof check.what);
-  g_runtime->points.begin_learning(r);
-  g_runtime->points.mark_keys(kept.points, kept.point_count);
-  watch_races(RaceWatch::kClocks, nullptr);
-}
-
-bool search(DuressCheck& c) {
-  u64 deadline = check_deadline(c);
-  static PutBy race;
-  race.any = false;
-  for (u64 i = 0; i < c.runs; ++i) {
-    if (deadline && i % 64 == 63 && check_is_late(deadline)) break;
-    plan(i);
-    bool failed = execute();
-    c.executions = i + 1;
-    if (!failed && races_suspected()) {
-      bool judged = watch_with_clocks();
-      if (!judged) watch_races(RaceWatch::kNone, learn_access);
-      if (judged && i + 1 == c.runs) failed = execute();  // else those that come will show it
-    }
-    if (!failed) continue;
-    if (check.raced) {
-      if (!race.any) put_by(race, i + 1);
-      if (!is_weak(c)) watch_races(RaceWatch::kNone, learn_access);
-      continue;
-    }
-    watch_races(is_weak(c) ? RaceWatch::kClocks : RaceWatch::kNone, nullptr);  // points stay as they were
-    if (keep_trail()) {
-      // What stuck strands had allocated is lost, so only few tries then.
-      minimise(check.abandoned ? 20 : 400);
-      report(c, i + 1);
-    }
-    return true;
-  }
-  if (!race.any) return false;
-  take_up(race);
-  minimise(400);
-  report(c, race.found_in);
-  return true;
-}
-
 bool replay(DuressCheck& c) {
   trail::TokenHead head;
   trail::TokenView view;
@@ -603,9 +320,6 @@ bool replay(DuressCheck& c) {
 
 }  // namespace
 
-trail::Request& check_request() {
-  return *check.request;
-}
 bool check_execute() {
   return execute();
 }

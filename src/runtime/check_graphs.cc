@@ -15,7 +15,7 @@ namespace {
 using exhaustive::Graphs;
 
 void write_request(const DuressCheck& c, const Graphs::Plan& plan) {
-  trail::Request& r = check_request();
+  trail::Request& r = *check.request;
   r = trail::Request();
   r.seed = c.seed;
   r.strategy = raw(StrategyId::kExhaustive);

@@ -494,6 +494,43 @@ TEST(NoRaces, ASpinLock) {
   }));
 }
 
+TEST(NoRaces, CountedPointers) {
+  EXPECT_EQ(count([] {
+              auto p = std::make_shared<std::vector<int>>(10, 1);
+              std::weak_ptr<std::vector<int>> weak = p;
+              std::thread a([p] { EXPECT_EQ((*p)[3], 1); });
+              std::thread b([weak] {
+                if (auto q = weak.lock()) EXPECT_EQ((*q)[3], 1);
+              });
+              p.reset();
+              a.join();
+              b.join();
+            }) > 100,
+            1);
+}
+
+TEST(NoRaces, ABlockTooLargeForCheapLooks) {
+  EXPECT_TRUE(clean([] {
+    std::vector<char> large(200'000);
+    std::mutex m;
+    together(
+        [&] {
+          std::lock_guard guard(m);
+          large.assign(300'000, 1);
+        },
+        [&] {
+          std::lock_guard guard(m);
+          large[5] = 2;
+        });
+  }));
+  EXPECT_TRUE(races(
+      [] {
+        std::unique_ptr<char[]> large(new char[200'000]);
+        together([&] { memset(large.get(), 1, 200'000); }, [&] { large[150'000] = 2; });
+      },
+      "*std::unique_ptr<char[], std::default_delete<char[]> >::operator[]()"));
+}
+
 TEST(NoRaces, ThreadLocals) {
   static thread_local std::vector<int> mine;
   EXPECT_TRUE(clean([] {

@@ -4,7 +4,7 @@
 //
 // EXPECT-VERIFY: 2 none
 // VERIFY-WITH: --spurious: 4 none
-// VERIFY-WITH: --spurious=2 --timeouts: * none
+// VERIFY-WITH: --spurious=2 --timeouts: 6 none
 #include <cassert>
 #include <condition_variable>
 #include <mutex>

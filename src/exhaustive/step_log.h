@@ -23,6 +23,7 @@ struct StepLog {
     kHistory = 256,      // rc11: a history was too long, or dropped
     kIllegal = 512,      // rc11: the model did not allow what was planned. The execution does not count
     kWaits = 1024,       // rc11: a loop waits for what is there. The execution does not count
+    kTried = 2048,       // rc11: a round of such a loop took a lock, and another strand tried to
   };
   /// A strand is named by who created it, as its how many-th: the same in every interleaving.
   struct Origin {

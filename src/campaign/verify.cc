@@ -50,6 +50,10 @@ const char* limit_text(u32 limit) {
     case Log::kHistory:
       return "an atomic has more stores than are remembered, is accessed in several sizes, or was written "
              "unseen";
+    case Log::kTried:
+      return "a loop that waits takes a lock in each round, and another thread tries to take it: only one "
+             "round "
+             "in vain is explored";
     default:
       return "";
   }
@@ -136,8 +140,6 @@ void Verifier::take(Outcome& outcome) {
   Execution& execution = outcome.execution;
   result_.most_strands = std::max(result_.most_strands, execution.record.strands);
   result_.most_steps = std::max<u64>(result_.most_steps, execution.steps.size());
-  using Log = exhaustive::StepLog;
-  limits_ |= execution.limits & ~(Log::kIllegal | Log::kWaits | Log::kNotExplored);
   result_.published_at = std::max(result_.published_at, trail::published_at(execution.record));
   for (const finding::ProcessLog& process : outcome.logs.run.processes)
     result_.incomplete.insert(process.incomplete.begin(), process.incomplete.end());
@@ -272,6 +274,8 @@ bool Verifier::explore_all(Explorer& explorer, Arena& arena, const std::atomic<b
       break;
     }
     Execution& execution = outcome->execution;
+    using Log = exhaustive::StepLog;
+    limits_ |= execution.limits & ~(Log::kIllegal | Log::kWaits | Log::kNotExplored);
     // Its strands by our numbers.
     renumber(execution);
     bool more = false;

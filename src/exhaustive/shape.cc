@@ -22,6 +22,7 @@ void Shape::atomic(const Step& step, u32 n) {
     source = events_[source].before;
   }
   Event& e = events_[n];
+  if (o.writer) e.about = mix(e.about ^ o.writer);  // the guard of a static: its function stored
   if (step.kind != OpKind::kAtomicWrite)
     e.about = mix(e.about ^ (source == kNobody ? 1 : events_[source].name));
   if (step.touch[0].mode != Mode::kWrite) return;

@@ -26,6 +26,7 @@ struct StepLog {
     // out is never woken.
     kWaits = 1024,
     kCancelled = 2048,  // a thread was cancelled: where that reaches it is not explored
+    kTried = 4096,      // rc11: a round of a loop that waits took a lock, and another strand tried to
   };
   /// A strand is named by who created it, as its how many-th: the same in every interleaving.
   struct Origin {

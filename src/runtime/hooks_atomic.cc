@@ -182,7 +182,9 @@ void sync_futex(const void* waits_on) {
 
 void sync_atomic_store(const void* address, u8 size, uptr) {
   if (!current_thread()) return;
-  if (g_rc11) g_rc11->drop(reinterpret_cast<uptr>(address), reinterpret_cast<uptr>(address) + size);
+  // A guard: whoever reads an older value of it asks the function that stores, and learns the newest. So that
+  // loads read the newest at once loses nothing.
+  if (g_rc11) g_rc11->forget(reinterpret_cast<uptr>(address), reinterpret_cast<uptr>(address) + size);
   static const DuressSite kNowhere = {};
   AtomicOperation op(address, size, true, &kNowhere);
   op.stored(MemoryOrder::kRelease);

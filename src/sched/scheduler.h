@@ -394,6 +394,7 @@ class Scheduler {
   void await_looks(Strand* s, u32 first);
   bool sees_change(const Strand& s) const;
   bool waits_for_what_is_there() const;
+  bool was_tried_in_vain() const;
   void rest(Strand* s);
   Strand* choose_waiter(const Object& o);
 

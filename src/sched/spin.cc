@@ -161,6 +161,26 @@ bool Scheduler::waits_for_what_is_there() const {
   return false;
 }
 
+/// Under a memory model: whether a round in vain of a strand that waits was seen, because it took a lock that
+/// another strand tried to take meanwhile. That the round is explored once is not enough then.
+bool Scheduler::was_tried_in_vain() const {
+  for (const Strand* s = all_; s; s = s->next_strand) {
+    if (s->state == Strand::State::kEnded || !s->spin.awaits) continue;
+    u32 first = s->spin.looks[s->spin.first].at;
+    for (u32 i = s->spin.first; i < s->spin.look_count; ++i) {
+      const Spin::Look& look = s->spin.looks[i];
+      if (look.size != 0 || look.at == 0 || log_->steps[look.at - 1].touch[0].mode != Mode::kWrite) continue;
+      for (u32 e = first > 0 ? first - 1 : 0; e < log_->count; ++e) {
+        const Step& step = log_->steps[e];
+        bool tries = step.kind == OpKind::kTryLock || step.kind == OpKind::kTryReadLock;
+        if (step.is(Step::kAfter) || step.strand == s->id || !tries) continue;
+        if (step.touch[0].object == look.object && step.touch[0].mode == Mode::kRead) return true;
+      }
+    }
+  }
+  return false;
+}
+
 /// A strand that yields again and again, and comes to no step in between, waits for plain memory: lets the
 /// others do something first.
 void Scheduler::rest(Strand* s) {

@@ -286,6 +286,7 @@ Strand* Scheduler::pick_by_steps() {
         if (++idle_ > kMostIdle) stop(trail::Outcome::kLivelock);
         return resting;
       }
+      if (weak_ && was_tried_in_vain()) log_->limits |= StepLog::kTried;
       if (weak_ && waits_for_what_is_there()) {
         log_->limits |= StepLog::kWaits;
         record_->outcome = trail::Outcome::kEnded;

@@ -29,7 +29,7 @@ bool Reporter::is_new(u64 key) {
 
 bool Reporter::is_worth_writing(u64 pair, uptr address) {
   u8& locations = locations_[pair >> 48];
-  if (locations == kLocationsPerPair || !is_new(mix(pair ^ address >> 3))) return false;
+  if (locations == kLocationsPerPair || !is_new(mix(pair ^ mix(address)))) return false;
   ++locations;
   return true;
 }

@@ -20,7 +20,7 @@ OUTCOMES = ["running", "ended", "deadlock", "livelock", "step-limit", "stuck", "
 ACCESS = ["read", "write", "atomic-read", "atomic-write", "atomic-rmw", "fence", "frame"]
 EXCHANGE = (ROOT / "src/trail/execution.h").read_text()
 MAGIC, VERSION = 0x53525544, int(re.search(r"kVersion = (\d+);", EXCHANGE)[1])
-REQUEST, RECORD = struct.Struct("<IIQIIQQIIII24xIIQ16x"), struct.Struct("<IIIIQQQQIIQ16I")  # the beginning of it
+REQUEST, RECORD = struct.Struct("<IIQIIQQIIII24xIIQ24x"), struct.Struct("<IIIIQQQQIIQ16I")  # the beginning of it
 FILE_BYTES = 64 << 20  # sparse
 
 if f"sizeof(Request) == {REQUEST.size})" not in EXCHANGE:

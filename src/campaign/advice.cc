@@ -87,7 +87,8 @@ VerifySetup as_if(const VerifySetup& setup, const VerifyResult& base, const Prop
   VerifySetup tried = setup;
   tried.keeps = tried.minimise = false;
   tried.worker.folder += "/fix";
-  // A fix may have more interleavings than the program as it is: atomics are scheduled, plain accesses are not.
+  // A fix may have more interleavings than the program as it is: atomics are scheduled, plain accesses are
+  // not.
   tried.most_executions =
       std::min(base.interleavings * 20 + 2000, std::max(setup.most_executions, setup.most_executions * 4));
   if (proposal.kind == Proposal::Kind::kJoin) {

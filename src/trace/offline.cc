@@ -141,7 +141,7 @@ bool Offline::worth_keeping(const Race& race) {
     return library << 40 | u64{raw(side.place.site)} << 8 | static_cast<u64>(side.kind);
   };
   auto& known = locations_[{race.analysis, where(race.earlier), where(race.later)}];
-  return known.size() < kLocationsPerPair && known.insert(race.address >> 3).second;
+  return known.size() < kLocationsPerPair && known.insert(race.address).second;
 }
 
 void Offline::race(const Race& race) {

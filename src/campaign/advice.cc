@@ -9,6 +9,7 @@
 #include "trail/as_if.h"
 
 namespace duress::campaign {
+
 std::string listed(const std::set<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : " and ") + name;
@@ -87,10 +88,9 @@ VerifySetup as_if(const VerifySetup& setup, const VerifyResult& base, const Prop
   VerifySetup tried = setup;
   tried.keeps = tried.minimise = false;
   tried.worker.folder += "/fix";
-  // A fix may have more interleavings than the program as it is: atomics are scheduled, plain accesses are
-  // not.
-  tried.most_executions =
-      std::min(base.interleavings * 20 + 2000, std::max(setup.most_executions, setup.most_executions * 4));
+  // More than the program has as it is: atomics are scheduled, plain accesses are not.
+  tried.most_executions = base.interleavings * 20 + 2000;
+  if (setup.most_executions < tried.most_executions / 4) tried.most_executions = setup.most_executions * 4;
   if (proposal.kind == Proposal::Kind::kJoin) {
     add_joins(proposal, tried.as_if);
     return tried;

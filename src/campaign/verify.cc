@@ -52,8 +52,7 @@ const char* limit_text(u32 limit) {
              "unseen";
     case Log::kTried:
       return "a loop that waits takes a lock in each round, and another thread tries to take it: only one "
-             "round "
-             "in vain is explored";
+             "round in vain is explored";
     default:
       return "";
   }

@@ -99,18 +99,6 @@ class Runner final : Rc11Picker {
   std::string outcome;
 
  private:
-  class Change final : public memory::Update {
-   public:
-    explicit Change(const Instruction& instruction) : instruction_(instruction) {}
-    memory::Update::Change apply(u128 old) const override {
-      std::optional<u64> stored = instruction_.stored(static_cast<u64>(old));
-      return {stored.value_or(0), stored.has_value()};
-    }
-
-   private:
-    const Instruction& instruction_;
-  };
-
   const Instruction& mine(u32 t) const { return program_.threads[t][next_[t]]; }
   bool can_go(u32 t) const {
     if (next_[t] == program_.threads[t].size()) return false;
@@ -170,7 +158,7 @@ class Runner final : Rc11Picker {
           memory_[where] = now.value;
       } else {
         s.kind = OpKind::kAtomicRmw;
-        Change change(now);
+        InstructionUpdate change(now);
         Rc11Model::Updated updated =
             model_.update(who, object, now.order, now.failure, memory_[where], change, *this);
         wrote = updated.wrote;

@@ -122,18 +122,6 @@ class Runner final : Rc11Picker {
 
  private:
   static constexpr u32 kNone = ~0u;
-  class Change final : public memory::Update {
-   public:
-    explicit Change(const Instruction& instruction) : instruction_(instruction) {}
-    memory::Update::Change apply(u128 old) const override {
-      std::optional<u64> stored = instruction_.stored(static_cast<u64>(old));
-      return {stored.value_or(0), stored.has_value()};
-    }
-
-   private:
-    const Instruction& instruction_;
-  };
-
   bool over(u32 t) const { return next_[t] == program_.threads[t].size() && relock_[t] == kNone; }
   Action mine(u32 t) const {
     return relock_[t] != kNone ? sync(OpKind::kLock, relock_[t]) : program_.threads[t][next_[t]];
@@ -289,7 +277,7 @@ class Runner final : Rc11Picker {
       if (model_.store(who, object, now.order, memory_[where], now.value, *this).newest)
         memory_[where] = now.value;
     } else {
-      Change change(now);
+      InstructionUpdate change(now);
       Rc11Model::Updated updated =
           model_.update(who, object, now.order, now.failure, memory_[where], change, *this);
       wrote = updated.wrote;

@@ -6,18 +6,6 @@ namespace {
 
 using What = Instruction::What;
 
-class InstructionUpdate final : public Update {
- public:
-  explicit InstructionUpdate(const Instruction& instruction) : instruction_(instruction) {}
-  Change apply(u128 old) const override {
-    std::optional<u64> stored = instruction_.stored(static_cast<u64>(old));
-    return {stored.value_or(0), stored.has_value()};
-  }
-
- private:
-  const Instruction& instruction_;
-};
-
 /// Depth first: the answers so far, and how many there were to choose from.
 class Search final : public Decisions {
  public:

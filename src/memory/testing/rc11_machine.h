@@ -20,6 +20,19 @@ class Decisions {
   virtual u32 choose(u32 count) = 0;
 };
 
+/// What an instruction makes of the value that is there.
+class InstructionUpdate final : public Update {
+ public:
+  explicit InstructionUpdate(const Instruction& instruction) : instruction_(instruction) {}
+  Change apply(u128 old) const override {
+    std::optional<u64> stored = instruction_.stored(static_cast<u64>(old));
+    return {stored.value_or(0), stored.has_value()};
+  }
+
+ private:
+  const Instruction& instruction_;
+};
+
 class Machine final : Rc11Picker {
  public:
   static constexpr uptr kBase = 0x10000;

@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "finding/log_record.h"
@@ -21,6 +22,14 @@ struct Captured {
   std::string output;  // paths
   std::string errors;
 };
+
+/// What a run wrote, for a comparison: sanitizers begin their lines with ==1234==, the process id, which no
+/// schedule decides; it becomes ==PID==.
+std::string without_process_ids(std::string_view text);
+
+/// The end of what it wrote to stderr, from the beginning of a line where there is one: 4 KiB without process
+/// ids. The same run gives the same text, however many digits its process id has.
+std::string last_errors(const Captured& captured);
 
 /// A thread at the end of a run that got stuck.
 struct StuckStrand {

@@ -2,7 +2,9 @@
 #include "campaign/evidence.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include "campaign/files.h"
 #include "finding/log_reader.h"
 
 namespace duress::campaign {
@@ -33,6 +35,33 @@ TEST(Evidence, StuckStepAndPointsLines) {
   ASSERT_EQ(logs.keys.size(), 2u);
   EXPECT_EQ(logs.keys[0].site.module, 1);
   EXPECT_EQ(logs.keys[1].key, 100u);
+}
+
+TEST(Evidence, ProcessIdsAreMasked) {
+  EXPECT_EQ(without_process_ids("a\n==12==ERROR: x==12==\n==9==\n==x==\n====\n==77"),
+            "a\n==PID==ERROR: x==12==\n==PID==\n==x==\n====\n==77");
+  EXPECT_EQ(without_process_ids("==1=="), "==PID==");
+  EXPECT_EQ(without_process_ids(""), "");
+}
+
+TEST(Evidence, LastErrorsDoNotDependOnTheProcessId) {
+  Captured captured;
+  captured.errors = testing::TempDir() + "last_errors" + std::to_string(getpid());
+  auto last_of = [&](const std::string& text) {
+    EXPECT_EQ(write_file(captured.errors, text), "");
+    return last_errors(captured);
+  };
+  std::string filler;
+  while (filler.size() < 4200) filler += std::to_string(filler.size()) + "\n";
+  std::string expected = last_of("==9999==ERROR\n" + filler + "==9999==ABORTING\n");
+  EXPECT_LE(expected.size(), 4096u);
+  EXPECT_EQ(expected, last_of("==10000==ERROR\n" + filler + "==10000==ABORTING\n"));
+  EXPECT_EQ(expected, last_of("==4194303==ERROR\n" + filler + "==4194303==ABORTING\n"));
+  EXPECT_NE((filler + "==PID==ABORTING\n").find(expected), std::string::npos);
+  EXPECT_EQ(last_of("x\n" + std::string(5000, 'y')), std::string(4096, 'y'));
+  EXPECT_EQ(last_of("short\n"), "short\n");
+  unlink(captured.errors.c_str());
+  EXPECT_EQ(last_errors(captured), "");
 }
 
 TEST(Evidence, NonsenseIsSkipped) {

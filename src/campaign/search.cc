@@ -19,7 +19,6 @@
 namespace duress::campaign {
 namespace {
 
-constexpr u64 kErrorsKept = 4096;
 constexpr u64 kMinimiseRuns = 1000;
 constexpr double kMinimiseSeconds = 30;
 constexpr u64 kRunsWithoutModel = 200;
@@ -299,7 +298,7 @@ void Search::finish_run(Worker& worker, u64 index, const Plan& plan, Execution e
   found.times = times;
   found.failure = std::move(*failure);
   found.logs = std::move(logs);
-  found.errors = read_file(worker.captured().errors, kErrorsKept).value_or("");
+  found.errors = last_errors(worker.captured());
   found.run = index;
   found.plan = plan;
   found.trail = std::move(execution.trail);
@@ -343,7 +342,7 @@ void Search::minimise(Found& found) {
       found.early = execution->record.early_stores;
       found.failure = std::move(*failure);
       found.logs = std::move(logs);
-      found.errors = read_file(worker.captured().errors, kErrorsKept).value_or("");
+      found.errors = last_errors(worker.captured());
     }
   }
   halt_ = stopped;

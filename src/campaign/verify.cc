@@ -13,7 +13,6 @@
 namespace duress::campaign {
 namespace {
 
-constexpr u64 kErrorsKept = 4096;
 constexpr u64 kMostNodes = u64{1} << 23;  // about 2 GiB
 constexpr std::size_t kMostFound = 16;
 
@@ -97,7 +96,7 @@ Verifier::Outcome Verifier::judge(Worker& worker, const Plan& plan, std::optiona
   outcome.failure = oracle_.judge(*execution, worker.captured());
   outcome.logs = worker.take_logs(*execution);
   if (outcome.failure) {
-    outcome.errors = read_file(worker.captured().errors, kErrorsKept).value_or("");
+    outcome.errors = last_errors(worker.captured());
     std::lock_guard guard(names_lock_);
     identify(*outcome.failure, outcome.logs, names_);
   }

@@ -170,14 +170,6 @@ int run_in_gdb(const ReplayOptions& options, const std::string& folder) {
   return kExitOk;
 }
 
-/// Sanitizers begin their lines with ==PID==, which no schedule decides.
-void mask_process(std::string& output, int pid) {
-  std::string mark = "==" + std::to_string(pid) + "==";
-  for (std::size_t at = output.find(mark); at != std::string::npos; at = output.find(mark, at)) {
-    output.replace(at, mark.size(), "==PID==");
-  }
-}
-
 /// What several replays of one token had in common.
 struct Tally {
   u64 failed = 0, same = 0, equal = 0;
@@ -209,9 +201,9 @@ int replay_all(ReplayOptions& options, const std::string& folder) {
       // The record may have given it a longer id, because another failure had the short one.
       if (options.expected.rfind(failure->id, 0) == 0) failure->id = options.expected;
     }
-    std::string output = campaign::read_file(single.captured().output).value_or("") + '\0' +
-                         campaign::read_file(single.captured().errors).value_or("");
-    mask_process(output, execution->pid);
+    std::string output =
+        campaign::read_file(single.captured().output).value_or("") + '\0' +
+        campaign::without_process_ids(campaign::read_file(single.captured().errors).value_or(""));
     if (time == 0) {
       first_trail = execution->trail;
       first_output = output;

@@ -10,6 +10,26 @@ namespace duress {
 
 static constexpr int kHighDescriptor = 900;  // out of the way of programs that count on low numbers
 
+/// Moves a descriptor out of the way, if the limit on descriptors allows it.
+static long moved_up(long fd) {
+  long high = raw_syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, kHighDescriptor);
+  if (high < 0) return fd;
+  raw_syscall(SYS_close, fd);
+  return high;
+}
+
+/// Makes the table of descriptors large enough while this process has one thread. Later the kernel waits
+/// for a grace period of all processors before it hands out a larger one, which was 5 to 11 ms of each
+/// replay with something to log. The descriptor stays, so that forked executions get the large table.
+static void grow_descriptor_table() {
+  static bool grown = false;
+  if (grown) return;  // a forked execution
+  grown = true;
+  long root = raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>("/"), O_PATH | O_CLOEXEC, 0);
+  if (root < 0) return;
+  if (long high = moved_up(root); high == root) raw_syscall(SYS_close, high);
+}
+
 bool Log::set_path(const char* dir) {
   size_t n = strlen(dir);
   if (n + 32 > sizeof path_) return false;
@@ -31,6 +51,7 @@ bool Log::open(const char* dir) {
 
 bool Log::open_later(const char* dir, void (*first)()) {
   if (!set_path(dir)) return false;
+  grow_descriptor_table();
   first_ = first;
   return true;
 }
@@ -39,11 +60,7 @@ bool Log::reopen() {
   long fd = raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path_),
                         O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
   if (fd < 0) return false;
-  long high = raw_syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, kHighDescriptor);
-  if (high >= 0) {
-    raw_syscall(SYS_close, fd);
-    fd = high;
-  }
+  fd = moved_up(fd);
   fd_ = static_cast<int>(fd);
   struct stat s = {};
   raw_syscall(SYS_fstat, fd, reinterpret_cast<long>(&s));

@@ -289,6 +289,7 @@ std::string Advice::diff() const {
 
 std::optional<Advice> advise(const VerifySetup& setup, const VerifyResult& result, Names& names,
                              const std::atomic<bool>& stop) {
+  if (std::optional<Advice> stronger = advise_orders(setup, result, names, stop)) return stronger;
   std::vector<Racing> all = all_racing(result, names);
   for (Proposal& proposal : proposals(all)) {
     bool more = false;

@@ -61,6 +61,12 @@ std::optional<Proposal> first_join(const Proposal& proposal);
 std::string join_text(const Proposal& proposal);
 bool make_join_edits(Advice& advice, const Proposal& proposal);
 
+// ---- stronger orders (order_advice.cc)
+
+/// As advise(), with nothing but stronger orders for the atomic operations that there are.
+std::optional<Advice> advise_orders(const VerifySetup& setup, const VerifyResult& result, Names& names,
+                                    const std::atomic<bool>& stop);
+
 /// The edit of that file among those of the advice; null: it cannot be read.
 FileEdit* edit_of(Advice& advice, const std::string& path);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Small changes of source files that are plain enough to be made by a program: a declaration becomes atomic,
-// a statement gets a lock, a statement moves below another. Whatever does not look exactly as expected is
-// left to people: then there is no edit.
+// a statement gets a lock, a statement moves below another, a memory order becomes another one. Whatever does
+// not look exactly as expected is left to people: then there is no edit.
 #ifndef DURESS_CAMPAIGN_SOURCE_EDIT_H_
 #define DURESS_CAMPAIGN_SOURCE_EDIT_H_
 
@@ -38,6 +38,11 @@ std::string joined_name(const FileEdit& edit, std::size_t line);
 /// The statements on these lines, which join threads, come before the statement that begins on line `above`,
 /// in the same block.
 bool move_joins_above(FileEdit& edit, const std::set<std::size_t>& lines, std::size_t above);
+
+/// The call at that place (its name, or what stands before it) has the memory order `order`, and where it is
+/// a compare-and-exchange with two orders, `failing` as the second. False: no order is spelled out there.
+bool change_order(FileEdit& edit, std::size_t line, std::size_t column, const std::string& order,
+                  const std::string& failing);
 
 /// As `diff -u` would print it; "" if nothing changed.
 std::string unified_diff(const FileEdit& edit);

@@ -16,6 +16,12 @@ namespace {
 constexpr u64 kMostNodes = u64{1} << 23;  // about 2 GiB
 constexpr std::size_t kMostFound = 16;
 
+/// <atomic> and <stdatomic.h> and what they are made of.
+bool of_atomic_header(const std::string& file) {
+  std::string name = file.substr(file.rfind('/') + 1);
+  return name.empty() || name == "atomic" || name.rfind("atomic_", 0) == 0 || name == "stdatomic.h";
+}
+
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -120,7 +126,10 @@ void Verifier::take_atomics(const Outcome& outcome) {
       if (pc == 0) break;
       std::lock_guard guard(names_lock_);
       for (const finding::Frame& frame : names_.stack(*process, {pc - 1})) {
-        if (frame.library || frame.file.empty() || frame.file.rfind("/usr/", 0) == 0) continue;
+        if (frame.library || frame.file.empty() || frame.file.rfind("/usr/", 0) == 0) {
+          use.indirect = use.indirect || !of_atomic_header(frame.file);
+          continue;
+        }
         use.pc = pc;
         use.place = frame;
         break;

@@ -58,6 +58,7 @@ struct AtomicUse {
   trail::AtomicKind kind = trail::AtomicKind::kLoad;
   u32 success = 0, failure = 0;  // memory orders, as the compiler numbers them
   finding::Frame place;
+  bool indirect = false;  // inside something else of the library than <atomic>: a shared pointer
 };
 
 /// Where a thread really joins one that it was to join before, as if (trail::AsIf::kJoined).

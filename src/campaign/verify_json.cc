@@ -4,6 +4,7 @@
 #include "campaign/advice.h"
 #include "campaign/failure_json.h"
 #include "campaign/verify.h"
+#include "campaign/orders.h"
 #include "campaign/weaken.h"
 
 namespace duress::campaign {

@@ -22,9 +22,6 @@ struct Weakened {
   bool needed() const { return sufficient == order; }
 };
 
-const char* order_text(u32 order);
-const char* kind_text(trail::AtomicKind kind);
-
 /// REQUIRES: `base` is what exploring with setup.profile gave, complete and with nothing found.
 std::vector<Weakened> weaken(const VerifySetup& setup, const VerifyResult& base, Names& names,
                              const std::atomic<bool>& stop,

@@ -18,7 +18,7 @@ int fix_command(const Arguments& arguments) {
   CLI::App app("Prints the change that fixes a race found by `duress verify`, as a unified diff.",
                "duress fix");
   app.set_help_flag("-h,--help", "This text");
-  app.add_option("ID", id, "The race: R-12ab")->required();
+  app.add_option("ID", id, "The race, or under --model rc11 the failure: R-12ab, F-34cd")->required();
   app.add_option("--dir", dir, "Folder with findings; default .duress");
   app.add_flag("--apply", apply, "Make the change");
   app.footer(

@@ -14,6 +14,7 @@
 
 #include "campaign/advice.h"
 #include "campaign/failure_text.h"
+#include "campaign/orders.h"
 #include "campaign/session.h"
 #include "campaign/token_text.h"
 #include "campaign/weaken.h"
@@ -112,13 +113,19 @@ void print_failure(const campaign::Found& found, const VerifyOptions& options, c
   fmt::print("{}", to_text(view, names, style));
 }
 
-void print_advice(const campaign::Advice& advice, const report::Report& report,
-                  const VerifyOptions& options) {
+/// Races first: a fix is for all of them, and goes by the id of any.
+std::vector<std::string> finding_ids(const report::Report& report, const VerifyResult& result) {
+  std::vector<std::string> ids;
+  for (const finding::Race& race : report.races) ids.push_back(race.id);
+  for (const campaign::Found& found : result.found) ids.push_back(found.failure.id);
+  return ids;
+}
+
+void print_advice(const campaign::Advice& advice, const std::string& id, const VerifyOptions& options) {
   fmt::print("fix: {}: no race and no failure in all {} then\n", report::printable(advice.text),
              interleavings_text(advice.interleavings));
   std::string dir = options.dir == ".duress" ? "" : " --dir " + options.dir;
-  if (!advice.edits.empty() && !report.races.empty())
-    fmt::print("  as a diff: duress fix {}{}; with --apply it is made\n", report.races[0].id, dir);
+  if (!advice.edits.empty()) fmt::print("  as a diff: duress fix {}{}; with --apply it is made\n", id, dir);
 }
 
 /// Which memory orders are needed.
@@ -236,17 +243,19 @@ int execute(VerifyOptions& options, const Arguments& arguments) {
   std::vector<campaign::Weakened> orders;
   if (options.weaken) orders = print_orders(options, result, *names);
   std::optional<campaign::Advice> advice;
-  if (!options.no_advice && !result.racy.empty() && !result.interrupted && !result.out_of_time)
+  // Under rc11 a failure, too, may be there only because an order is too weak.
+  bool to_mend = !result.racy.empty() || (options.setup.model != 0 && !result.found.empty());
+  if (!options.no_advice && to_mend && !result.interrupted && !result.out_of_time)
     advice = campaign::advise(options.setup, result, *names, stop_asked);
   cluster.end(!stop_asked);
-  for (const finding::Race& race : report.races) {
+  for (const std::string& id : finding_ids(report, result)) {
     if (!advice) break;
-    if (std::string error = save_advice(options.setup.dir, race.id, *advice); !error.empty()) say(error);
+    if (std::string error = save_advice(options.setup.dir, id, *advice); !error.empty()) say(error);
   }
   if (options.json != "-") {
     for (const finding::Race& race : report.races) print_race(race, result, options);
     for (const campaign::Found& found : result.found) print_failure(found, options, *names);
-    if (advice) print_advice(*advice, report, options);
+    if (advice) print_advice(*advice, finding_ids(report, result)[0], options);
     print_summary(result, report, options);
   }
   std::string document = with_baseline(

@@ -74,7 +74,7 @@ def compile_program(build, path, flags, program):
                     program, "-pthread"], check=True)
 
 
-def problems_of_fix(path, wanted, build, work):
+def problems_of_fix(path, wanted, build, work, flags):
     """The fix of a copy of the program, made and verified."""
     folder = work / "fix"
     shutil.rmtree(folder, ignore_errors=True)
@@ -83,7 +83,7 @@ def problems_of_fix(path, wanted, build, work):
         shutil.copy(source, folder)
     source, program = folder / path.name, folder / path.stem
     compile_program(build, source, [], program)
-    _, document = verify(build, program, [], 2, folder)
+    _, document = verify(build, program, flags, 2, folder)
     advice = document.get("advice")
     if advice is None or wanted == "none":
         if (advice is None) != (wanted == "none"):
@@ -93,8 +93,8 @@ def problems_of_fix(path, wanted, build, work):
         yield f"proposed is '{advice['text']}', not '{wanted}'"
     if "diff" not in advice:
         return
-    race = document["races"][0]["id"]
-    fix = [build / "bin/duress", "fix", race, "--dir", folder / "dir"]
+    finding = [*document["races"], *document["failures"]][0]["id"]
+    fix = [build / "bin/duress", "fix", finding, "--dir", folder / "dir"]
     printed = subprocess.run(fix, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True, cwd=folder).stdout
     patched = subprocess.run(["patch", "-p1", "--dry-run"], input=printed, text=True, stdout=subprocess.PIPE, check=False, cwd=folder)
     if patched.returncode != 0:
@@ -104,7 +104,7 @@ def problems_of_fix(path, wanted, build, work):
     if again.returncode != 125:
         yield f"a fix that was made is made again: {again.returncode}"
     compile_program(build, source, [], program)
-    code, fixed = verify(build, program, [], 2, folder)
+    code, fixed = verify(build, program, flags, 2, folder)
     if code != 0 or fixed["races"] or fixed["failures"] or not fixed["complete"]:
         yield f"the fix leaves {fixed['races']} {fixed['failures']} {fixed.get('bound')}"
     if fixed["interleavings"] != advice["interleavings"]:
@@ -194,7 +194,7 @@ def main():
                 count += 1
                 problems = list(problems_of(path, flag, expected, build, work))
                 if expected.get("VERIFY-FIX") and not flag and arguments.suite == "all":
-                    problems += problems_of_fix(path, expected["VERIFY-FIX"][0], build, work)
+                    problems += problems_of_fix(path, expected["VERIFY-FIX"][0], build, work, " ".join(expected.get("VERIFY-FLAGS", [])).split())
                 for problem in problems:
                     failed += 1
                     print(f"{path.relative_to(ROOT)}: {flag} {problem}", flush=True)

@@ -23,8 +23,10 @@ struct Advice {
 std::optional<Advice> advise(const VerifySetup& setup, const VerifyResult& result, Names& names,
                              const std::atomic<bool>& stop);
 
-/// `document` with what verify adds: complete, interleavings, bound, failures, advice.
+/// `document` with what verify adds: complete, interleavings, bound, failures, advice, and the tokens of
+/// races by their ids.
 std::string with_verification(const std::string& document, const VerifyResult& result,
+                              const std::map<std::string, std::string>& replays,
                               const std::optional<Advice>& advice, Names& names);
 
 /// `document` with the fixes of its races, by their ids.

@@ -3,8 +3,8 @@
 
 #include "campaign/advice.h"
 #include "campaign/failure_json.h"
-#include "campaign/verify.h"
 #include "campaign/orders.h"
+#include "campaign/verify.h"
 #include "campaign/weaken.h"
 
 namespace duress::campaign {
@@ -12,6 +12,7 @@ namespace duress::campaign {
 using Json = nlohmann::ordered_json;
 
 std::string with_verification(const std::string& document, const VerifyResult& result,
+                              const std::map<std::string, std::string>& replays,
                               const std::optional<Advice>& advice, Names& names) {
   SearchResult failures;
   failures.found = result.found;
@@ -25,6 +26,10 @@ std::string with_verification(const std::string& document, const VerifyResult& r
   std::string bound;
   for (const std::string& one : result.bounds) bound += (bound.empty() ? "" : "; ") + one;
   if (!bound.empty()) json["bound"] = bound;
+  for (Json& race : json["races"]) {
+    auto replay = replays.find(race.value("id", ""));
+    if (replay != replays.end() && !replay->second.empty()) race["replay"] = replay->second;
+  }
   if (advice) {
     json["advice"] = {{"text", advice->text}, {"interleavings", advice->interleavings}};
     if (!advice->edits.empty()) json["advice"]["diff"] = advice->diff();

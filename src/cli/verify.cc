@@ -69,7 +69,20 @@ std::string side_text(const finding::AccessReport& side) {
                                        fs::path(site.file).filename().string(), site.line, locks));
 }
 
-/// The execution that shows the race, found by the id that its log gives.
+bool same_place(const finding::AccessReport& a, const finding::AccessReport& b) {
+  finding::Frame x = a.site(), y = b.site();
+  return x.file == y.file && x.line == y.line && x.column == y.column && a.access == b.access;
+}
+
+/// Not by the id: of several races that are alike but for their lines, only the first has the id that it
+/// would have alone.
+bool same_race(const finding::Race& a, const finding::Race& b) {
+  return a.variable == b.variable &&
+         ((same_place(a.sites[0], b.sites[0]) && same_place(a.sites[1], b.sites[1])) ||
+          (same_place(a.sites[0], b.sites[1]) && same_place(a.sites[1], b.sites[0])));
+}
+
+/// The execution that shows the race.
 const campaign::RacyExecution* shown_by(const finding::Race& race, const VerifyResult& result) {
   for (const campaign::RacyExecution& racy : result.racy) {
     finding::RunLog log;
@@ -78,7 +91,7 @@ const campaign::RacyExecution* shown_by(const finding::Race& race, const VerifyR
     report::Suppressions none;
     report::fill_report(log, none, one);
     for (const finding::Race& other : one.races) {
-      if (other.id == race.id) return &racy;
+      if (same_race(other, race)) return &racy;
     }
   }
   return nullptr;
@@ -258,18 +271,21 @@ int execute(VerifyOptions& options, const Arguments& arguments) {
     if (advice) print_advice(*advice, finding_ids(report, result)[0], options);
     print_summary(result, report, options);
   }
-  std::string document = with_baseline(
-      campaign::with_verification(report::to_json(report), result, advice, *names), options.known);
+  std::map<std::string, std::string> replays;
+  std::map<std::string, campaign::Advice> fixes;
+  for (const finding::Race& race : report.races) {
+    if (const campaign::RacyExecution* racy = shown_by(race, result)) replays[race.id] = racy->token;
+    if (advice) fixes[race.id] = *advice;
+  }
+  std::string document =
+      campaign::with_verification(report::to_json(report), result, replays, advice, *names);
+  document = with_baseline(campaign::with_fixes(document, fixes), options.known);
   if (options.weaken) document = campaign::with_orders(document, orders);
   if (!options.json.empty()) {
     if (std::string error = campaign::write_document(options.json, document); !error.empty()) {
       say(error);
       return kExitToolFailed;
     }
-  }
-  std::map<std::string, std::string> replays;
-  for (const finding::Race& race : report.races) {
-    if (const campaign::RacyExecution* racy = shown_by(race, result)) replays[race.id] = racy->token;
   }
   if (!finish_with_reports(options.files, options.dir, document, replays)) return kExitToolFailed;
   for (const finding::Race& race : report.races) {

@@ -148,6 +148,11 @@ def problems_of(path, flag, expected, build, work):
         yield f"{document['interleavings']} interleavings, not {count}"
     if "any" not in expected and document["complete"] == ("VERIFY-BOUND" in expected):
         yield f"complete is {document['complete']}: {document.get('bound')}"
+    for race in document["races"]:
+        if "replay" not in race:
+            yield f"no token shows the race on {race['variable']} at {race['sites'][0]['line']}:{race['sites'][0]['column']}"
+        if race.get("fix", {}).get("text") != document.get("advice", {}).get("text"):
+            yield f"the fix of {race['id']} is {race.get('fix')}"
     wanted = [line.split(maxsplit=1)[1] for line in expected["EXPECT-VERIFY"]]
     races = sorted({race["variable"] for race in document["races"]})
     failures = sorted({failure["failure"] for failure in document["failures"]})

@@ -224,6 +224,9 @@ void Verifier::note(Outcome& outcome) {
 /// time.
 bool Verifier::is_new(const Execution& execution, exhaustive::Shape& shape) {
   bool counts = (execution.limits & (exhaustive::StepLog::kIllegal | exhaustive::StepLog::kWaits)) == 0;
+  // Shapes do not tell which of several sizes was read from where.
+  bool shapeless = (kept_limits_ & exhaustive::StepLog::kHistory) != 0;
+  if (counts && shapeless) return true;
   if (counts &&
       shapes_.insert(shape.of(execution.steps.data(), static_cast<u32>(execution.steps.size()))).second)
     return true;
@@ -243,7 +246,7 @@ bool Verifier::explore_all(Explorer& explorer, Arena& arena, const std::atomic<b
   result_.atomics.clear();
   known_races_.clear();
   known_failures_.clear();
-  limits_ = 0;
+  limits_ = kept_limits_;
   diverged_ = 0;
   double started = now();
   // Each of those is to be run anyway. With fewer a worker waits now and then until the first of them ends.
@@ -303,6 +306,7 @@ bool Verifier::explore_all(Explorer& explorer, Arena& arena, const std::atomic<b
       diverged_ += learned == exhaustive::Graphs::Learned::kDiverged;
       if ((explorer.limits() | execution.limits) & exhaustive::StepLog::kNotExplored) {
         by_interleavings_ = halt_ = true;
+        kept_limits_ = explorer.limits() & exhaustive::StepLog::kHistory;
         return true;
       }
     } else {

@@ -149,6 +149,7 @@ class Verifier {
   u32 limits_ = 0;
   u64 diverged_ = 0;
   bool by_interleavings_ = false;   // rc11: threads meet at what graphs do not have
+  u32 kept_limits_ = 0;             // of what was explored by graphs before that
   std::unordered_set<u64> shapes_;  // then: executions that were counted
   bool uncontrolled_ = false;
   VerifyResult result_;

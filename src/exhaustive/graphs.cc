@@ -54,8 +54,10 @@ void Graphs::join(Clock* into, const Clock* from) {
 Graphs::Object& Graphs::object(u64 address, u32 size) {
   for (Object& o : objects_) {
     if (o.address == address && o.size == size) return o;
-    // Atomics of several sizes at one place are beyond the model.
-    if (o.address < address + size && address < o.address + o.size) limits_ |= StepLog::kHistory;
+    // Atomics of several sizes at one place (both counts of a shared pointer) are beyond the model: bounded.
+    // As interleavings they are explored all the same.
+    if (o.address < address + size && address < o.address + o.size)
+      limits_ |= StepLog::kHistory | StepLog::kNotExplored;
   }
   objects_.push({address, kInitial, kInitial, size});
   return objects_.last();

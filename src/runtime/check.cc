@@ -194,10 +194,10 @@ const char* bound_of(u32 limits) {
   if (limits & Log::kClock) return "the closure looks at a clock";
   if (limits & Log::kDescriptors) return "the closure waits for a descriptor";
   if (limits & Log::kFutex) return "a futex wakes some of those who wait";
-  if (limits & Log::kNotExplored) return "under rc11 threads meet at something else than atomics and mutexes";
   if (limits & Log::kHistory)
     return "an atomic has more stores than are remembered, is accessed in several sizes, or was written "
            "unseen";
+  if (limits & Log::kNotExplored) return "under rc11 threads meet at something else than atomics and mutexes";
   if (limits & Log::kCancelled) return "a thread is cancelled";
   return nullptr;
 }

@@ -30,6 +30,8 @@ import sys
 import jsonschema
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+import precompiled  # noqa: E402
 
 
 def statements(path):
@@ -70,8 +72,9 @@ def variants(path):
 
 
 def compile_program(build, path, flags, program):
-    subprocess.run([build / "bin/duress-c++", "-std=c++20", "-g", "-O1", "-DDURESS_ANY_ORDER", *flags, f"-I{ROOT}/examples/support", path, "-o",
-                    program, "-pthread"], check=True)
+    command = [str(build / "bin/duress-c++"), "-std=c++20", "-g", "-O1", "-pthread"]
+    headers = precompiled.flags_for(command, build / "tests/verify")
+    subprocess.run([*command, *headers, "-DDURESS_ANY_ORDER", *flags, f"-I{ROOT}/examples/support", path, "-o", program], check=True)
 
 
 def problems_of_fix(path, wanted, build, work, flags):

@@ -151,6 +151,9 @@ void Verifier::take(Outcome& outcome) {
   for (const finding::ProcessLog& process : outcome.logs.run.processes)
     result_.incomplete.insert(process.incomplete.begin(), process.incomplete.end());
   uncontrolled_ = uncontrolled_ || execution.record.uncontrolled != 0;
+  result_.waited =
+      result_.waited || std::any_of(execution.steps.begin(), execution.steps.end(),
+                                    [](const exhaustive::Step& step) { return step.kind == OpKind::kWait; });
   if (setup_.profile) take_atomics(outcome);
   if (!setup_.profile) take_told(outcome);
   if (const finding::ProcessLog* process = outcome.logs.process()) {

@@ -91,6 +91,7 @@ struct VerifyResult {
   u64 redundant = 0, skipped = 0;
   u64 cut_off = 0;  // executions that were begun and do not count: rc11, and waits that never end
   u32 spurious = 0, timeouts = 0;  // as asked for
+  bool waited = false;             // on a condition
   u64 published_at = 0;            // trail/as_if.h
   std::vector<AtomicUse> atomics;
   std::vector<JoinPlace> joins;

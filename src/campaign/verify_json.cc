@@ -22,6 +22,7 @@ std::string with_verification(const std::string& document, const VerifyResult& r
   json["interleavings"] = result.interleavings;
   if (result.spurious != 0) json["spurious"] = result.spurious;
   if (result.timeouts != 0) json["timeouts"] = result.timeouts;
+  if (result.waited && result.spurious == 0) json["assumes"] = "waits end only by signals";
   if (result.first_finding != 0) json["first_finding"] = result.first_finding;
   std::string bound;
   for (const std::string& one : result.bounds) bound += (bound.empty() ? "" : "; ") + one;

@@ -188,8 +188,14 @@ void print_summary(const VerifyResult& result, const report::Report& report, con
           " of rc11, load buffering excluded";
   all += ends_text(options.setup);
   if (result.complete) {
-    say(fmt::format("complete: {} in all {} ({:.0f}/s){}", what, all, rate,
-                    races == 0 && failures == 0 ? ": proved for this program and its input" : ""));
+    std::string proof;
+    if (races == 0 && failures == 0) {
+      proof = ": proved for this program and its input";
+      if (result.waited && result.spurious == 0)
+        proof += fmt::format(", if waits end only by signals{}",
+                             options.setup.model == 0 ? " (see --spurious)" : "");
+    }
+    say(fmt::format("complete: {} in all {} ({:.0f}/s){}", what, all, rate, proof));
   } else {
     say(fmt::format("bounded: {} in {} ({:.0f}/s); not everything was explored:", what, all, rate));
     for (const std::string& bound : result.bounds) say("  " + bound);

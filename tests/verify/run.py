@@ -13,6 +13,7 @@
   // VERIFY-FIX: none                    nothing is proposed
   // VERIFY-RC11: COUNT VERDICT|* VERDICT   the same under --model rc11, which must be complete; `=` for COUNT: as many
         as under sc, as it must be where there are no atomics. No VERDICT: the same. `bounded` for COUNT: it must not be complete
+  // VERIFY-ASSUMES: TEXT                what a proof takes for granted; with --spurious nothing
   // VERIFY-SUITE: fast                  one of the few of the fast suite
 
 Programs without a fault are verified with one worker and with two (the documents must be the same but for the time), and
@@ -62,7 +63,8 @@ def variants(path):
     yield "", found
     for other in options:
         flags, verdict = other.split(": ", maxsplit=1)
-        yield "", {**found, "VERIFY-FLAGS": [flags], "EXPECT-VERIFY": [verdict], "VERIFY-FIX": []}
+        nothing = {"VERIFY-ASSUMES": [""]} if "--spurious" in flags else {}
+        yield "", {**found, **nothing, "VERIFY-FLAGS": [flags], "EXPECT-VERIFY": [verdict], "VERIFY-FIX": []}
     for other in also:
         flag, verdict = other.split(maxsplit=1)
         yield flag, {**found, "EXPECT-VERIFY": [verdict]}
@@ -145,6 +147,8 @@ def problems_of(path, flag, expected, build, work):
             _, other = verify(build, program, [*flags, "--no-advice", "--order", "watch-written"], 2, work)
             if other["interleavings"] != document["interleavings"]:
                 yield f"{other['interleavings']} interleavings in another order, not {document['interleavings']}"
+    if document.get("assumes", "") != expected.get("VERIFY-ASSUMES", [document.get("assumes", "")])[0]:
+        yield f"it assumes '{document.get('assumes', '')}'"
     yield from problems_of_replays(document, build, program, work)
     count, *verdict = expected["EXPECT-VERIFY"][0].split(maxsplit=1)
     if count != "*" and document["interleavings"] != int(count):

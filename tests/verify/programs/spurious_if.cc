@@ -2,6 +2,7 @@
 //
 // A wait with no loop around it: it works as long as nobody wakes up by itself.
 //
+// VERIFY-ASSUMES: waits end only by signals
 // EXPECT-VERIFY: 2 none
 // VERIFY-WITH: --spurious: 4 failure assertion
 // VERIFY-WITH: --spurious=2: 4 failure assertion

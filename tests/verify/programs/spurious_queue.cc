@@ -2,6 +2,7 @@
 //
 // A queue with room for one, two conditions. Whoever puts must look again after it was woken.
 //
+// VERIFY-ASSUMES: waits end only by signals
 // EXPECT-VERIFY: 8 none
 // VERIFY-WITH: --spurious: 56 none
 // VERIFY-WITH: --spurious=2: 180 none

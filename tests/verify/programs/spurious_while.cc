@@ -2,6 +2,7 @@
 //
 // The same with a loop.
 //
+// VERIFY-ASSUMES: waits end only by signals
 // EXPECT-VERIFY: 2 none
 // VERIFY-WITH: --spurious: 4 none
 // VERIFY-WITH: --spurious=2 --timeouts: 6 none

@@ -7,7 +7,7 @@
 
 #include "campaign/preemptions.h"
 #include "campaign/token_text.h"
-#include "campaign/verify_pool.h"
+#include "campaign/verify_scouts.h"
 #include "trail/as_if.h"
 
 namespace duress::campaign {
@@ -252,24 +252,17 @@ bool Verifier::explore_all(Explorer& explorer, Arena& arena, const std::atomic<b
   limits_ = kept_limits_;
   diverged_ = 0;
   double started = now();
-  // Each of those is to be run anyway. With fewer a worker waits now and then until the first of them ends.
-  const std::size_t ahead = workers_.size() * 8;
+  Scouts<Explorer> scouts(*this, pool);
   std::string bound;
   while (bound.empty()) {
-    explorer.upcoming(static_cast<u32>(ahead), [&](const typename Explorer::Upcoming& one) {
-      if (pool.has(one.serial)) return;
-      Plan plan = base_plan();
-      if constexpr (kByGraphs) {
-        plan.head.heuristic = raw(exhaustive::Order::kByGraph);
-        plan.head.length = one.first;
-      }
-      plan.picks.assign(one.picks, one.picks + one.count);
-      pool.add(one.serial, std::move(plan));
-    });
     typename Explorer::Plan plan;
     if (!explorer.next(&plan)) break;
+    std::string name = name_of(plan, origins_);
+    if (!pool.has(name)) pool.add(name, plan_of(base_plan(), plan, origins_), /*first=*/true);
+    scouts.send(explorer);
     std::optional<Outcome> outcome;
-    while (!(outcome = pool.take(plan.ticket->serial))) {
+    while (!(outcome = pool.take(name))) {
+      scouts.send(explorer);
       if (progress_) progress_(result_.interleavings, explorer.nodes(), now() - started);
       bool late = setup_.seconds > 0 && now() - started > setup_.seconds;
       if (!stop && !late) continue;
@@ -290,7 +283,9 @@ bool Verifier::explore_all(Explorer& explorer, Arena& arena, const std::atomic<b
     using Log = exhaustive::StepLog;
     limits_ |= execution.limits & ~(Log::kIllegal | Log::kWaits | Log::kNotExplored);
     // Its strands by our numbers.
-    renumber(execution);
+    std::size_t strands = origins_.size();
+    renumber(execution, origins_);
+    if (origins_.size() != strands) scouts.forget();
     bool more = false;
     for (u64 spin : execution.spins) {
       if (std::find(spins_.begin(), spins_.end(), spin) != spins_.end()) continue;
@@ -359,42 +354,6 @@ bool Verifier::within_bound(const Execution& execution) const {
   }
   return least_preemptions(steps.data(), static_cast<u32>(steps.size())) <=
          static_cast<u32>(setup_.preemptions);
-}
-
-/// Gives its strands the numbers that they have in all executions.
-void Verifier::renumber(Execution& execution) {
-  std::vector<u8> ids(exhaustive::kMostStrands, 0);
-  bool same = true;
-  for (std::size_t i = 1; i < execution.origins.size(); ++i) {
-    exhaustive::StepLog::Origin origin = execution.origins[i];
-    origin.parent = origin.parent < ids.size() ? ids[origin.parent] : 0;
-    std::size_t id = 1;
-    while (id < origins_.size() && !(origins_[id] == origin)) ++id;
-    if (id >= origins_.size()) {
-      if (origins_.empty()) origins_.push_back({});
-      id = origins_.size();
-      origins_.push_back(origin);
-    }
-    ids[i] = static_cast<u8>(id);
-    same = same && id == i;
-  }
-  if (same) return;
-  auto mask = [&](u64 old) {
-    u64 result = 0;
-    for (; old != 0; old &= old - 1) result |= u64{1} << ids[static_cast<std::size_t>(__builtin_ctzll(old))];
-    return result;
-  };
-  for (exhaustive::Step& step : execution.steps) {
-    step.strand = ids[step.strand];
-    if (step.is(exhaustive::Step::kAfter)) step.other = ids[step.other];  // else it is a number of looks
-    if (is_access(step.kind) || step.kind == OpKind::kChoose) continue;   // ages of stores; ends of waits
-    if (step.value != 0) step.value = static_cast<u8>(1 + ids[step.value - 1u]);
-    step.choices = mask(step.choices);
-    bool waits = step.kind == OpKind::kWait || step.kind == OpKind::kSignal ||
-                 step.kind == OpKind::kBroadcast || step.kind == OpKind::kFutexWake;
-    if (waits && !step.is(exhaustive::Step::kAfter)) step.touch[0].before = mask(step.touch[0].before);
-    if (step.kind == OpKind::kFutexWait) step.touch[1].before = mask(step.touch[1].before);
-  }
 }
 
 VerifyResult Verifier::run(const std::atomic<bool>& stop) {

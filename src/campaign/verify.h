@@ -5,7 +5,7 @@
 //
 // What is learned must not depend on the number of workers: executions are learned in the explorer's own
 // order. But whatever waits in its tree will be run sooner or later exactly as it stands there, so workers
-// run the next ones ahead, and their results are kept until it is their turn.
+// run it and what comes below it ahead (verify_scouts.h), and results are kept until it is their turn.
 #ifndef DURESS_CAMPAIGN_VERIFY_H_
 #define DURESS_CAMPAIGN_VERIFY_H_
 
@@ -116,6 +116,8 @@ class Verifier {
  private:
   struct Outcome;
   class Pool;
+  template <typename Explorer>
+  class Scouts;
 
   bool explore(const std::atomic<bool>& stop);
   template <typename Explorer>
@@ -127,7 +129,6 @@ class Verifier {
   void take_join(const Outcome& outcome, JoinPlace join, const std::vector<finding::Address>& calls);
   bool looks_itself(const Outcome& outcome, const std::vector<finding::Address>& calls);
   void take(Outcome& outcome);
-  void renumber(Execution& execution);
   bool within_bound(const Execution& execution) const;
   void minimise_found(Found& found);
   void minimise_race(RacyExecution& racy);

@@ -22,7 +22,8 @@ struct Verifier::Outcome {
   std::string errors;
 };
 
-/// Workers that run what they are given, each on a thread of its own.
+/// Workers that run what they are given, each on a thread of its own. An execution goes by a name of the
+/// caller's.
 class Verifier::Pool {
  public:
   Pool(Verifier& verifier, std::size_t width) : verifier_(verifier) {
@@ -39,26 +40,55 @@ class Verifier::Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  bool has(u64 serial) {
+  bool has(const std::string& name) {
     std::lock_guard guard(lock_);
-    return jobs_.count(serial) != 0;
+    return jobs_.count(name) != 0;
   }
-  void add(u64 serial, Plan plan) {
+  /// Executions that are not done yet, and those that are and nobody has taken.
+  std::size_t unfinished() {
+    std::lock_guard guard(lock_);
+    return jobs_.size() - done_;
+  }
+  std::size_t kept() {
+    std::lock_guard guard(lock_);
+    return done_;
+  }
+  std::size_t width() const { return threads_.size(); }
+  /// `first`: before all others that wait.
+  void add(const std::string& name, Plan plan, bool first = false) {
     {
       std::lock_guard guard(lock_);
-      jobs_.emplace(serial, Job{std::move(plan), {}, false});
-      waiting_.push_back(serial);
+      jobs_.emplace(name, Job{std::move(plan), {}, false});
+      waiting_.insert(first ? waiting_.begin() : waiting_.end(), name);
     }
-    changed_.notify_all();
+    changed_.notify_one();
   }
-  /// Its outcome, when it is there. Nothing: still under way, after a short wait.
-  std::optional<Outcome> take(u64 serial) {
+  /// Its outcome, when it is there. Nothing: still under way, after a short wait or when another one was
+  /// done.
+  std::optional<Outcome> take(const std::string& name) {
     std::unique_lock guard(lock_);
-    bool there = done_.wait_for(guard, std::chrono::milliseconds(100), [&] { return jobs_.at(serial).done; });
-    if (!there) return std::nullopt;
-    Outcome outcome = std::move(jobs_.at(serial).outcome);
-    jobs_.erase(serial);
+    u64 before = finished_;
+    ended_.wait_for(guard, std::chrono::milliseconds(100),
+                    [&] { return jobs_.at(name).done || finished_ != before; });
+    if (!jobs_.at(name).done) return std::nullopt;
+    Outcome outcome = std::move(jobs_.at(name).outcome);
+    jobs_.erase(name);
+    --done_;
     return outcome;
+  }
+  /// Nobody will take what is there.
+  void forget() {
+    std::lock_guard guard(lock_);
+    for (const std::string& name : waiting_) jobs_.erase(name);
+    waiting_.clear();
+    std::erase_if(jobs_, [](const auto& job) { return job.second.done; });
+    done_ = 0;
+  }
+  /// The same as take(), but it stays to be taken. Null: not done.
+  const Outcome* look_at(const std::string& name) {
+    std::lock_guard guard(lock_);
+    auto job = jobs_.find(name);
+    return job != jobs_.end() && job->second.done ? &job->second.outcome : nullptr;
   }
 
  private:
@@ -74,24 +104,28 @@ class Verifier::Pool {
     for (;;) {
       changed_.wait(guard, [&] { return over_ || !waiting_.empty(); });
       if (over_) return;
-      u64 serial = waiting_.front();
+      std::string name = std::move(waiting_.front());
       waiting_.pop_front();
-      Plan plan = jobs_.at(serial).plan;
+      Plan plan = std::move(jobs_.at(name).plan);
       guard.unlock();
       Outcome outcome = verifier_.judge(worker, plan, worker.run(plan));
       guard.lock();
-      Job& job = jobs_.at(serial);
+      Job& job = jobs_.at(name);
       job.outcome = std::move(outcome);
       job.done = true;
-      done_.notify_all();
+      ++done_;
+      ++finished_;
+      ended_.notify_all();
     }
   }
 
   Verifier& verifier_;
   std::mutex lock_;
-  std::condition_variable changed_, done_;
-  std::map<u64, Job> jobs_;
-  std::deque<u64> waiting_;
+  std::condition_variable changed_, ended_;
+  std::map<std::string, Job> jobs_;
+  std::deque<std::string> waiting_;
+  std::size_t done_ = 0;  // of jobs_
+  u64 finished_ = 0;
   bool over_ = false;
   std::vector<std::thread> threads_;
 };

@@ -74,6 +74,34 @@ bool Explorer::done() const {
   return root_->state == State::kDone;
 }
 
+void Explorer::begin_below(const Explorer& other, const Node* leaf) {
+  admit_ = other.admit_;
+  admit_context_ = other.admit_context_;
+  List<const Node*> way(arena_);
+  way.resize(leaf->depth + 1);
+  for (const Node* n = leaf; n; n = n->parent) way[n->depth] = n;
+  Node* at = root_;
+  for (u32 d = 1; d <= leaf->depth; ++d) {
+    // Those before it sleep when it has its turn, whatever has become of them.
+    Node* copy = nullptr;
+    for (const Node* c = way[d - 1]->first; !copy || copy->state == State::kDone; c = c->next) {
+      copy = make_node(at, c->step);
+      copy->state = c == way[d] ? State::kPending : State::kDone;
+      copy->whole = c->whole;
+      copy->to_offer = c->to_offer;
+    }
+    at = copy;
+    at->open = 1;
+  }
+  top_ = at->serial;
+  top_depth_ = at->depth;
+}
+
+bool Explorer::below(const Node* ticket) const {
+  while (ticket && ticket->depth > top_depth_) ticket = ticket->parent;
+  return ticket && ticket->serial == top_;
+}
+
 // ---- the path, and what sleeps on it ----
 
 void Explorer::cut(u32 depth) {

@@ -48,6 +48,7 @@ class Explorer {
     u64 serial;  // of the ticket
     const Pick* picks;
     u32 count;
+    const Node* leaf;
   };
   template <typename Tell>
   void upcoming(u32 most, Tell tell) {
@@ -56,6 +57,12 @@ class Explorer {
     const Node* before = nullptr;  // the part below is told
     for (; n && most; before = n, n = n->parent) tell_below(n, before, picks, most, tell);
   }
+
+  /// Begins with a leaf that waits in another explorer, and what sleeps on the way there: what is given out
+  /// then, up to where below() is false, is what the other one will give out when that leaf has its turn.
+  /// Unless it learns otherwise before: this is for guesses. REQUIRES: nothing was given out.
+  void begin_below(const Explorer& other, const Node* leaf);
+  bool below(const Node* ticket) const;
 
   /// Asked before a branch is added: whether executions that begin with these steps are wanted. What is not
   /// is counted.
@@ -119,7 +126,7 @@ class Explorer {
       for (const Node* up = n; up->parent; up = up->parent)
         picks[up->depth - 1] = {up->step.strand, up->step.value};
       --most;
-      tell(Upcoming{n->serial, picks.data(), n->depth});
+      tell(Upcoming{n->serial, picks.data(), n->depth, n});
       return;
     }
     for (const Node* c = n->first; c; c = c->next) {
@@ -141,6 +148,8 @@ class Explorer {
   List<Pick> picks_;
   Node* root_;
   Node* spare_ = nullptr;
+  u64 top_ = 0;  // begin_below(): serial and depth of the copied leaf
+  u32 top_depth_ = 0;
   Admit admit_ = nullptr;
   void* admit_context_ = nullptr;
   u64 skipped_ = 0;

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "exhaustive/testing/machine.h"
 
@@ -103,6 +104,55 @@ Program flat(std::vector<std::vector<Instruction>> threads, std::vector<u64> sem
   return program;
 }
 
+/// An execution that follows the plan, and then runs the lowest thread.
+std::vector<Step> run(const Program& program, const Explorer::Plan& plan) {
+  Machine machine(program);
+  for (u32 i = 0;; ++i) {
+    std::vector<u32> ready = machine.enabled_threads();
+    if (ready.empty()) return machine.history();
+    u32 t = i < plan.count ? plan.picks[i].strand : ready[0];
+    u32 value = i < plan.count ? plan.picks[i].value : 0;
+    if (u64 choices = i < plan.count ? 0 : machine.choices(t)) value = 1 + u32(__builtin_ctzll(choices));
+    machine.run(t, value);
+  }
+}
+
+std::string text_of(const Explorer::Plan& plan) {
+  std::string text;
+  for (u32 i = 0; i < plan.count; ++i)
+    text += std::to_string(plan.picks[i].strand) + "." + std::to_string(plan.picks[i].value) + " ";
+  return text;
+}
+
+/// Guesses what comes below each leaf when it is first seen to wait, and compares with what came.
+void judge_guesses(const Program& program, u64* right, u64* wrong) {
+  Arena arena;
+  std::map<u64, std::vector<std::string>> guessed, came;  // by the leaf's serial
+  {
+    Explorer explorer(arena);
+    for (Explorer::Plan plan; explorer.next(&plan);) {
+      for (const Explorer::Node* up = plan.ticket; up; up = up->parent) {
+        if (guessed.count(up->serial)) came[up->serial].push_back(text_of(plan));
+      }
+      std::vector<Step> steps = run(program, plan);
+      explorer.learn(plan.ticket, steps.data(), u32(steps.size()));
+      explorer.upcoming(~0u, [&](const Explorer::Upcoming& one) {
+        if (guessed.count(one.serial)) return;
+        Explorer scout(arena);
+        scout.begin_below(explorer, one.leaf);
+        for (Explorer::Plan guess; scout.next(&guess) && scout.below(guess.ticket);) {
+          guessed[one.serial].push_back(text_of(guess));
+          std::vector<Step> history = run(program, guess);
+          ASSERT_TRUE(scout.learn(guess.ticket, history.data(), u32(history.size())));
+        }
+      });
+    }
+    EXPECT_TRUE(explorer.done());
+  }
+  for (const auto& [leaf, plans] : guessed) plans == came[leaf] ? ++*right : ++*wrong;
+  arena.release_all();
+}
+
 TEST(Explorer, AtomicUpdatesAreTheMultinomialCoefficient) {
   std::vector<Instruction> updates(3, {Op::kAdd, 0, 1});
   EXPECT_EQ(explore(flat({updates, updates}), 1).executions, 20u);
@@ -171,6 +221,26 @@ class Generator {
  private:
   Prng prng_;
 };
+
+TEST(Explorer, GuessesOfWhatIsBelowALeafComeTrue) {
+  u64 right = 0, wrong = 0;
+  for (u64 seed = 1; seed <= 200; ++seed) {
+    Generator g(seed);
+    std::vector<std::vector<Instruction>> threads(size_t(2 + g.below(2)));
+    for (auto& thread : threads) {
+      for (int n = 1 + g.below(4); n > 0; --n) {
+        bool locked = g.below(3) == 0;
+        if (locked) thread.push_back({Op::kLock, 0});
+        thread.push_back(g.access(2));
+        if (locked) thread.push_back({Op::kUnlock, 0});
+      }
+    }
+    judge_guesses(flat(threads), &right, &wrong);
+    ASSERT_FALSE(HasFailure()) << seed;
+  }
+  EXPECT_GT(right, 10000u);
+  EXPECT_EQ(wrong, 0u);
+}
 
 TEST(ExplorerProperty, AtomicsWithControlFlow) {
   u32 judged = 0;

@@ -26,6 +26,10 @@ Graphs::Graphs(Arena& arena)
 }
 
 Graphs::~Graphs() {
+  free_items();
+}
+
+void Graphs::free_items() {
   while (items_.size()) {
     free_item(items_.last());
     items_.cut(items_.size() - 1);
@@ -38,6 +42,22 @@ void Graphs::free_item(Item* item) {
   if (item->count) arena_.free(item->picks, item->count * sizeof(Pick));
   if (item->blocks) arena_.free(item->blocked, item->blocks * sizeof(Block));
   arena_.free(item, sizeof(Item));
+}
+
+void Graphs::begin_below(const Graphs&, const Item* item) {
+  free_items();
+  auto* copy = new (arena_.allocate(sizeof(Item))) Item(*item);
+  auto copied = [&](auto*& list, u32 count) {
+    size_t bytes = count * sizeof *list;
+    auto* from = list;
+    list = count ? static_cast<decltype(from)>(arena_.allocate(bytes)) : nullptr;
+    if (count) __builtin_memcpy(static_cast<void*>(list), from, bytes);
+  };
+  copied(copy->planned, copy->count);
+  copied(copy->picks, copy->count);
+  copied(copy->blocked, copy->blocks);
+  nodes_ += copy->count;
+  items_.push(copy);
 }
 
 bool Graphs::next(Plan* plan) {

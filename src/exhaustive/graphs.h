@@ -75,6 +75,7 @@ class Graphs {
     const Pick* picks;
     u32 count;
     u64 first;
+    const Item* leaf;
   };
   enum class Learned : u8 {
     kNew,
@@ -94,8 +95,12 @@ class Graphs {
   template <typename Tell>
   void upcoming(u32 most, Tell tell) {
     for (u32 i = items_.size(); i-- > 0 && most > 0; --most)
-      tell(Upcoming{items_[i]->serial, items_[i]->picks, items_[i]->count, items_[i]->first});
+      tell(Upcoming{items_[i]->serial, items_[i]->picks, items_[i]->count, items_[i]->first, items_[i]});
   }
+  /// As of Explorer: begins with work that waits in another one, and gives out what will come of it there.
+  /// REQUIRES: nothing was given out.
+  void begin_below(const Graphs& other, const Item* item);
+  bool below(const Item*) const { return true; }
 
   u64 redundant() const { return again_; }
   u64 illegal() const { return illegal_; }
@@ -166,6 +171,7 @@ class Graphs {
   static void join(Clock* into, const Clock* from);
   bool seen_before();
   void free_item(Item* item);
+  void free_items();
 
   Arena& arena_;
   List<Item*> items_;  // the last is next

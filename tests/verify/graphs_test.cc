@@ -241,6 +241,37 @@ struct Counts {
   u64 graphs = 0, again = 0, illegal = 0, diverged = 0, stuck = 0;
 };
 
+/// Whether it got stuck.
+bool run_next(Graphs& graphs, const Graphs::Plan& plan, const Program& program, Graphs::Learned* learned) {
+  Runner runner(program);
+  runner.run(plan);
+  *learned =
+      graphs.learn(plan.ticket, runner.steps.data(), static_cast<u32>(runner.steps.size()), runner.limits);
+  return runner.stuck;
+}
+
+/// How many graphs come of each piece of work that waits after the first execution, each explored by itself.
+u64 explore_apart(const Program& program) {
+  Emptied arena;
+  u64 count = 0;
+  {
+    Graphs graphs(arena);
+    Graphs::Plan plan;
+    Graphs::Learned learned = Graphs::Learned::kAgain;
+    if (graphs.next(&plan)) run_next(graphs, plan, program, &learned);
+    count += learned == Graphs::Learned::kNew;
+    graphs.upcoming(~0u, [&](const Graphs::Upcoming& one) {
+      Graphs scout(arena);
+      scout.begin_below(graphs, one.leaf);
+      for (Graphs::Plan guess; scout.next(&guess) && scout.below(guess.ticket);) {
+        run_next(scout, guess, program, &learned);
+        count += learned == Graphs::Learned::kNew;
+      }
+    });
+  }
+  return count;
+}
+
 Counts explore(const Program& program) {
   Emptied arena;
   Counts counts;
@@ -248,12 +279,10 @@ Counts explore(const Program& program) {
     Graphs graphs(arena);
     Graphs::Plan plan;
     while (graphs.next(&plan)) {
-      Runner runner(program);
-      runner.run(plan);
-      Graphs::Learned learned = graphs.learn(plan.ticket, runner.steps.data(),
-                                             static_cast<u32>(runner.steps.size()), runner.limits);
+      Graphs::Learned learned;
+      bool stuck = run_next(graphs, plan, program, &learned);
       counts.graphs += learned == Graphs::Learned::kNew;
-      counts.stuck += learned == Graphs::Learned::kNew && runner.stuck;
+      counts.stuck += learned == Graphs::Learned::kNew && stuck;
       if (graphs.redundant() + graphs.illegal() > 100000) break;
     }
     counts.again = graphs.redundant();
@@ -292,6 +321,7 @@ TEST(Graphs, RandomProgramsHaveTheGraphsOfTheAxioms) {
     Counts counts = explore(program);
     ASSERT_EQ(counts.graphs, declared(program).graphs.size()) << "seed " << seed << "\n" << program.text();
     ASSERT_EQ(counts.diverged, 0u) << "seed " << seed << "\n" << program.text();
+    ASSERT_EQ(counts.graphs, explore_apart(program)) << "seed " << seed << "\n" << program.text();
     graphs += counts.graphs;
     again += counts.again;
     illegal += counts.illegal;
@@ -364,6 +394,7 @@ TEST(Graphs, RandomProgramsWithLocks) {
     ASSERT_EQ(counts.graphs, judged.graphs.size()) << "seed " << seed << "\n" << program.text();
     ASSERT_EQ(counts.stuck, judged.stuck.size()) << "seed " << seed << "\n" << program.text();
     ASSERT_EQ(counts.diverged, 0u) << "seed " << seed << "\n" << program.text();
+    ASSERT_EQ(counts.graphs, explore_apart(program)) << "seed " << seed << "\n" << program.text();
     graphs += counts.graphs;
     stuck += counts.stuck;
     again += counts.again;

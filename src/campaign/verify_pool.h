@@ -44,14 +44,15 @@ class Verifier::Pool {
     std::lock_guard guard(lock_);
     return jobs_.count(name) != 0;
   }
-  /// Executions that are not done yet, and those that are and nobody has taken.
+  /// Executions that are not done yet.
   std::size_t unfinished() {
     std::lock_guard guard(lock_);
     return jobs_.size() - done_;
   }
-  std::size_t kept() {
+  /// How much memory those take that are done, and that nobody has taken; about.
+  std::size_t kept_bytes() {
     std::lock_guard guard(lock_);
-    return done_;
+    return kept_bytes_;
   }
   std::size_t width() const { return threads_.size(); }
   /// `first`: before all others that wait.
@@ -74,6 +75,7 @@ class Verifier::Pool {
     Outcome outcome = std::move(jobs_.at(name).outcome);
     jobs_.erase(name);
     --done_;
+    kept_bytes_ -= bytes_of(outcome);
     return outcome;
   }
   /// Nobody will take what is there.
@@ -82,7 +84,7 @@ class Verifier::Pool {
     for (const std::string& name : waiting_) jobs_.erase(name);
     waiting_.clear();
     std::erase_if(jobs_, [](const auto& job) { return job.second.done; });
-    done_ = 0;
+    done_ = kept_bytes_ = 0;
   }
   /// The same as take(), but it stays to be taken. Null: not done.
   const Outcome* look_at(const std::string& name) {
@@ -97,6 +99,11 @@ class Verifier::Pool {
     Outcome outcome;
     bool done;
   };
+
+  static std::size_t bytes_of(const Outcome& outcome) {
+    constexpr std::size_t kLogs = 16384;
+    return kLogs + outcome.execution.steps.size() * sizeof(exhaustive::Step);
+  }
 
   void work(std::size_t index) {
     Worker& worker = *verifier_.workers_[index];
@@ -114,6 +121,7 @@ class Verifier::Pool {
       job.outcome = std::move(outcome);
       job.done = true;
       ++done_;
+      kept_bytes_ += bytes_of(job.outcome);
       ++finished_;
       ended_.notify_all();
     }
@@ -125,6 +133,7 @@ class Verifier::Pool {
   std::map<std::string, Job> jobs_;
   std::deque<std::string> waiting_;
   std::size_t done_ = 0;  // of jobs_
+  std::size_t kept_bytes_ = 0;
   u64 finished_ = 0;
   bool over_ = false;
   std::vector<std::thread> threads_;

@@ -4,8 +4,8 @@
 namespace duress::campaign {
 namespace {
 
-constexpr std::size_t kMostKept = 4096;  // outcomes that wait for their turn: some 20 KB each
-constexpr u32 kLooks = 128;              // so far ahead scouts begin
+constexpr std::size_t kMostKept = std::size_t{1} << 28;  // bytes of outcomes that wait for their turn
+constexpr u32 kLooks = 128;                              // so far ahead scouts begin
 
 }  // namespace
 
@@ -146,7 +146,7 @@ bool Verifier::Scouts<Explorer>::go_on(Scout& scout) {
 
 template <typename Explorer>
 void Verifier::Scouts<Explorer>::send(Explorer& explorer) {
-  if (busy() || pool_.kept() > kMostKept) return;
+  if (busy() || pool_.kept_bytes() > kMostKept) return;
   std::set<u64> ahead;
   explorer.upcoming(kLooks, [&](const typename Explorer::Upcoming& one) {
     ahead.insert(one.serial);

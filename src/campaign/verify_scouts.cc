@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "campaign/verify_scouts.h"
 
+#include <algorithm>
+
 namespace duress::campaign {
 namespace {
 
 constexpr std::size_t kMostKept = std::size_t{1} << 28;  // bytes of outcomes that wait for their turn
-constexpr u32 kLooks = 128;                              // so far ahead scouts begin
+constexpr u32 kLooks = 128;                              // so far ahead scouts begin, at least
 
 }  // namespace
 
@@ -148,7 +150,8 @@ template <typename Explorer>
 void Verifier::Scouts<Explorer>::send(Explorer& explorer) {
   if (busy() || pool_.kept_bytes() > kMostKept) return;
   std::set<u64> ahead;
-  explorer.upcoming(kLooks, [&](const typename Explorer::Upcoming& one) {
+  u32 looks = std::max(kLooks, static_cast<u32>(4 * pool_.width()));
+  explorer.upcoming(looks, [&](const typename Explorer::Upcoming& one) {
     ahead.insert(one.serial);
     if (busy()) return;
     auto it = scouts_.find(one.serial);

@@ -49,8 +49,9 @@ struct CheckOptions {
   bool quiet = false;
   bool exhaustive =
       false;  // every interleaving up to equivalence, each once; `runs` and `strategy` do not matter
-  const char* model = "sc";    // "rc11": atomics are as weak as C++20 allows
-  bool races = true;           // a data race is a failure
+  unsigned spurious = 0;     // exhaustive, sc: waits on conditions may end with no signal, so often in a row
+  const char* model = "sc";  // "rc11": atomics are as weak as C++20 allows
+  bool races = true;         // a data race is a failure
   bool (*failed)() = nullptr;  // whether an execution that ended failed
 };
 
@@ -138,6 +139,7 @@ CheckResult search(Closure& closure, const CheckOptions& options, const char* to
   check.all_points = options.all_points;
   check.exhaustive = options.exhaustive;
   check.ignores_races = !options.races;
+  check.spurious = options.spurious;
   check.quiet = options.quiet || framework.tell;  // the framework prints it
   check.closure = Call<Closure>::run;
   check.failed = Call<Closure>::has_failed;

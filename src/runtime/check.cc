@@ -251,11 +251,13 @@ bool explore_interleavings(DuressCheck& c) {
       r.strategy = raw(StrategyId::kExhaustive);
       r.most_steps = c.most_steps;
       r.steps = 1;
+      r.spurious = c.spurious;
       r.picks = plan.count;
       memcpy(r.picked(), plan.picks, plan.count * sizeof *plan.picks);
       u32 spins = step_log->spins;
       failed = execute() || judge(&unwatched);
       limits |= step_log->limits;
+      if (!failed && step_log->limits & exhaustive::StepLog::kWaits) --c.executions;  // it does not count
       if (!failed && step_log->spins > spins) {  // a loop that waits was found: see sched/spin.cc
         again = true;
         // Only then does it matter what is written besides: a round of the loop that writes is no mere wait.
@@ -304,6 +306,8 @@ bool replay(DuressCheck& c) {
   r.points = view.points;
   r.steps = view.steps;
   r.model = view.model;
+  r.spurious = view.spurious;
+  r.timeouts = view.timeouts;
   if (!view.fair) r.fair_after = 0;
   r.seed = view.seed;
   r.most_steps = view.most_steps;
@@ -354,6 +358,9 @@ DURESS_EXPORT int __duress_check(DuressCheck* asked) {
   if (asked->size != sizeof(DuressCheck)) fatal("duress/test.h is of another version than the runtime");
   if (!is_weak(*asked) && strcmp(asked->model, "sc") != 0)
     fatal("duress::check knows the models sc and rc11");
+  if (asked->spurious && (is_weak(*asked) || (!asked->exhaustive && !asked->token)))
+    fatal("duress::check explores spurious wake-ups in exhaustive checks under sc",
+          "set exhaustive, or leave spurious and model");
   if (controlled() || g_pooling) {  // under `duress explore`, which chooses the schedule
     asked->closure(asked->data);
     asked->executions = 1;

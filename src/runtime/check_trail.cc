@@ -60,6 +60,8 @@ void write_token(Text& text, bool learned) {
   view.points = r.points;
   view.steps = r.steps != 0;
   view.model = r.model;
+  view.spurious = r.spurious;
+  view.timeouts = r.timeouts;
   view.fair = r.fair_after != 0;
   view.seed = r.seed;
   view.most_steps = r.most_steps;

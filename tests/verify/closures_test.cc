@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <shared_mutex>
+#include <stdexcept>
 
 namespace {
 
@@ -91,6 +92,42 @@ TEST(Waiting, ConditionWithALoop) {
                   });
             }),
             2u);
+}
+
+/// A wait in a loop, or with nothing but an if around it.
+void wait_for_it(bool loops) {
+  std::mutex m;
+  std::condition_variable changed;
+  bool ready = false, early = false;
+  together(
+      [&] {
+        std::lock_guard guard(m);
+        ready = true;
+        changed.notify_one();
+      },
+      [&] {
+        std::unique_lock guard(m);
+        for (bool first = true; !ready && (loops || first); first = false) changed.wait(guard);
+        early = !ready;
+      });
+  if (early) throw std::runtime_error("woke up too early");
+}
+
+TEST(Waiting, SpuriousWakeUps) {
+  duress::CheckOptions options;
+  options.exhaustive = options.quiet = true;
+  EXPECT_EQ(count([] { wait_for_it(false); }), 2u);
+  options.spurious = 1;
+  duress::CheckResult loop = duress::check([] { wait_for_it(true); }, options);
+  EXPECT_TRUE(loop.passed && loop.complete);
+  EXPECT_EQ(loop.executions, 4u);
+  duress::CheckResult bare = duress::check([] { wait_for_it(false); }, options);
+  EXPECT_FALSE(bare.passed);
+  options.exhaustive = false;
+  options.spurious = 0;
+  duress::CheckResult again = duress::replay([] { wait_for_it(false); }, bare.token, options);
+  EXPECT_FALSE(again.passed);
+  EXPECT_TRUE(again.failure == bare.failure);
 }
 
 TEST(Waiting, LostWakeUpIsFound) {

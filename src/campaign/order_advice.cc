@@ -19,10 +19,15 @@ constexpr std::size_t kMostChanged = 24;  // operations
 struct Changed {
   AtomicOperation operation;
   u32 order = 0;
+
+  /// Where a compare-and-exchange fails: not weaker than it is written.
+  u32 failing() const { return std::max(load_order(order), operation.first.failure); }
 };
 
 /// The least order that is as strong as both.
 u32 both(u32 a, u32 b) {
+  constexpr u32 kConsume = 1;  // is acquire with every compiler
+  a = a == kConsume ? kAcquire : a;
   if (a == b) return a;
   if (a == kSeqCst || b == kSeqCst) return kSeqCst;
   if (a == kRelaxed || b == kRelaxed) return std::max(a, b);
@@ -69,7 +74,7 @@ std::optional<VerifyResult> try_orders(const VerifySetup& setup, const VerifyRes
   tried.worker.folder += "/orders";
   // Stronger orders allow no more than there was; but where the race was, the program may have stopped.
   tried.most_executions = std::min(setup.most_executions, base.interleavings * 4 + 2000);
-  for (const Changed& one : all) add_order(one.operation, one.order, load_order(one.order), tried.as_if);
+  for (const Changed& one : all) add_order(one.operation, one.order, one.failing(), tried.as_if);
   VerifyResult result = Verifier(std::move(tried), names, nullptr).run(stop);
   bool good = result.problem.kind == WorkerProblem::Kind::kNone && result.complete && result.racy.empty() &&
               result.found.empty();
@@ -93,8 +98,8 @@ bool make_edits(Advice& advice, std::vector<Changed> all) {
   for (const Changed& one : all) {
     const finding::Frame& place = one.operation.first.place;
     FileEdit* edit = edit_of(advice, place.file);
-    if (edit == nullptr || !change_order(*edit, place.line, place.column, order_text(one.order),
-                                         order_text(load_order(one.order))))
+    const char* failing = one.operation.first.kind == AtomicKind::kCompare ? order_text(one.failing()) : "";
+    if (edit == nullptr || !change_order(*edit, place.line, place.column, order_text(one.order), failing))
       return false;
   }
   return true;

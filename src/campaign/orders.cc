@@ -45,7 +45,7 @@ u32 load_order(u32 order) {
   return order == kSeqCst ? kSeqCst : order == kAcqRel || order == kAcquire ? kAcquire : kRelaxed;
 }
 
-void add_order(const AtomicOperation& operation, u32 order, u32 failure,
+void add_order(const AtomicOperation& operation, u32 order, u32 failing,
                std::vector<trail::Prediction>& entries) {
   for (const AtomicUse& use : operation.all) {
     trail::Prediction entry = {};
@@ -53,7 +53,7 @@ void add_order(const AtomicOperation& operation, u32 order, u32 failure,
     entry.site = raw(use.kind);
     entry.value[0] = use.pc;
     entry.count = order;
-    entry.size = std::min(load_order(order), failure);
+    entry.size = failing;
     entries.push_back(entry);
   }
 }

@@ -28,8 +28,8 @@ std::vector<AtomicOperation> by_place(const std::vector<AtomicUse>& uses);
 u32 load_order(u32 order);
 
 /// The entries of a request with which the operation has this order; if it is a compare-and-exchange, it has
-/// at most the order `failure` where it fails.
-void add_order(const AtomicOperation& operation, u32 order, u32 failure,
+/// the order `failing` where it fails.
+void add_order(const AtomicOperation& operation, u32 order, u32 failing,
                std::vector<trail::Prediction>& entries);
 
 }  // namespace duress::campaign

@@ -40,7 +40,8 @@ std::string joined_name(const FileEdit& edit, std::size_t line);
 bool move_joins_above(FileEdit& edit, const std::set<std::size_t>& lines, std::size_t above);
 
 /// The call at that place (its name, or what stands before it) has the memory order `order`, and where it is
-/// a compare-and-exchange with two orders, `failing` as the second. False: no order is spelled out there.
+/// a compare-and-exchange with two orders, `failing` as the second; "": it is none. False: it is not clear
+/// which order that is, or it is not spelled out there.
 bool change_order(FileEdit& edit, std::size_t line, std::size_t column, const std::string& order,
                   const std::string& failing);
 

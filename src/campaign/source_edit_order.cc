@@ -60,7 +60,7 @@ bool change_order(FileEdit& edit, std::size_t line, std::size_t column, const st
                   const std::string& failing) {
   if (line < 1 || line > edit.after.size() || column < 1) return false;
   std::vector<Spelled> orders = orders_of_call(edit.after, {line - 1, column - 1});
-  if (orders.empty() || orders.size() > 2) return false;
+  if (orders.empty() || orders.size() > (failing.empty() ? 1u : 2u)) return false;
   for (std::size_t i = orders.size(); i-- > 0;) {
     const Spelled& one = orders[i];
     edit.after[one.at.line].replace(one.at.column, one.length, spelled(one.prefix, i == 0 ? order : failing));

@@ -8,7 +8,7 @@ namespace {
 
 /// The text with the order of the call at that place changed; "": it is left to people.
 std::string changed(const std::string& text, std::size_t line, std::size_t column, const char* order,
-                    const char* failing = "relaxed") {
+                    const char* failing = "") {
   FileEdit edit;
   edit.before = edit.after = split_lines(text);
   if (!change_order(edit, line, column, order, failing)) {
@@ -47,12 +47,14 @@ TEST(SourceEditOrder, BothSidesOfACompareAndExchange) {
             "while (!x.compare_exchange_weak(old, old + 1,\n"
             "                                std::memory_order_acq_rel,\n"
             "                                std::memory_order_acquire)) {}");
-  EXPECT_EQ(changed("x.compare_exchange_strong(a, b, std::memory_order_relaxed);", 1, 3, "release"),
-            "x.compare_exchange_strong(a, b, std::memory_order_release);");
+  EXPECT_EQ(
+      changed("x.compare_exchange_strong(a, b, std::memory_order_relaxed);", 1, 3, "release", "relaxed"),
+      "x.compare_exchange_strong(a, b, std::memory_order_release);");
 }
 
 TEST(SourceEditOrder, WhatIsNotSpelledOutIsLeftToPeople) {
   EXPECT_EQ(changed("x.load(kOrder);", 1, 3, "acquire"), "");
+  EXPECT_EQ(changed("x.store(1, weak ? memory_order_relaxed : memory_order_release);", 1, 3, "release"), "");
   EXPECT_EQ(changed("x.load(my_memory_order_relaxed);", 1, 3, "acquire"), "");
   EXPECT_EQ(changed("++x; y.load(std::memory_order_relaxed);", 1, 1, "acq_rel"), "");
   EXPECT_EQ(changed("x.load(/* weak */ std::memory_order_relaxed);", 1, 3, "acquire"), "");

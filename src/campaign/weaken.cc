@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "campaign/weaken.h"
 
+#include <algorithm>
+
 #include "campaign/orders.h"
 
 namespace duress::campaign {
@@ -58,7 +60,8 @@ std::vector<Weakened> weaken(const VerifySetup& setup, const VerifyResult& base,
       tried.worker.folder += "/weaker";
       tried.stops_at_first = true;
       tried.most_executions = base.interleavings * kTimesMore + 2000;
-      add_order(operation, order, operation.first.failure, tried.as_if);
+      // Where it fails, it is not stronger than it was.
+      add_order(operation, order, std::min(load_order(order), operation.first.failure), tried.as_if);
       VerifyResult result = Verifier(tried, names, nullptr).run(stop);
       if (result.problem.kind != WorkerProblem::Kind::kNone) return all;
       std::string found = found_in(result, names);

@@ -6,9 +6,12 @@
 
 #include <duress/test.h>
 
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <stdexcept>
 #include <thread>
 
 #include "small_test.h"
@@ -42,6 +45,25 @@ template <typename... Bodies>
 void together(Bodies&&... bodies) {
   const Body list[] = {Body(std::ref(bodies))...};
   run_together(list, sizeof...(bodies));
+}
+
+/// A wait in a loop, or with nothing but an if around it.
+inline void wait_for_it(bool loops) {
+  std::mutex m;
+  std::condition_variable changed;
+  bool ready = false, early = false;
+  together(
+      [&] {
+        std::lock_guard guard(m);
+        ready = true;
+        changed.notify_one();
+      },
+      [&] {
+        std::unique_lock guard(m);
+        for (bool first = true; !ready && (loops || first); first = false) changed.wait(guard);
+        early = !ready;
+      });
+  if (early) throw std::runtime_error("woke up too early");
 }
 
 #endif  // DURESS_TESTS_VERIFY_CLOSURES_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // duress::check under rc11: what only weak memory shows is found, and replays; what is right is proved.
-#include <condition_variable>
 #include <mutex>
 #include <stdexcept>
 #include <string>
@@ -115,21 +114,7 @@ TEST(Weak, AMutex) {
 }
 
 TEST(Weak, WhatIsNotPutIntoAllOrdersIsSaid) {
-  duress::CheckResult result = under("rc11", [] {
-    std::mutex m;
-    std::condition_variable changed;
-    bool ready = false;
-    together(
-        [&] {
-          std::lock_guard guard(m);
-          ready = true;
-          changed.notify_one();
-        },
-        [&] {
-          std::unique_lock guard(m);
-          while (!ready) changed.wait(guard);
-        });
-  });
+  duress::CheckResult result = under("rc11", [] { wait_for_it(true); });
   EXPECT_TRUE(result.passed);
   EXPECT_FALSE(result.complete);
   EXPECT_FALSE(result.bound.empty());

@@ -77,13 +77,6 @@ std::string name_of(const exhaustive::Graphs::Plan& wanted, const Origins& origi
 
 namespace {
 
-exhaustive::Explorer::Plan wanted_of(const exhaustive::Explorer::Upcoming& one) {
-  return {one.picks, one.count, nullptr};
-}
-exhaustive::Graphs::Plan wanted_of(const exhaustive::Graphs::Upcoming& one) {
-  return {one.picks, one.count, one.first, nullptr};
-}
-
 bool learn(exhaustive::Explorer& explorer, exhaustive::Explorer::Node* ticket, const Execution& execution) {
   return explorer.learn(ticket, execution.steps.data(), static_cast<u32>(execution.steps.size()));
 }
@@ -157,7 +150,7 @@ void Verifier::Scouts<Explorer>::send(Explorer& explorer) {
     auto it = scouts_.find(one.serial);
     if (it == scouts_.end()) {
       // Below something that the explorer has come to meanwhile: a scout was here.
-      if (pool_.has(name_of(wanted_of(one), verifier_.origins_))) return;
+      if (pool_.has(name_of(explorer.plan_of(one.leaf), verifier_.origins_))) return;
       it = scouts_.emplace(one.serial, std::make_unique<Scout>(verifier_.origins_)).first;
       it->second->explorer.begin_below(explorer, one.leaf);
     }

@@ -28,7 +28,8 @@ Explorer::Explorer(Arena& arena)
       sleepers_(arena),
       reversals_(arena),
       wanted_(arena),
-      picks_(arena) {
+      picks_(arena),
+      planned_(arena) {
   root_ = make_node(nullptr, Step());
   root_->open = 1;
   path_.push(root_);
@@ -95,6 +96,13 @@ void Explorer::begin_below(const Explorer& other, const Node* leaf) {
   }
   top_ = at->serial;
   top_depth_ = at->depth;
+}
+
+Explorer::Plan Explorer::plan_of(const Node* leaf) {
+  planned_.resize(leaf->depth);
+  for (const Node* up = leaf; up->parent; up = up->parent)
+    planned_[up->depth - 1] = {up->step.strand, up->step.value};
+  return {planned_.data(), leaf->depth, nullptr};
 }
 
 bool Explorer::below(const Node* ticket) const {

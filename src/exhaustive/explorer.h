@@ -46,17 +46,16 @@ class Explorer {
   /// here will be given out exactly so.
   struct Upcoming {
     u64 serial;  // of the ticket
-    const Pick* picks;
-    u32 count;
     const Node* leaf;
   };
   template <typename Tell>
   void upcoming(u32 most, Tell tell) {
-    List<Pick> picks(arena_);
     const Node* n = path_.last();
     const Node* before = nullptr;  // the part below is told
-    for (; n && most; before = n, n = n->parent) tell_below(n, before, picks, most, tell);
+    for (; n && most; before = n, n = n->parent) tell_below(n, before, most, tell);
   }
+  /// What will be given out for that leaf, but for the ticket. The picks live until the next call.
+  Plan plan_of(const Node* leaf);
 
   /// Begins with a leaf that waits in another explorer, and what sleeps on the way there: what is given out
   /// then, up to where below() is false, is what the other one will give out when that leaf has its turn.
@@ -119,18 +118,15 @@ class Explorer {
   const Step& wanted_step(u32 k) const;
 
   template <typename Tell>
-  void tell_below(const Node* n, const Node* before, List<Pick>& picks, u32& most, Tell& tell) {
+  void tell_below(const Node* n, const Node* before, u32& most, Tell& tell) {
     if (!n->open || !most) return;
     if (!n->first) {
-      picks.resize(n->depth);
-      for (const Node* up = n; up->parent; up = up->parent)
-        picks[up->depth - 1] = {up->step.strand, up->step.value};
       --most;
-      tell(Upcoming{n->serial, picks.data(), n->depth, n});
+      tell(Upcoming{n->serial, n});
       return;
     }
     for (const Node* c = n->first; c; c = c->next) {
-      if (c != before) tell_below(c, nullptr, picks, most, tell);
+      if (c != before) tell_below(c, nullptr, most, tell);
     }
   }
   bool admits(const Node* at);
@@ -145,7 +141,7 @@ class Explorer {
   List<Reversal> reversals_;
   List<u32> wanted_;  // the branch that is to be added: entries of past_; kReversed: the reversed step
   const Reversal* reversal_ = nullptr;
-  List<Pick> picks_;
+  List<Pick> picks_, planned_;
   Node* root_;
   Node* spare_ = nullptr;
   u64 top_ = 0;  // begin_below(): serial and depth of the copied leaf

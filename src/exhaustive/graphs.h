@@ -72,9 +72,6 @@ class Graphs {
   };
   struct Upcoming {
     u64 serial;
-    const Pick* picks;
-    u32 count;
-    u64 first;
     const Item* leaf;
   };
   enum class Learned : u8 {
@@ -94,9 +91,9 @@ class Graphs {
   bool done() const { return items_.size() == 0; }
   template <typename Tell>
   void upcoming(u32 most, Tell tell) {
-    for (u32 i = items_.size(); i-- > 0 && most > 0; --most)
-      tell(Upcoming{items_[i]->serial, items_[i]->picks, items_[i]->count, items_[i]->first, items_[i]});
+    for (u32 i = items_.size(); i-- > 0 && most > 0; --most) tell(Upcoming{items_[i]->serial, items_[i]});
   }
+  Plan plan_of(const Item* item) const { return {item->picks, item->count, item->first, nullptr}; }
   /// As of Explorer: begins with work that waits in another one, and gives out what will come of it there.
   /// REQUIRES: nothing was given out.
   void begin_below(const Graphs& other, const Item* item);

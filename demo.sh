@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 tools/install.sh tools/packages.txt
-tools/build.sh
+tools/build.sh duress_tools
 example=examples/jumble/double_checked_locking.cc
 mkdir -p build/demo
 say() { echo; echo "\$ $*"; }

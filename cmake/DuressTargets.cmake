@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # duress_target_part(NAME SOURCES ... DEPS ...): a part that runs inside the target (and in tests).
 #   No exceptions, RTTI or static constructors; see docs/design/runtime.md.
-# duress_host_part(NAME SOURCES ... DEPS ...): a part of the host.
+# duress_host_part(NAME [HOT] SOURCES ... DEPS ...): a part of the host.
 # duress_test(NAME SOURCES ... DEPS ...): a GoogleTest binary, found by ctest; label "fast" unless LABEL is given.
+# duress_use_fake_target(TEST): the test runs the scripted target, as DURESS_FAKE_TARGET.
 
 set(DURESS_WARNINGS -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wno-unused-parameter)
+# Most of the host waits for targets. In the preset dev it is compiled with -O1 and line tables only, which halves its build time;
+# parts marked HOT (exploration, trace decoding) and everything in the target keep -O2. Release builds are not affected.
+set(DURESS_COLD $<$<CONFIG:RelWithDebInfo>:-O1;-g1>)
 
 function(duress_target_part name)
   cmake_parse_arguments(P "" "" "SOURCES;DEPS" ${ARGN})
@@ -20,10 +24,13 @@ function(duress_target_part name)
 endfunction()
 
 function(duress_host_part name)
-  cmake_parse_arguments(P "" "" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(P "HOT" "" "SOURCES;DEPS" ${ARGN})
   add_library(duress_${name} STATIC ${P_SOURCES})
   target_include_directories(duress_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
   target_compile_options(duress_${name} PRIVATE ${DURESS_WARNINGS})
+  if(NOT P_HOT)
+    target_compile_options(duress_${name} PRIVATE ${DURESS_COLD})
+  endif()
   foreach(dep ${P_DEPS})
     target_link_libraries(duress_${name} PUBLIC duress_${dep})
   endforeach()
@@ -40,7 +47,7 @@ function(duress_test name)
     set(P_LABEL fast)
   endif()
   add_executable(${name} ${P_SOURCES})
-  target_compile_options(${name} PRIVATE ${DURESS_WARNINGS})
+  target_compile_options(${name} PRIVATE ${DURESS_WARNINGS} ${DURESS_COLD})
   target_link_libraries(${name} PRIVATE GTest::gtest GTest::gtest_main)
   foreach(dep ${P_DEPS})
     target_link_libraries(${name} PRIVATE duress_${dep})
@@ -50,5 +57,13 @@ function(duress_test name)
   if(P_PROPERTIES)
     add_test(NAME ${name}.properties COMMAND ${name} --gtest_filter=${P_PROPERTIES})
     set_tests_properties(${name}.properties PROPERTIES LABELS slow ENVIRONMENT DURESS_TEST_ALL=1)
+  endif()
+endfunction()
+
+# A program that speaks the protocol of targets without an instrumented build (src/exec/testing/fake_target.cc).
+function(duress_use_fake_target name)
+  if(DURESS_TESTS)
+    target_compile_definitions(${name} PRIVATE DURESS_FAKE_TARGET="$<TARGET_FILE:exec_fake_target>")
+    add_dependencies(${name} exec_fake_target)
   endif()
 endfunction()

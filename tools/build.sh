@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Configures with the preset `dev` if needed, and builds into build/.
+# build.sh [TARGET...]: configures with the preset `dev` if needed, and builds the targets (default: everything) into build/.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 if [[ ! -f build/build.ninja ]]; then
@@ -8,4 +8,4 @@ if [[ ! -f build/build.ninja ]]; then
   cmake --preset dev >/dev/null
 fi
 echo "== building into build/"
-cmake --build --preset dev
+cmake --build --preset dev ${1:+--target "$@"}

@@ -10,10 +10,10 @@
 #include <cctype>
 #include <numeric>
 
-#include "campaign/plan.h"
 #include "event/analyses.h"
 #include "event/memory_models.h"
 #include "event/strategies.h"
+#include "exec/plan.h"
 
 namespace duress::cli {
 namespace {
@@ -104,15 +104,15 @@ std::string check_model(const std::string& model, const std::string& heuristic, 
                         std::optional<u32>& chosen) {
   const std::vector<std::string> known = {"sc", "rc11"};
   if (std::find(known.begin(), known.end(), model) == known.end()) {
-    if (campaign::model_from_name(model.c_str(), number))
+    if (exec::model_from_name(model.c_str(), number))
       return fmt::format("the model {} is for races, see duress classify; here it is sc or rc11", model);
     return fmt::format("no memory model is named '{}'{} (known here: sc, rc11)", model,
                        nearest_hint(model, known));
   }
-  campaign::model_from_name(model.c_str(), number);
+  exec::model_from_name(model.c_str(), number);
   if (heuristic.empty()) return {};
   u32 found = 0;
-  if (!campaign::heuristic_from_name(heuristic.c_str(), found)) {
+  if (!exec::heuristic_from_name(heuristic.c_str(), found)) {
     std::vector<std::string> names;
     for (const Named& entry : heuristics()) names.emplace_back(entry.name);
     return fmt::format("no heuristic is named '{}'{} (known: {})", heuristic, nearest_hint(heuristic, names),

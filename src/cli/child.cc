@@ -13,7 +13,7 @@
 #include <chrono>
 #include <cstring>
 
-#include "campaign/files.h"
+#include "exec/files.h"
 
 namespace duress::cli {
 namespace {
@@ -44,17 +44,16 @@ pid_t start_child(const ChildStart& start) {
   std::vector<std::string> variables = environment_of(start);
   std::vector<char*> argv = pointers(start.argv), envp = pointers(variables);
   int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
-  campaign::Descriptor input(
-      open(start.input.empty() ? "/dev/null" : start.input.c_str(), O_RDONLY | O_CLOEXEC));
-  campaign::Descriptor output(start.output.empty() ? dup(STDOUT_FILENO)
-                                                   : open(start.output.c_str(), flags, 0666));
+  exec::Descriptor input(open(start.input.empty() ? "/dev/null" : start.input.c_str(), O_RDONLY | O_CLOEXEC));
+  exec::Descriptor output(start.output.empty() ? dup(STDOUT_FILENO)
+                                               : open(start.output.c_str(), flags, 0666));
   int errors_fd = start.output.empty()   ? dup(STDERR_FILENO)
                   : start.errors.empty() ? dup(output.get())
                                          : open(start.errors.c_str(), flags, 0666);
-  campaign::Descriptor errors(errors_fd);
+  exec::Descriptor errors(errors_fd);
   int report[2];
   if (!input || !output || !errors || pipe2(report, O_CLOEXEC) != 0) return -1;
-  campaign::Descriptor reader(report[0]), writer(report[1]);
+  exec::Descriptor reader(report[0]), writer(report[1]);
   pid_t parent = getpid(), pid = fork();
   if (pid == 0) {
     setpgid(0, 0);
@@ -91,9 +90,8 @@ int child_code(pid_t pid, bool wait) {
 }
 
 ChildOutput run_child(ChildStart start, double seconds) {
-  campaign::Descriptor output(memfd_create("output", MFD_CLOEXEC)),
-      errors(memfd_create("errors", MFD_CLOEXEC));
-  auto path = [](const campaign::Descriptor& file) {
+  exec::Descriptor output(memfd_create("output", MFD_CLOEXEC)), errors(memfd_create("errors", MFD_CLOEXEC));
+  auto path = [](const exec::Descriptor& file) {
     return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(file.get());
   };
   start.output = path(output);
@@ -111,8 +109,8 @@ ChildOutput run_child(ChildStart start, double seconds) {
     }
     usleep(2000);
   }
-  result.output = campaign::read_file(path(output)).value_or("");
-  result.errors = campaign::read_file(path(errors)).value_or("");
+  result.output = exec::read_file(path(output)).value_or("");
+  result.errors = exec::read_file(path(errors)).value_or("");
   return result;
 }
 

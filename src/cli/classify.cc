@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `duress classify`: for every race the question that matters: is it destructive? The work is src/campaign's;
+// `duress classify`: for every race the question that matters: is it destructive? The work is src/classify's;
 // here are its options and what comes of them.
-#include "campaign/classify.h"
+#include "classify/classify.h"
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -12,11 +12,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "campaign/advice.h"
-#include "campaign/classify_json.h"
-#include "campaign/session.h"
-#include "campaign/store.h"
-#include "campaign/token_text.h"
+#include "classify/classify_json.h"
 #include "cli/catalog.h"
 #include "cli/classify_options.h"
 #include "cli/classify_screen.h"
@@ -26,6 +22,10 @@
 #include "cli/layout.h"
 #include "cli/report_files.h"
 #include "cli/tsan_output.h"
+#include "exec/session.h"
+#include "exec/store.h"
+#include "exec/token_text.h"
+#include "repair/advice.h"
 #include "report/json_writer.h"
 #include "report/report.h"
 #include "report/tsan_writer.h"
@@ -34,10 +34,10 @@ namespace duress::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using campaign::RaceVerdict;
-using campaign::Variable;
-using campaign::VerdictKind;
-using campaign::Witness;
+using classify::RaceVerdict;
+using classify::Variable;
+using classify::VerdictKind;
+using classify::Witness;
 
 std::atomic<bool> stop_asked{false};
 
@@ -84,7 +84,7 @@ int say_nothing_matches(const ClassifyOptions& options, const std::vector<findin
 
 /// Keeps the witness where `duress replay` finds it. Returns the token, or "" with what went wrong said.
 std::string save(const finding::Race& race, const Witness& witness, const ClassifyOptions& options) {
-  campaign::StoredFinding stored;
+  exec::StoredFinding stored;
   stored.id = race.id;
   stored.failure = witness.failure.kind;
   stored.text = witness.failure.text;
@@ -97,20 +97,20 @@ std::string save(const finding::Race& race, const Witness& witness, const Classi
   stored.folder = options.start_in.empty() ? fs::current_path(ignored).string() : options.start_in;
   stored.environment = options.environment;
   stored.input = options.setup.worker.input;
-  stored.token = campaign::make_token(witness.plan, witness.trail, options.target[0]);
-  stored.strategy = campaign::strategy_name(witness.by.strategy);
+  stored.token = exec::make_token(witness.plan, witness.trail, options.target[0]);
+  stored.strategy = exec::strategy_name(witness.by.strategy);
   stored.seed = static_cast<u64>(options.seed);
   stored.run = witness.trial;
   stored.switches = witness.switches;
   stored.oracle = options.setup.oracle;
   if (witness.failure.kind == "output") stored.oracle.wrong_output = witness.output;
-  if (std::string error = campaign::Store(options.setup.dir).save(stored); !error.empty()) say(error);
+  if (std::string error = exec::Store(options.setup.dir).save(stored); !error.empty()) say(error);
   return stored.token;
 }
 
 /// What is worth a line of its own, once.
-void print_notes(const ClassifyOptions& options, campaign::Classifier& classifier,
-                 const campaign::ClassifyDocument& verdicts) {
+void print_notes(const ClassifyOptions& options, classify::Classifier& classifier,
+                 const classify::ClassifyDocument& verdicts) {
   const std::string& program = options.target[0];
   for (const std::string& what : classifier.found().incomplete) say("incomplete: " + what);
   if (classifier.found().one_thread) say(fmt::format("{} starts no thread: nothing can race", program));
@@ -121,7 +121,7 @@ void print_notes(const ClassifyOptions& options, campaign::Classifier& classifie
     settled = settled && race.verdict.output_settled;
     if (race.verdict.sc_failed != 0) failed = race.verdict.sc_failed, runs = race.verdict.sc_runs;
     scheduled = scheduled || race.verdict.sc_failed != 0;
-    charged = charged || race.verdict.charge.reason != campaign::Charge::Reason::kNone;
+    charged = charged || race.verdict.charge.reason != classify::Charge::Reason::kNone;
   }
   if (!settled)
     say(fmt::format(
@@ -143,7 +143,7 @@ void print_notes(const ClassifyOptions& options, campaign::Classifier& classifie
     say(fmt::format("{} had to be started again {}", program, count_text(classifier.restarts(), "time")));
 }
 
-void print_summary(const ClassifyOptions& options, campaign::Classifier& classifier, std::size_t races,
+void print_summary(const ClassifyOptions& options, classify::Classifier& classifier, std::size_t races,
                    u64 suppressed, const std::map<VerdictKind, std::set<std::string>>& variables) {
   auto count = [&](VerdictKind kind) {
     auto it = variables.find(kind);
@@ -175,13 +175,13 @@ int give_up(const std::string& text) {
 /// The campaign on its way from races to verdicts.
 class Session {
  public:
-  Session(ClassifyOptions& options, campaign::Names& names)
+  Session(ClassifyOptions& options, finding::Names& names)
       : options_(options),
         names_(names),
         text_(options.json != "-"),
         screen_(options.quiet || !text_),
         classifier_(options.setup, names, stop_asked,
-                    [this](const campaign::ClassifyProgress& progress) { screen_.show(progress); }) {}
+                    [this](const classify::ClassifyProgress& progress) { screen_.show(progress); }) {}
 
   int run(report::Suppressions& suppressions) {
     if (std::string error = classifier_.open(); !error.empty()) return give_up(error);
@@ -210,7 +210,7 @@ class Session {
   }
 
  private:
-  using Kind = campaign::WorkerProblem::Kind;
+  using Kind = exec::WorkerProblem::Kind;
 
   /// The races that are wanted, as a report.
   void fill(report::Suppressions& suppressions) {
@@ -233,7 +233,7 @@ class Session {
   }
 
   void judge() {
-    const campaign::FoundRaces& races = classifier_.found();
+    const classify::FoundRaces& races = classifier_.found();
     hopeless_ = races.runs != 0 && races.failed == races.runs;
     if (found_ && !hopeless_) classifier_.judge();
     if (!found_ || !hopeless_) return;
@@ -257,9 +257,9 @@ class Session {
       if (found != classifier_.variables().end() && !hopeless_) {
         const Variable& variable = found->second;
         known.variable = &variable;
-        known.verdict = campaign::verdict_of(variable);
+        known.verdict = classify::verdict_of(variable);
         if (auto pairs = variable.races.find(finding::group_key(race)); pairs != variable.races.end()) {
-          for (const campaign::KeyPair& pair : pairs->second)
+          for (const classify::KeyPair& pair : pairs->second)
             known.confirmed = known.confirmed || variable.together.count(pair) != 0;
         }
         if (const Witness* witness = variable.witness()) known.token = save(race, *witness, options_);
@@ -276,7 +276,7 @@ class Session {
     std::map<std::string, std::string> words;
     for (const auto& [id, known] : verdicts_.races) {
       if (known.verdict.kind == VerdictKind::kOpen) continue;
-      std::string& word = words[id] = campaign::name_of(known.verdict.kind);
+      std::string& word = words[id] = classify::name_of(known.verdict.kind);
       std::replace(word.begin(), word.end(), '-', ' ');
     }
     report_.root_pid = getpid();
@@ -300,11 +300,11 @@ class Session {
   void find_fixes() {
     std::string ignored;
     for (const finding::Race& race : report_.races) {
-      if (std::optional<campaign::Advice> known = campaign::load_advice(options_.setup.dir, race.id, ignored))
+      if (std::optional<repair::Advice> known = repair::load_advice(options_.setup.dir, race.id, ignored))
         fixes_[race.id] = *known;
     }
     if (!wants_fix()) return;
-    campaign::VerifySetup setup;
+    verify::VerifySetup setup;
     setup.worker = options_.setup.worker;
     setup.worker.folder += "/verify";
     setup.oracle = options_.setup.oracle;
@@ -313,14 +313,14 @@ class Session {
     setup.jobs = options_.setup.jobs;
     setup.most_executions = options_.advice ? kMostForAdvice : kMostUnasked;
     setup.keeps = setup.minimise = false;
-    campaign::VerifyResult result = campaign::Verifier(setup, names_, nullptr).run(stop_asked);
+    verify::VerifyResult result = verify::Verifier(setup, names_, nullptr).run(stop_asked);
     if (!result.complete) {
       if (!options_.advice) return;
       say(fmt::format("no fix was looked for: not all interleavings were explored: {}",
                       fmt::join(result.bounds, "; ")));
       return;
     }
-    std::optional<campaign::Advice> advice = campaign::advise(setup, result, names_, stop_asked);
+    std::optional<repair::Advice> advice = repair::advise(setup, result, names_, stop_asked);
     for (const finding::Race& race : report_.races) {
       if (!advice) break;
       fixes_[race.id] = *advice;
@@ -332,7 +332,7 @@ class Session {
     if (!text_ || options_.format == "tsan") return;
     ClassifyStyle style{use_color(options_.color), options_.quiet, options_.verbose,
                         options_.dir == ".duress" ? "" : " --dir " + options_.dir, options_.test};
-    std::map<std::string, campaign::Figures> figures;
+    std::map<std::string, classify::Figures> figures;
     std::map<std::string, std::string> shown_at;  // id of the race that showed a variable's witness
     for (const finding::Race& race : report_.races) {
       const RaceVerdict& known = verdicts_.races[race.id];
@@ -353,9 +353,9 @@ class Session {
   std::string write() {
     report_.runs = static_cast<int>(std::min<u64>(classifier_.runs(), 0x7fffffff));
     report_.seconds = classifier_.seconds();
-    std::string document = campaign::with_verdicts(report::to_json(report_), verdicts_);
-    document = campaign::with_fixes(document, fixes_);
-    std::string error = options_.json.empty() ? "" : campaign::write_document(options_.json, document);
+    std::string document = classify::with_verdicts(report::to_json(report_), verdicts_);
+    document = repair::with_fixes(document, fixes_);
+    std::string error = options_.json.empty() ? "" : exec::write_document(options_.json, document);
     written_ = finish_with_reports(options_.files, options_.dir, document);
     return error;
   }
@@ -364,20 +364,20 @@ class Session {
   static constexpr u64 kMostUnasked = 200;     // half a second
 
   ClassifyOptions& options_;
-  campaign::Names& names_;
-  std::map<std::string, campaign::Advice> fixes_;  // by id of the race
-  const bool text_;                                // the document is not on stdout
+  finding::Names& names_;
+  std::map<std::string, repair::Advice> fixes_;  // by id of the race
+  const bool text_;                              // the document is not on stdout
   ClassifyScreen screen_;
-  campaign::Classifier classifier_;
+  classify::Classifier classifier_;
   report::Report report_;
   std::vector<finding::Race> all_;  // those that --only does not want too
-  campaign::ClassifyDocument verdicts_;
+  classify::ClassifyDocument verdicts_;
   std::map<VerdictKind, std::set<std::string>> by_kind_;
   bool found_ = false, hopeless_ = false, fails_ = false, written_ = true;
 };
 
 int execute(ClassifyOptions& options, const Arguments& arguments) {
-  campaign::ClassifySetup& setup = options.setup;
+  classify::ClassifySetup& setup = options.setup;
   report::Suppressions suppressions;
   for (const std::string& file : options.suppressions) {
     if (std::string error = suppressions.load(file); !error.empty()) {
@@ -390,12 +390,12 @@ int execute(ClassifyOptions& options, const Arguments& arguments) {
   ClusterJob job{"classify", arguments, options.target, setup.dir, options.quiet || options.json == "-"};
   if (std::optional<int> code = cluster.begin(options.cluster, job, stop_asked)) return *code;
   setup.record_dir = cluster.record_dir();
-  campaign::WorkFolder work(cluster.work_dir(setup.dir));
+  exec::WorkFolder work(cluster.work_dir(setup.dir));
   if (!work.error().empty()) return give_up(work.error());
   setup.seed = static_cast<u64>(options.seed);
   setup.worker.folder = work.path();
   setup.worker.target = options.target;
-  setup.worker.input = cluster.input(campaign::keep_input(work.path() + "/stdin"));
+  setup.worker.input = cluster.input(exec::keep_input(work.path() + "/stdin"));
   setup.worker.start_in = options.start_in;
   setup.environment = options.environment;
   for (const std::string& variable : options.environment) {
@@ -406,7 +406,7 @@ int execute(ClassifyOptions& options, const Arguments& arguments) {
   const std::string& program = options.target[0];
   setup.binary = program.find('/') == std::string::npos ? find_program(program) : program;
   catch_signals();
-  std::unique_ptr<campaign::Names> names = make_names();
+  std::unique_ptr<finding::Names> names = make_names();
   int code = Session(options, *names).run(suppressions);
   cluster.end(!stop_asked && code != kExitToolFailed);
   return code;

@@ -11,11 +11,11 @@
 #include <filesystem>
 #include <thread>
 
-#include "campaign/session.h"
 #include "cli/catalog.h"
 #include "cli/command_line.h"
 #include "cli/listing.h"
 #include "cli/tsan_output.h"
+#include "exec/session.h"
 
 namespace duress::cli {
 namespace {
@@ -24,24 +24,24 @@ namespace fs = std::filesystem;
 
 /// Turns what was typed into what is meant; "" or what is wrong.
 std::string check(ClassifyOptions& options) {
-  campaign::ClassifySetup& setup = options.setup;
+  classify::ClassifySetup& setup = options.setup;
   if (options.model == "rc11")
     return "rc11 is about atomics, which do not race: duress explore --model rc11 looks for what it breaks";
   std::vector<std::string> models{"sc", "stale", "future", "both"};
   if (!options.model.empty() && std::find(models.begin(), models.end(), options.model) == models.end())
     return fmt::format("no model is named '{}'{} (known: {})", options.model,
                        nearest_hint(options.model, models), fmt::join(models, ", "));
-  std::vector<std::string> known = campaign::attack_names();
+  std::vector<std::string> known = classify::attack_names();
   if (!options.heuristic.empty() && std::find(known.begin(), known.end(), options.heuristic) == known.end())
     return fmt::format("no heuristic is named '{}'{} (known: {})", options.heuristic,
                        nearest_hint(options.heuristic, known), fmt::join(known, ", "));
-  setup.attacks = campaign::attacks_of(options.model, options.heuristic);
+  setup.attacks = classify::attacks_of(options.model, options.heuristic);
   if (setup.attacks.empty())
     return fmt::format("the model {} has no heuristic {}", options.model, options.heuristic);
-  std::optional<double> seconds = campaign::parse_time(options.time.empty() ? "0" : options.time);
+  std::optional<double> seconds = exec::parse_time(options.time.empty() ? "0" : options.time);
   if (!seconds || (*seconds == 0 && !options.time.empty()))
     return fmt::format("'{}' is no time; write 30s, 5m or 2h", options.time);
-  std::optional<double> run_seconds = campaign::parse_time(options.run_timeout);
+  std::optional<double> run_seconds = exec::parse_time(options.run_timeout);
   if (!run_seconds || *run_seconds == 0)
     return fmt::format("'{}' is no time; write 30s, 5m or 2h", options.run_timeout);
   setup.seconds = *seconds;
@@ -66,13 +66,13 @@ std::string check(ClassifyOptions& options) {
     if (std::string error = options.known.load(options.baseline); !error.empty()) return error;
   }
   if (std::string error = options.files.check(); !error.empty()) return error;
-  return campaign::check_document(options.json);
+  return exec::check_document(options.json);
 }
 
 }  // namespace
 
 std::optional<int> read_classify_options(const Arguments& arguments, ClassifyOptions& options) {
-  campaign::ClassifySetup& setup = options.setup;
+  classify::ClassifySetup& setup = options.setup;
   setup.jobs = 0;
   CLI::App app("Finds the races of a program and says of each whether it is destructive, with a replay.",
                "duress classify");

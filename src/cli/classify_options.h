@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "campaign/classify.h"
+#include "classify/classify.h"
 #include "cli/cluster_session.h"
 #include "cli/commands.h"
 #include "cli/gate.h"
@@ -16,7 +16,7 @@ namespace duress::cli {
 
 /// What was typed, and what is meant by it.
 struct ClassifyOptions {
-  campaign::ClassifySetup setup;
+  classify::ClassifySetup setup;
   ReportFiles files;
   ClusterOptions cluster;
   std::string json, dir = ".duress", color = "auto", fail_on = "destructive", time, run_timeout = "10s";

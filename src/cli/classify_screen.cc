@@ -17,7 +17,7 @@ ClassifyScreen::ClassifyScreen(bool silent) : silent_(silent) {
   live_ = isatty(STDERR_FILENO) != 0 && (ci == nullptr || *ci == '\0');
 }
 
-void ClassifyScreen::show(const campaign::ClassifyProgress& progress) {
+void ClassifyScreen::show(const classify::ClassifyProgress& progress) {
   if (silent_) return;
   if (progress.seconds < last_ + (live_ ? 0.2 : 10)) return;
   last_ = progress.seconds;

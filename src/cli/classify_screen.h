@@ -4,7 +4,7 @@
 #ifndef DURESS_CLI_CLASSIFY_SCREEN_H_
 #define DURESS_CLI_CLASSIFY_SCREEN_H_
 
-#include "campaign/classify.h"
+#include "classify/classify.h"
 
 namespace duress::cli {
 
@@ -12,7 +12,7 @@ class ClassifyScreen {
  public:
   /// `silent`: nothing at all.
   explicit ClassifyScreen(bool silent);
-  void show(const campaign::ClassifyProgress& progress);
+  void show(const classify::ClassifyProgress& progress);
   /// Removes the live line, so that something else can be printed.
   void clear();
 

@@ -6,20 +6,20 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "campaign/failure_text.h"
-#include "campaign/interleaving.h"
-#include "campaign/trace_text.h"
 #include "cli/command_line.h"
+#include "report/failure_text.h"
+#include "report/interleaving.h"
 #include "report/path.h"
+#include "report/trace_text.h"
 
 namespace duress::cli {
 namespace {
 
-using campaign::Attack;
-using campaign::Model;
-using campaign::Rate;
-using campaign::VerdictKind;
-using campaign::Witness;
+using classify::Attack;
+using classify::Model;
+using classify::Rate;
+using classify::VerdictKind;
+using classify::Witness;
 using report::printable;
 
 constexpr const char* kRed = "\033[1;31m";
@@ -73,8 +73,8 @@ std::string sides_text(const finding::Race& race) {
   return text;
 }
 
-std::string verdict_words(const campaign::RaceVerdict& known) {
-  const campaign::Verdict& verdict = known.verdict;
+std::string verdict_words(const classify::RaceVerdict& known) {
+  const classify::Verdict& verdict = known.verdict;
   if (known.variable == nullptr) return ": not judged";
   switch (verdict.kind) {
     case VerdictKind::kDestructive:
@@ -96,7 +96,7 @@ std::string verdict_words(const campaign::RaceVerdict& known) {
 }
 
 std::string what_happened(const Witness& witness) {
-  std::string text = campaign::short_text(witness.failure);
+  std::string text = report::short_text(witness.failure);
   const finding::Frame& place = witness.failure.place;
   if (!place.file.empty()) text += fmt::format(" at {}:{}", base_name(place.file), place.line);
   return printable(text);
@@ -108,31 +108,31 @@ std::string cause_text(const Witness& witness) {
   if (!witness.replaced.empty()) {
     const trail::Replaced& first = witness.replaced.front();
     text = fmt::format("T{} reads {} {} (newest {})", first.strand, first.future != 0 ? "future" : "stale",
-                       campaign::value_text(first.value, first.size, first.type),
-                       campaign::value_text(first.newest, first.size, first.type));
+                       report::value_text(first.value, first.size, first.type),
+                       report::value_text(first.newest, first.size, first.type));
   } else {
-    text = fmt::format("{} values, {}", campaign::name_of(witness.by.model), witness.by.name());
+    text = fmt::format("{} values, {}", classify::name_of(witness.by.model), witness.by.name());
   }
   return witness.by.fair ? text : text + ", again and again";
 }
 
 std::string needs_text(const Witness& witness) {
-  std::string text = fmt::format("needs {}", campaign::switches_text(witness.switches));
+  std::string text = fmt::format("needs {}", report::switches_text(witness.switches));
   if (witness.by.model != Model::kSc) text += " and " + count_text(witness.values, "replaced value");
   return text;
 }
 
-std::string counterfactual_text(const campaign::RaceVerdict& known, const Witness& witness) {
+std::string counterfactual_text(const classify::RaceVerdict& known, const Witness& witness) {
   const Rate& rate = known.verdict.counterfactual;
   if (witness.by.model == Model::kSc) {
     std::string fails = fmt::format("with sequentially consistent memory {} of {} schedules fail",
                                     grouped(known.verdict.sc_failed), grouped(known.verdict.sc_runs));
     switch (known.verdict.charge.reason) {
-      case campaign::Charge::Reason::kSwitches:
+      case classify::Charge::Reason::kSwitches:
         return fmt::format("{}; without a switch at its accesses {} pass", fails, grouped(rate.runs));
-      case campaign::Charge::Reason::kValues:
+      case classify::Charge::Reason::kValues:
         return fmt::format("{}; with {} values for it the same {} pass", fails,
-                           campaign::name_of(rate.attack.model), grouped(rate.runs));
+                           classify::name_of(rate.attack.model), grouped(rate.runs));
       default:
         return fmt::format("{}, {} of {} even without a switch at its accesses", fails, grouped(rate.failed),
                            grouped(rate.runs));
@@ -149,7 +149,7 @@ std::string rate_text(const Rate& rate) {
   return rate.discarded != 0 ? text + fmt::format(" ({} discarded)", rate.discarded) : text;
 }
 
-const Rate& rate_of(const campaign::Verdict& verdict, const Attack& attack) {
+const Rate& rate_of(const classify::Verdict& verdict, const Attack& attack) {
   for (const Rate& rate : verdict.rates) {
     if (rate.attack.label() == attack.label()) return rate;
   }
@@ -168,7 +168,7 @@ std::string count_text(u64 count, const char* word) {
   return fmt::format("{} {}{}", grouped(count), word, count == 1 ? "" : "s");
 }
 
-std::string race_text(const finding::Race& race, const campaign::RaceVerdict& known,
+std::string race_text(const finding::Race& race, const classify::RaceVerdict& known,
                       const std::string& shown_at, const ClassifyStyle& style) {
   auto colored = [&](const char* color, const std::string& text) {
     return style.color ? color + text + kReset : text;
@@ -209,7 +209,7 @@ std::string race_text(const finding::Race& race, const campaign::RaceVerdict& kn
   return text;
 }
 
-std::string figures_text(const std::map<std::string, campaign::Figures>& figures) {
+std::string figures_text(const std::map<std::string, classify::Figures>& figures) {
   std::size_t width = 8;
   for (const auto& [name, one] : figures) width = std::max(width, name.size());
   std::string text = fmt::format("  {:<{}}  {:>9}  {:>9}  {:>9}  {:>7}  {:>12}\n", "variable", width,

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "campaign/classify_json.h"
+#include "classify/classify_json.h"
 #include "finding/finding.h"
 
 namespace duress::cli {
@@ -19,11 +19,11 @@ struct ClassifyStyle {
 
 /// Everything there is to say of one race. `shown_at`: id of a race of the same variable whose witness was
 /// shown; "": none.
-std::string race_text(const finding::Race& race, const campaign::RaceVerdict& known,
+std::string race_text(const finding::Race& race, const classify::RaceVerdict& known,
                       const std::string& shown_at, const ClassifyStyle& style);
 
 /// JUMBLE's figure 10 for one variable a line; "" if nothing was counted.
-std::string figures_text(const std::map<std::string, campaign::Figures>& figures);
+std::string figures_text(const std::map<std::string, classify::Figures>& figures);
 
 /// "6,210"
 std::string grouped(u64 number);

@@ -10,9 +10,10 @@
 #include <filesystem>
 #include <set>
 
-#include "campaign/files.h"
+#include "base/hash.h"
 #include "cli/command_line.h"
 #include "cluster/codec.h"
+#include "exec/files.h"
 
 extern char** environ;
 
@@ -145,7 +146,7 @@ std::optional<int> ClusterSession::begin(const ClusterOptions& options, const Cl
 
   folder_ = Folder::current(job.dir);
   std::optional<CampaignFile> known = folder_ ? folder_->campaign() : std::nullopt;
-  if (folder_) array_ = campaign::read_file(array_file(*folder_)).value_or("");
+  if (folder_) array_ = exec::read_file(array_file(*folder_)).value_or("");
   if (options_.cancel) {
     if (!known || array_.empty()) return fail(fmt::format("no job array was submitted from '{}'", job.dir));
     if (std::string error = cluster::cancel(array_); !error.empty()) return fail(error);
@@ -192,7 +193,7 @@ std::optional<int> ClusterSession::begin(const ClusterOptions& options, const Cl
   setup.say = [this](const std::string& text) { tell(text); };
   if (!recorded) {
     ++campaign_.epoch;
-    std::string error = campaign::make_folder(folder_->queue(campaign_.epoch), job.dir);
+    std::string error = exec::make_folder(folder_->queue(campaign_.epoch), job.dir);
     if (error.empty()) error = folder_->save(campaign_);
     if (!error.empty()) return fail(error);
   }
@@ -223,9 +224,9 @@ std::string ClusterSession::input(const std::string& path) {
   if (!given) {
     campaign_.input.clear();
     if (!path.empty()) {
-      std::string text = campaign::read_file(path).value_or("");
-      campaign_.input = "inputs/" + cluster::hex(campaign::hash_of(text));
-      std::string error = campaign::write_file(folder_->path() + "/" + campaign_.input, text);
+      std::string text = exec::read_file(path).value_or("");
+      campaign_.input = "inputs/" + cluster::hex(hash_of(text));
+      std::string error = exec::write_file(folder_->path() + "/" + campaign_.input, text);
       if (!error.empty()) coordinator_->fail(error);
     }
     if (std::string error = folder_->save(campaign_); !error.empty()) coordinator_->fail(error);
@@ -233,7 +234,7 @@ std::string ClusterSession::input(const std::string& path) {
   return campaign_.input.empty() ? "" : folder_->path() + "/" + campaign_.input;
 }
 
-void ClusterSession::use(campaign::WorkerOptions& worker, unsigned& jobs) const {
+void ClusterSession::use(exec::WorkerOptions& worker, unsigned& jobs) const {
   if (!remote()) return;
   worker.remote = coordinator_;
   u64 wanted = options_.executor == "recorded" ? 1 : options_.workers * kDepth;
@@ -304,7 +305,7 @@ bool ClusterSession::submit_array() {
   array.folder = folder_->slurm();
   array.command = {own_path(), "work", "--dir", job_.dir};
   if (error.empty()) error = cluster::submit(array, array_);
-  if (error.empty()) error = campaign::write_file(array_file(*folder_), array_);
+  if (error.empty()) error = exec::write_file(array_file(*folder_), array_);
   if (!error.empty()) {
     coordinator_->fail(error);
     return false;

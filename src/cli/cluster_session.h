@@ -14,10 +14,10 @@
 #include <thread>
 #include <vector>
 
-#include "campaign/worker.h"
 #include "cli/commands.h"
 #include "cluster/coordinator.h"
 #include "cluster/slurm.h"
+#include "exec/worker.h"
 
 namespace CLI {
 class App;
@@ -63,7 +63,7 @@ class ClusterSession {
   /// The program's standard input, kept at `path` ("": none), where workers see it.
   std::string input(const std::string& path);
   /// Lets others perform what workers with these options shall do.
-  void use(campaign::WorkerOptions& worker, unsigned& jobs) const;
+  void use(exec::WorkerOptions& worker, unsigned& jobs) const;
   /// The campaign is over (or, with false, was interrupted): tells the workers and says what goes on.
   void end(bool over);
 

@@ -11,13 +11,13 @@
 #include <cstring>
 #include <filesystem>
 
-#include "campaign/session.h"
 #include "cli/catalog.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/layout.h"
 #include "collide/elf_file.h"
 #include "collide/tracer.h"
+#include "exec/session.h"
 #include "report/json_writer.h"
 #include "report/report.h"
 #include "report/text_writer.h"
@@ -75,7 +75,7 @@ std::string settle(CollideOptions& options) {
     if (*rate == 0) sampling.limits.overhead = 0;
   }
   auto time = [](const std::string& text) -> std::optional<collide::Duration> {
-    auto seconds = campaign::parse_time(text);
+    auto seconds = exec::parse_time(text);
     if (!seconds || *seconds == 0) return std::nullopt;
     return std::chrono::duration_cast<collide::Duration>(std::chrono::duration<double>(*seconds));
   };
@@ -197,7 +197,7 @@ int execute(CollideOptions& options) {
   style.detail = options.quiet     ? report::Detail::kQuiet
                  : options.verbose ? report::Detail::kVerbose
                                    : report::Detail::kNormal;
-  style.color = campaign::wants_color(options.color);
+  style.color = exec::wants_color(options.color);
   if (options.json != "-") {
     std::string text = report::to_text(report, style);
     std::fwrite(text.data(), 1, text.size(), stderr);
@@ -208,7 +208,7 @@ int execute(CollideOptions& options) {
     documents.emplace_back(options.print_suppressions, report::to_suppressions(report));
   bool delivered = true;
   for (const auto& [where, text] : documents) {
-    if (std::string error = campaign::write_document(where, text); !error.empty()) {
+    if (std::string error = exec::write_document(where, text); !error.empty()) {
       say(error);
       delivered = false;
     }
@@ -277,8 +277,7 @@ int collide_command(const Arguments& arguments) {
   }
   if (std::string error = settle(options); !error.empty()) return wrong_use("collide", error);
   for (const std::string& where : {options.json, options.print_suppressions}) {
-    if (std::string error = campaign::check_document(where); !error.empty())
-      return wrong_use("collide", error);
+    if (std::string error = exec::check_document(where); !error.empty()) return wrong_use("collide", error);
   }
   return execute(options);
 }

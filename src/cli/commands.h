@@ -8,10 +8,12 @@
 #include <string>
 #include <vector>
 
-namespace duress::campaign {
-class Names;
+namespace duress::exec {
 struct WorkerProblem;
-}  // namespace duress::campaign
+}
+namespace duress::finding {
+class Names;
+}  // namespace duress::finding
 
 namespace duress::cli {
 
@@ -53,10 +55,10 @@ int doctor_command(const Arguments& arguments);
 int cmake_command(const Arguments& arguments);
 
 /// Names for a campaign's addresses, from debug information.
-std::unique_ptr<campaign::Names> make_names();
+std::unique_ptr<finding::Names> make_names();
 
 /// Why a target could not be controlled, in one line.
-std::string worker_problem_text(const std::string& program, const campaign::WorkerProblem& problem);
+std::string worker_problem_text(const std::string& program, const exec::WorkerProblem& problem);
 
 /// One line on stderr, "duress: TEXT", with control characters made harmless.
 void say(const std::string& text);

@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "campaign/files.h"
 #include "cli/child.h"
 #include "cli/layout.h"
+#include "exec/files.h"
 
 namespace duress::cli {
 namespace {
@@ -93,7 +93,7 @@ void drop_launcher(std::vector<std::string>& command) {
 
 /// Whether the program has GoogleTest in it, or loads it. Others must not be started to ask.
 bool has_gtest(const std::string& program) {
-  std::optional<std::string> bytes = campaign::read_file(program);
+  std::optional<std::string> bytes = exec::read_file(program);
   return bytes && (bytes->find("gtest_list_tests") != std::string::npos ||
                    bytes->find("libgtest.so") != std::string::npos);
 }

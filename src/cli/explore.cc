@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `duress explore`: looks for a schedule that makes the program fail. The search itself is src/campaign's;
+// `duress explore`: looks for a schedule that makes the program fail. The search itself is src/search's;
 // here are its options, what is shown meanwhile, and the words for what it found.
 #include <fmt/format.h>
 #include <signal.h>
@@ -15,10 +15,6 @@
 #include <filesystem>
 #include <thread>
 
-#include "campaign/failure_json.h"
-#include "campaign/failure_text.h"
-#include "campaign/search.h"
-#include "campaign/session.h"
 #include "cli/catalog.h"
 #include "cli/cluster_session.h"
 #include "cli/command_line.h"
@@ -27,11 +23,15 @@
 #include "cli/layout.h"
 #include "cli/listing.h"
 #include "cli/report_files.h"
+#include "exec/session.h"
+#include "report/failure_text.h"
 #include "report/json_writer.h"
 #include "report/path.h"
 #include "report/report.h"
 #include "report/resolver.h"
 #include "report/site_table.h"
+#include "search/failure_json.h"
+#include "search/search.h"
 
 namespace duress::cli {
 namespace {
@@ -39,12 +39,12 @@ namespace {
 namespace fs = std::filesystem;
 constexpr u64 kNoLimit = u64{1} << 40;
 
-using campaign::Found;
-using campaign::SearchResult;
+using search::Found;
+using search::SearchResult;
 
 struct ExploreOptions {
   ReportFiles files;
-  campaign::SearchSetup setup;
+  search::SearchSetup setup;
   ClusterOptions cluster;
   std::string points = "sync", backend = "fiber", time, run_timeout, dir = ".duress", color = "auto";
   std::string json;  // "-": stdout; "": none
@@ -58,7 +58,7 @@ struct ExploreOptions {
 
 /// Names from debug information, through src/report. A stack is resolved as a crash's would be, and a lock or
 /// a site as one of a race, so that they are called the same in every report.
-class ReportNames : public campaign::Names {
+class ReportNames : public finding::Names {
  public:
   std::vector<finding::Frame> stack(const finding::ProcessLog& process,
                                     const std::vector<finding::Address>& addresses) override {
@@ -73,11 +73,11 @@ class ReportNames : public campaign::Names {
     record.modules_loaded = process.modules.size();
     return resolver_.race(process, record).sites[0].locks.at(0);
   }
-  campaign::NamedSite site(const finding::ProcessLog& process, const finding::SiteRecord& where) override {
+  finding::NamedSite site(const finding::ProcessLog& process, const finding::SiteRecord& where) override {
     return site_at(process, where, 0);
   }
-  campaign::NamedSite site_at(const finding::ProcessLog& process, const finding::SiteRecord& where,
-                              finding::Address address) override {
+  finding::NamedSite site_at(const finding::ProcessLog& process, const finding::SiteRecord& where,
+                             finding::Address address) override {
     finding::RaceRecord record;
     record.address = address;
     record.prev.site = record.cur.site = where;
@@ -126,12 +126,12 @@ std::string rate_text(u64 runs, double seconds) {
 }
 
 /// What is shown while the search runs: one line that is written over on a terminal, else one every 10 s.
-class Screen : public campaign::SearchListener {
+class Screen : public search::SearchListener {
  public:
-  Screen(const ExploreOptions& options, campaign::Names& names) : options_(options), names_(names) {
+  Screen(const ExploreOptions& options, finding::Names& names) : options_(options), names_(names) {
     const char* ci = std::getenv("CI");
     live_ = isatty(STDERR_FILENO) != 0 && (ci == nullptr || *ci == '\0');
-    style_.color = campaign::wants_color(options.color);
+    style_.color = exec::wants_color(options.color);
     style_.quiet = options.quiet;
     style_.verbose = options.verbose;
     silent_ = options.json == "-";
@@ -143,7 +143,7 @@ class Screen : public campaign::SearchListener {
     if (!options_.quiet && !silent_) say(text);
   }
 
-  void progress(const campaign::Progress& progress) override {
+  void progress(const search::Progress& progress) override {
     if (options_.quiet || silent_) return;
     double wait = live_ ? 0.2 : 10;
     if (progress.seconds < last_ + wait) return;
@@ -160,7 +160,7 @@ class Screen : public campaign::SearchListener {
   void found(const Found& found) override {
     clear();
     if (silent_) return;
-    campaign::FailureView view{found.failure, found.logs, options_.target[0], found.errors, remarks(found)};
+    report::FailureView view{found.failure, found.logs, options_.target[0], found.errors, remarks(found)};
     fmt::print(stderr, "{}", to_text(view, names_, style_));
   }
 
@@ -170,7 +170,7 @@ class Screen : public campaign::SearchListener {
   }
 
  private:
-  static std::string line(const campaign::Progress& progress) {
+  static std::string line(const search::Progress& progress) {
     double rate = progress.seconds > 0 ? static_cast<double>(progress.fresh_runs) / progress.seconds : 0;
     std::string text =
         fmt::format("{}, {}, {}", plural(progress.runs, "run"),
@@ -194,7 +194,7 @@ class Screen : public campaign::SearchListener {
                               ? fmt::format(" ({} when it was found)", found.first_switches)
                               : "";
       lines.push_back(fmt::format(
-          "needs {}{}{}; {} in run {}, seed {}", campaign::switches_text(found.switches),
+          "needs {}{}{}; {} in run {}, seed {}", report::switches_text(found.switches),
           found.fewest ? "" : ", perhaps not the fewest", fewer, how, found.run + 1, options_.seed));
     }
     if (found.plan.head.model != 0) lines.push_back(model_text(found));
@@ -207,11 +207,11 @@ class Screen : public campaign::SearchListener {
   }
 
   static std::string strategy_text(const Found& found) {
-    std::string text = std::string("found by ") + campaign::strategy_name(found.plan.strategy());
+    std::string text = std::string("found by ") + exec::strategy_name(found.plan.strategy());
     if (found.plan.strategy() == StrategyId::kPct) text += fmt::format(" of depth {}", found.plan.head.depth);
     if (found.plan.head.model != 0)
-      text += fmt::format(" with model {}, {}", campaign::model_name(found.plan.head.model),
-                          campaign::heuristic_name(found.plan.head.heuristic));
+      text += fmt::format(" with model {}, {}", exec::model_name(found.plan.head.model),
+                          exec::heuristic_name(found.plan.head.heuristic));
     return text;
   }
 
@@ -229,13 +229,13 @@ class Screen : public campaign::SearchListener {
   }
 
   const ExploreOptions& options_;
-  campaign::Names& names_;
-  campaign::FailureStyle style_;
+  finding::Names& names_;
+  report::FailureStyle style_;
   bool live_ = false, shown_ = false, silent_ = false;
   double last_ = 0;
 };
 
-std::string document(const ExploreOptions& options, const SearchResult& result, campaign::Names& names) {
+std::string document(const ExploreOptions& options, const SearchResult& result, finding::Names& names) {
   report::Report report;
   report::Suppressions none;
   report.command = "explore";
@@ -251,7 +251,7 @@ std::string document(const ExploreOptions& options, const SearchResult& result, 
   for (auto& race : report.races) race.pid = 0;
   for (auto& crash : report.crashes) crash.pid = 0;
   report.incomplete.assign(result.incomplete.begin(), result.incomplete.end());
-  return campaign::with_failures(report::to_json(report), result, names);
+  return search::with_failures(report::to_json(report), result, names);
 }
 
 void print_notes(const ExploreOptions& options, const SearchResult& result) {
@@ -290,28 +290,28 @@ void print_summary(const ExploreOptions& options, const SearchResult& result) {
 }
 
 int execute(ExploreOptions& options, const Arguments& arguments) {
-  campaign::SearchSetup& setup = options.setup;
+  search::SearchSetup& setup = options.setup;
   setup.dir = fs::absolute(options.dir).lexically_normal().string();
   ClusterSession cluster;
   ClusterJob job{"explore", arguments, options.target, setup.dir, options.quiet || options.json == "-"};
   if (std::optional<int> code = cluster.begin(options.cluster, job, stop_asked)) return *code;
-  campaign::WorkFolder work(cluster.work_dir(setup.dir));
+  exec::WorkFolder work(cluster.work_dir(setup.dir));
   if (!work.error().empty()) {
     say(work.error());
     return kExitToolFailed;
   }
   setup.worker.folder = work.path();
   setup.worker.target = options.target;
-  setup.worker.input = cluster.input(campaign::keep_input(work.path() + "/stdin"));
+  setup.worker.input = cluster.input(exec::keep_input(work.path() + "/stdin"));
   cluster.use(setup.worker, setup.jobs);
 
   catch_signals();
-  std::unique_ptr<campaign::Names> names = make_names();
+  std::unique_ptr<finding::Names> names = make_names();
   Screen screen(options, *names);
-  SearchResult result = campaign::Search(setup, *names, screen).run(stop_asked);
+  SearchResult result = search::Search(setup, *names, screen).run(stop_asked);
   screen.clear();
-  cluster.end(!result.interrupted && result.problem.kind == campaign::WorkerProblem::Kind::kNone);
-  if (result.problem.kind != campaign::WorkerProblem::Kind::kNone) {
+  cluster.end(!result.interrupted && result.problem.kind == exec::WorkerProblem::Kind::kNone);
+  if (result.problem.kind != exec::WorkerProblem::Kind::kNone) {
     say(worker_problem_text(options.target[0], result.problem));
     return kExitToolFailed;
   }
@@ -320,7 +320,7 @@ int execute(ExploreOptions& options, const Arguments& arguments) {
   if (options.json != "-") print_summary(options, result);
   std::string text = with_baseline(document(options, result, *names), options.known);
   if (!options.json.empty()) {
-    std::string error = campaign::write_document(options.json, text);
+    std::string error = exec::write_document(options.json, text);
     if (!error.empty()) {
       say(error);
       return kExitToolFailed;
@@ -338,11 +338,10 @@ int execute(ExploreOptions& options, const Arguments& arguments) {
 
 /// Turns what was typed into what is meant; "" or what is wrong.
 std::string check(ExploreOptions& options, bool runs_given) {
-  campaign::SearchSetup& setup = options.setup;
+  search::SearchSetup& setup = options.setup;
   StrategyId id{};
-  if (setup.search.strategy != "portfolio" &&
-      (!campaign::strategy_from_name(setup.search.strategy.c_str(), id) || id == StrategyId::kReplay ||
-       id == StrategyId::kExhaustive)) {
+  if (setup.search.strategy != "portfolio" && (!exec::strategy_from_name(setup.search.strategy.c_str(), id) ||
+                                               id == StrategyId::kReplay || id == StrategyId::kExhaustive)) {
     std::vector<std::string> known;
     for (const Catalog& catalog : catalogs()) {
       if (catalog.kind != std::string("strategies")) continue;
@@ -359,10 +358,10 @@ std::string check(ExploreOptions& options, bool runs_given) {
           check_model(options.model, options.heuristic, setup.search.model, setup.search.heuristic);
       !error.empty())
     return error;
-  std::optional<double> seconds = campaign::parse_time(options.time.empty() ? "0" : options.time);
-  std::optional<double> run_seconds = campaign::parse_time(!options.run_timeout.empty()  ? options.run_timeout
-                                                           : options.backend == "thread" ? "60s"
-                                                                                         : "10s");
+  std::optional<double> seconds = exec::parse_time(options.time.empty() ? "0" : options.time);
+  std::optional<double> run_seconds = exec::parse_time(!options.run_timeout.empty()  ? options.run_timeout
+                                                       : options.backend == "thread" ? "60s"
+                                                                                     : "10s");
   if (!seconds || (*seconds == 0 && !options.time.empty()))
     return fmt::format("'{}' is no time; write 30s, 5m or 2h", options.time);
   if (!run_seconds || *run_seconds == 0)
@@ -382,17 +381,17 @@ std::string check(ExploreOptions& options, bool runs_given) {
       return fmt::format("cannot read '{}': {}", setup.oracle.expected_output, std::strerror(errno));
   }
   if (std::string error = options.files.check(); !error.empty()) return error;
-  return campaign::check_document(options.json);
+  return exec::check_document(options.json);
 }
 
 }  // namespace
 
-std::unique_ptr<campaign::Names> make_names() {
+std::unique_ptr<finding::Names> make_names() {
   return std::make_unique<ReportNames>();
 }
 
-std::string worker_problem_text(const std::string& program, const campaign::WorkerProblem& problem) {
-  if (problem.kind != campaign::WorkerProblem::Kind::kEnded) return problem.text;
+std::string worker_problem_text(const std::string& program, const exec::WorkerProblem& problem) {
+  if (problem.kind != exec::WorkerProblem::Kind::kEnded) return problem.text;
   std::string path = program.find('/') == std::string::npos ? find_program(program) : program;
   if (report::SiteTable::load(path).size() != 0) return problem.text;
   return fmt::format("{} is not instrumented; build it with duress-cc or duress-c++", program);
@@ -400,7 +399,7 @@ std::string worker_problem_text(const std::string& program, const campaign::Work
 
 int explore_command(const Arguments& arguments) {
   ExploreOptions options;
-  campaign::SearchSetup& setup = options.setup;
+  search::SearchSetup& setup = options.setup;
   setup.jobs = 0;
   CLI::App app("Looks for a schedule that makes an instrumented program fail; replays and minimises it.",
                "duress explore");

@@ -6,9 +6,9 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 
-#include "campaign/advice.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "repair/advice.h"
 
 namespace duress::cli {
 
@@ -38,8 +38,8 @@ int fix_command(const Arguments& arguments) {
   }
   if (id.find('/') != std::string::npos) return wrong_use("fix", fmt::format("'{}' is no id", id));
   std::string error;
-  std::optional<campaign::Advice> advice =
-      campaign::load_advice(std::filesystem::absolute(dir).lexically_normal().string(), id, error);
+  std::optional<repair::Advice> advice =
+      repair::load_advice(std::filesystem::absolute(dir).lexically_normal().string(), id, error);
   if (!advice) {
     say(error);
     return kExitToolFailed;
@@ -54,7 +54,7 @@ int fix_command(const Arguments& arguments) {
     fmt::print("{}", advice->diff());
     return kExitOk;
   }
-  error = campaign::apply_advice(*advice);
+  error = repair::apply_advice(*advice);
   if (error.empty()) return kExitOk;
   say(error);
   return kExitToolFailed;

@@ -7,13 +7,13 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "campaign/files.h"
+#include "exec/files.h"
 
 namespace duress::cli {
 
 std::string Baseline::load(const std::string& path) {
   errno = 0;
-  std::optional<std::string> text = campaign::read_file(path);
+  std::optional<std::string> text = exec::read_file(path);
   if (!text) return fmt::format("cannot read '{}': {}", path, std::strerror(errno != 0 ? errno : EIO));
   std::string wrong = fmt::format("'{}' is no document of --json", path);
   try {

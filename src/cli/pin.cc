@@ -15,14 +15,14 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "campaign/files.h"
-#include "campaign/session.h"
-#include "campaign/store.h"
-#include "campaign/token_text.h"
 #include "cli/child.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/layout.h"
+#include "exec/files.h"
+#include "exec/session.h"
+#include "exec/store.h"
+#include "exec/token_text.h"
 
 namespace duress::cli {
 namespace {
@@ -66,7 +66,7 @@ struct PinOptions {
 
 /// A pinned finding: what was stored, with everything it needs in this file or beside it.
 struct Pin {
-  campaign::StoredFinding finding;
+  exec::StoredFinding finding;
   std::string expect;
   u64 runs = 20;
 };
@@ -90,7 +90,7 @@ std::string seen_from(const fs::path& folder, const std::string& path) {
 }
 
 std::string write_pin(const Pin& pin, const fs::path& folder) {
-  const campaign::StoredFinding& finding = pin.finding;
+  const exec::StoredFinding& finding = pin.finding;
   Json json;
   json["pin"] = kVersion;
   json["id"] = finding.id;
@@ -115,17 +115,16 @@ std::string write_pin(const Pin& pin, const fs::path& folder) {
   for (auto [from, suffix] :
        {std::pair{finding.input, ".stdin"}, std::pair{finding.oracle.expected_output, ".expected"}}) {
     if (from.empty()) continue;
-    std::optional<std::string> text = campaign::read_file(from);
+    std::optional<std::string> text = exec::read_file(from);
     if (!text) return fmt::format("cannot read '{}': {}", from, std::strerror(errno));
-    if (std::string error = campaign::write_file(base + suffix, *text); !error.empty()) return error;
+    if (std::string error = exec::write_file(base + suffix, *text); !error.empty()) return error;
   }
-  return campaign::write_file(base + ".json",
-                              json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  return exec::write_file(base + ".json", json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 /// Nothing: `error` says why.
 std::optional<Pin> read_pin(const std::string& path, std::string& error) {
-  std::optional<std::string> text = campaign::read_file(path);
+  std::optional<std::string> text = exec::read_file(path);
   if (!text) {
     error = fmt::format("cannot read '{}': {}", path, std::strerror(errno));
     return std::nullopt;
@@ -134,7 +133,7 @@ std::optional<Pin> read_pin(const std::string& path, std::string& error) {
   try {
     Json json = Json::parse(*text);
     Pin pin;
-    campaign::StoredFinding& finding = pin.finding;
+    exec::StoredFinding& finding = pin.finding;
     if (json.at("pin") != kVersion) {
       error = fmt::format("'{}' was written by another version of duress; pin it again", path);
       return std::nullopt;
@@ -160,7 +159,7 @@ std::optional<Pin> read_pin(const std::string& path, std::string& error) {
     finding.seed = json.at("seed");
     finding.token = json.at("replay");
     pin.runs = json.at("runs");
-    if (campaign::is_failure_id(finding.id) && !finding.target.empty()) return pin;
+    if (exec::is_failure_id(finding.id) && !finding.target.empty()) return pin;
   } catch (const Json::exception&) {
   }
   error = fmt::format("'{}' is no file of duress pin", path);
@@ -168,7 +167,7 @@ std::optional<Pin> read_pin(const std::string& path, std::string& error) {
 }
 
 std::string make_script(const Pin& pin, const fs::path& folder) {
-  const campaign::StoredFinding& finding = pin.finding;
+  const exec::StoredFinding& finding = pin.finding;
   std::string expectation = pin.expect == "fails"
                                 ? "Passes as long as that execution fails so."
                                 : "Passes if that execution no longer fails, nor one like it is found.";
@@ -177,7 +176,7 @@ std::string make_script(const Pin& pin, const fs::path& folder) {
       fmt::arg("expectation", expectation), fmt::arg("duress", shell_quoted(layout().bin + "/duress")),
       fmt::arg("id", finding.id));
   std::string path = (folder / (finding.id + ".sh")).string();
-  if (std::string error = campaign::write_file(path, script); !error.empty()) return error;
+  if (std::string error = exec::write_file(path, script); !error.empty()) return error;
   if (chmod(path.c_str(), 0755) != 0)
     return fmt::format("cannot make '{}' executable: {}", path, std::strerror(errno));
   return {};
@@ -186,32 +185,32 @@ std::string make_script(const Pin& pin, const fs::path& folder) {
 /// Every pin of the folder, unless the file there is somebody else's.
 std::string list_for_ctest(const fs::path& folder) {
   std::string path = (folder / "CTestTestfile.cmake").string();
-  if (std::optional<std::string> there = campaign::read_file(path); there && there->rfind(kCtestHead, 0) != 0)
+  if (std::optional<std::string> there = exec::read_file(path); there && there->rfind(kCtestHead, 0) != 0)
     return {};
   std::set<std::string> ids;
   std::error_code code;
   for (fs::directory_iterator it(folder, code), end; !code && it != end; it.increment(code)) {
     std::string id = it->path().stem().string();
-    if (it->path().extension() == ".sh" && campaign::is_failure_id(id)) ids.insert(id);
+    if (it->path().extension() == ".sh" && exec::is_failure_id(id)) ids.insert(id);
   }
   std::string text = kCtestHead;
   for (const std::string& id : ids) text += fmt::format("add_test(\"duress.{}\" \"./{}.sh\")\n", id, id);
-  return campaign::write_file(path, text);
+  return exec::write_file(path, text);
 }
 
 int make_pin(const PinOptions& options) {
   std::string error, dir = fs::absolute(options.dir).lexically_normal().string();
-  std::optional<campaign::StoredFinding> finding = campaign::Store(dir).load(options.id, error);
+  std::optional<exec::StoredFinding> finding = exec::Store(dir).load(options.id, error);
   if (!finding) {
     say(error);
     return kExitWrongUse;
   }
   if (finding->token.rfind('@', 0) == 0) {  // the trail file: a line for people, then the token
-    std::string text = campaign::read_file(finding->token.substr(1)).value_or("");
+    std::string text = exec::read_file(finding->token.substr(1)).value_or("");
     while (!text.empty() && text.back() == '\n') text.pop_back();
     finding->token = text.substr(text.rfind('\n') + 1);
   }
-  if (campaign::TokenText token = campaign::read_token_text(finding->token); !token.error.empty()) {
+  if (exec::TokenText token = exec::read_token_text(finding->token); !token.error.empty()) {
     say(token.error);
     return kExitWrongUse;
   }
@@ -233,9 +232,9 @@ int make_pin(const PinOptions& options) {
   }
   error = write_pin(pin, folder);
   if (error.empty()) error = make_script(pin, folder);
-  if (error.empty()) error = campaign::write_file((folder / "pins.cmake").string(), kPinsFile);
+  if (error.empty()) error = exec::write_file((folder / "pins.cmake").string(), kPinsFile);
   if (error.empty() && !fs::exists(folder / "CMakeLists.txt"))
-    error = campaign::write_file((folder / "CMakeLists.txt").string(), kListsFile);
+    error = exec::write_file((folder / "CMakeLists.txt").string(), kListsFile);
   if (error.empty()) error = list_for_ctest(folder);
   if (!error.empty()) {
     say(error);
@@ -249,7 +248,7 @@ int make_pin(const PinOptions& options) {
 
 /// Our own command in a process of its own, where the finding's program is at home, with its output on our
 /// streams.
-int run_ourselves(const std::vector<std::string>& words, const campaign::StoredFinding& finding,
+int run_ourselves(const std::vector<std::string>& words, const exec::StoredFinding& finding,
                   const std::string& input) {
   ChildStart start;
   start.argv = {"/proc/self/exe"};
@@ -268,7 +267,7 @@ int run_pin(const PinOptions& options) {
     say(error);
     return kExitWrongUse;
   }
-  campaign::StoredFinding& finding = pin->finding;
+  exec::StoredFinding& finding = pin->finding;
   if (!options.target.empty()) {
     finding.target = options.target;
     std::error_code ignored;
@@ -294,7 +293,7 @@ int run_pin(const PinOptions& options) {
     }
   } cleaner{made};
   std::string dir = made;
-  error = campaign::Store(dir).save(finding);
+  error = exec::Store(dir).save(finding);
   if (!error.empty()) {
     say(error);
     return kExitToolFailed;
@@ -375,7 +374,7 @@ int pin_command(const Arguments& arguments) {
   }
   if (options.id.empty() || options.folder.empty())
     return wrong_use("pin", "which finding, and where to? duress pin R-12ab DIR");
-  if (!campaign::is_failure_id(options.id)) return wrong_use("pin", fmt::format("'{}' is no id", options.id));
+  if (!exec::is_failure_id(options.id)) return wrong_use("pin", fmt::format("'{}' is no id", options.id));
   if (!options.target.empty()) return wrong_use("pin", "an id knows its program; -- PROG belongs to --run");
   return make_pin(options);
 }

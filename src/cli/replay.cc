@@ -12,20 +12,20 @@
 #include <cstring>
 #include <filesystem>
 
-#include "campaign/failure_text.h"
-#include "campaign/files.h"
-#include "campaign/oracle.h"
-#include "campaign/session.h"
-#include "campaign/single_run.h"
-#include "campaign/store.h"
-#include "campaign/target_start.h"
-#include "campaign/token_text.h"
-#include "campaign/trace_text.h"
-#include "campaign/worker.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/launch.h"
 #include "cli/layout.h"
+#include "exec/files.h"
+#include "exec/oracle.h"
+#include "exec/session.h"
+#include "exec/single_run.h"
+#include "exec/store.h"
+#include "exec/target_start.h"
+#include "exec/token_text.h"
+#include "exec/worker.h"
+#include "report/failure_text.h"
+#include "report/trace_text.h"
 
 namespace duress::cli {
 namespace {
@@ -39,10 +39,10 @@ struct ReplayOptions {
   bool trace = false, gdb = false, quiet = false, verbose = false;
   std::string backend = "fiber", dir = ".duress", run_timeout, color = "auto";
   u64 times = 1;
-  campaign::OracleOptions oracle;
+  exec::OracleOptions oracle;
   std::vector<std::string> target;
   // Made of these:
-  campaign::Plan plan;
+  exec::Plan plan;
   std::string folder;    // to start it in; "": ours
   std::string input;     // "": none
   std::string expected;  // the recorded failure's id; "": not known
@@ -55,23 +55,23 @@ void note_interrupt(int) {
   interrupted = 1;
 }
 
-campaign::SingleRun single_run(const ReplayOptions& options, const std::string& folder) {
-  campaign::SingleRunOptions single;
+exec::SingleRun single_run(const ReplayOptions& options, const std::string& folder) {
+  exec::SingleRunOptions single;
   single.target = options.target;
   single.start_in = options.folder;
   single.input = options.input;
   single.folder = folder;
   single.run_seconds = options.run_seconds;
   single.pass_on = options.times == 1;
-  return campaign::SingleRun(std::move(single));
+  return exec::SingleRun(std::move(single));
 }
 
 /// Fills in what the id or the token says. "" or what is wrong, as a user's mistake.
 std::string resolve(ReplayOptions& options) {
   std::string text = options.what;
-  if (campaign::is_failure_id(text)) {
+  if (exec::is_failure_id(text)) {
     std::string error, dir = fs::absolute(options.dir).lexically_normal().string();
-    std::optional<campaign::StoredFinding> finding = campaign::Store(dir).load(text, error);
+    std::optional<exec::StoredFinding> finding = exec::Store(dir).load(text, error);
     if (!finding) return error;
     text = finding->token;
     // A race is known by its own id, what it does by that of the failure.
@@ -89,11 +89,10 @@ std::string resolve(ReplayOptions& options) {
       if (finding->folder != fs::current_path(ignored).string()) options.folder = finding->folder;
     }
   }
-  campaign::TokenText token = campaign::read_token_text(text);
+  exec::TokenText token = exec::read_token_text(text);
   if (!token.error.empty()) return token.error;
   if (options.target.empty()) return "a token needs its program: duress replay TOKEN -- PROG ARGS";
-  if (std::string error = campaign::check_token_program(token, options.target[0]); !error.empty())
-    return error;
+  if (std::string error = exec::check_token_program(token, options.target[0]); !error.empty()) return error;
   options.plan = std::move(token.plan);
   options.plan.head.backend =
       options.backend == "thread" || options.gdb ? trail::Backend::kThread : trail::Backend::kFiber;
@@ -109,7 +108,7 @@ std::size_t terminal_width() {
   return width > 0 ? static_cast<std::size_t>(width) : 120;
 }
 
-void print_trace(campaign::RunLogs& logs, campaign::Names& names, bool all) {
+void print_trace(finding::RunLogs& logs, finding::Names& names, bool all) {
   if (logs.steps.empty()) {
     say("the program wrote no trace");
     return;
@@ -119,12 +118,12 @@ void print_trace(campaign::RunLogs& logs, campaign::Names& names, bool all) {
     logs.steps.erase(logs.steps.begin(), logs.steps.begin() + static_cast<std::ptrdiff_t>(dropped));
     fmt::print("… {} earlier steps (-v shows all)\n", dropped);
   }
-  fmt::print("{}", campaign::trace_text(logs, names, terminal_width()));
+  fmt::print("{}", report::trace_text(logs, names, terminal_width()));
   std::fflush(stdout);
 }
 
 /// Says if the execution went another way than the trail.
-void print_divergence(const campaign::Execution& execution) {
+void print_divergence(const exec::Execution& execution) {
   if (execution.record.diverged == 0) return;
   say(fmt::format(
       "diverged at choice {}: the thread or value that the trail names was not to be had there; the program, "
@@ -137,7 +136,7 @@ int run_in_gdb(const ReplayOptions& options, const std::string& folder) {
     say("gdb is not installed; install it, or see the execution with --trace");
     return kExitWrongUse;
   }
-  campaign::SingleRun single = single_run(options, folder);
+  exec::SingleRun single = single_run(options, folder);
   if (std::string error = single.prepare(options.plan); !error.empty()) {
     say(error);
     return kExitToolFailed;
@@ -162,7 +161,7 @@ int run_in_gdb(const ReplayOptions& options, const std::string& folder) {
   say("gdb stops at the failure; 'info threads' lists the threads, 'thread apply all bt' their stacks, "
       "'quit' ends");
   LaunchResult result =
-      launch(words, {{"DURESS_OPTIONS", campaign::with_user_options(single.runtime_options())}});
+      launch(words, {{"DURESS_OPTIONS", exec::with_user_options(single.runtime_options())}});
   if (result.start_error != 0) {
     say(fmt::format("cannot start gdb: {}", std::strerror(result.start_error)));
     return kExitToolFailed;
@@ -176,34 +175,33 @@ struct Tally {
 };
 
 int replay_all(ReplayOptions& options, const std::string& folder) {
-  campaign::Oracle oracle(options.oracle);
-  campaign::SingleRun single = single_run(options, folder);
+  exec::Oracle oracle(options.oracle);
+  exec::SingleRun single = single_run(options, folder);
   std::string error = oracle.load();
   if (error.empty()) error = single.prepare(options.plan);
-  std::unique_ptr<campaign::Names> names = make_names();
-  campaign::FailureStyle style{campaign::wants_color(options.color), options.quiet, options.verbose};
+  std::unique_ptr<finding::Names> names = make_names();
+  report::FailureStyle style{exec::wants_color(options.color), options.quiet, options.verbose};
   Tally tally;
-  campaign::Trail first_trail;
+  exec::Trail first_trail;
   std::string first_output, first_id = options.expected;
   for (u64 time = 0; time < options.times && error.empty() && interrupted == 0; ++time) {
-    std::optional<campaign::Execution> execution = single.run(options.plan, error);
+    std::optional<exec::Execution> execution = single.run(options.plan, error);
     if (!execution) break;
     if (!execution->began()) {
-      campaign::WorkerProblem problem{campaign::WorkerProblem::Kind::kEnded,
-                                      options.target[0] + " ended before it could be controlled"};
+      exec::WorkerProblem problem{exec::WorkerProblem::Kind::kEnded,
+                                  options.target[0] + " ended before it could be controlled"};
       error = worker_problem_text(options.target[0], problem);
       break;
     }
-    campaign::RunLogs logs = single.take_logs(*execution);
-    std::optional<campaign::Failure> failure = oracle.judge(*execution, single.captured());
+    finding::RunLogs logs = single.take_logs(*execution);
+    std::optional<finding::Failure> failure = oracle.judge(*execution, single.captured());
     if (failure) {
       identify(*failure, logs, *names);
       // The record may have given it a longer id, because another failure had the short one.
       if (options.expected.rfind(failure->id, 0) == 0) failure->id = options.expected;
     }
-    std::string output =
-        campaign::read_file(single.captured().output).value_or("") + '\0' +
-        campaign::without_process_ids(campaign::read_file(single.captured().errors).value_or(""));
+    std::string output = exec::read_file(single.captured().output).value_or("") + '\0' +
+                         exec::without_process_ids(exec::read_file(single.captured().errors).value_or(""));
     if (time == 0) {
       first_trail = execution->trail;
       first_output = output;
@@ -220,10 +218,10 @@ int replay_all(ReplayOptions& options, const std::string& folder) {
       say(options.times == 1 ? "it did not fail this time" : "it did not fail the first time");
       continue;
     }
-    std::vector<std::string> remarks{"with " + campaign::switches_text(execution->record.switches)};
+    std::vector<std::string> remarks{"with " + report::switches_text(execution->record.switches)};
     if (!options.expected.empty() && failure->id != options.expected)
       remarks.push_back("another failure than the recorded " + options.expected);
-    campaign::FailureView view{*failure, logs, options.target[0], "", remarks};
+    report::FailureView view{*failure, logs, options.target[0], "", remarks};
     fmt::print(stderr, "{}", to_text(view, *names, style));
   }
   if (!error.empty()) {
@@ -277,9 +275,9 @@ int replay_command(const Arguments& arguments) {
     return wrong_use("replay", parse_error.what());
   }
   if (options.what.empty()) return wrong_use("replay", "which execution? give an id (F-12ab) or a token");
-  std::optional<double> seconds = campaign::parse_time(!options.run_timeout.empty()  ? options.run_timeout
-                                                       : options.backend == "thread" ? "60s"
-                                                                                     : "10s");
+  std::optional<double> seconds = exec::parse_time(!options.run_timeout.empty()  ? options.run_timeout
+                                                   : options.backend == "thread" ? "60s"
+                                                                                 : "10s");
   if (!seconds || *seconds == 0)
     return wrong_use("replay", fmt::format("'{}' is no time; write 30s, 5m or 2h", options.run_timeout));
   options.run_seconds = *seconds;
@@ -288,12 +286,12 @@ int replay_command(const Arguments& arguments) {
     return kExitWrongUse;
   }
 
-  campaign::WorkFolder work(fs::absolute(options.dir).lexically_normal().string());
+  exec::WorkFolder work(fs::absolute(options.dir).lexically_normal().string());
   if (!work.error().empty()) {
     say(work.error());
     return kExitToolFailed;
   }
-  if (options.expected.empty()) options.input = campaign::keep_input(work.path() + "/stdin");
+  if (options.expected.empty()) options.input = exec::keep_input(work.path() + "/stdin");
   if (options.gdb) return run_in_gdb(options, work.path());
   signal(SIGINT, note_interrupt);  // it reaches the program too: what it does then is still to be told
   return replay_all(options, work.path());

@@ -7,11 +7,11 @@
 #include <cerrno>
 #include <cstring>
 
-#include "campaign/files.h"
-#include "campaign/last.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/report_files.h"
+#include "exec/files.h"
+#include "exec/last.h"
 #include "report/document.h"
 #include "report/path.h"
 
@@ -85,9 +85,9 @@ int report_command(const Arguments& arguments) {
   std::string error;
   std::optional<std::string> document;
   if (from.empty()) {
-    document = campaign::load_last(request.dir, error);
+    document = exec::load_last(request.dir, error);
   } else {
-    document = campaign::read_file(from);
+    document = exec::read_file(from);
     if (!document) error = fmt::format("cannot read '{}': {}", from, std::strerror(errno));
   }
   if (document && !report::read_document(*document, error)) {

@@ -5,10 +5,10 @@
 
 #include <filesystem>
 
-#include "campaign/last.h"
-#include "campaign/session.h"
 #include "cli/commands.h"
 #include "cli/report_replay.h"
+#include "exec/last.h"
+#include "exec/session.h"
 #include "report/document.h"
 #include "report/html_writer.h"
 #include "report/junit_writer.h"
@@ -28,7 +28,7 @@ void ReportFiles::add_to(CLI::App& app) {
 
 std::string ReportFiles::check() const {
   for (const std::string& where : {html, sarif, junit, perfetto, json}) {
-    if (std::string error = campaign::check_document(where); !error.empty()) return error;
+    if (std::string error = exec::check_document(where); !error.empty()) return error;
   }
   return {};
 }
@@ -55,7 +55,7 @@ int write_reports(const ReportRequest& request, const std::string& text) {
                          One{files.junit, report::to_junit}, One{files.perfetto, report::to_perfetto},
                          One{files.json, report::to_json}}) {
     if (one.where.empty()) continue;
-    error = campaign::write_document(one.where, one.render(*document));
+    error = exec::write_document(one.where, one.render(*document));
     if (error.empty()) continue;
     say(error);
     return kExitToolFailed;
@@ -66,10 +66,10 @@ int write_reports(const ReportRequest& request, const std::string& text) {
 bool finish_with_reports(const ReportFiles& files, const std::string& dir, const std::string& document,
                          const std::map<std::string, std::string>& replays) {
   // A record that cannot be kept is no reason to lose what was found.
-  if (std::string error = campaign::save_last(dir, document, replays); !error.empty()) say(error);
+  if (std::string error = exec::save_last(dir, document, replays); !error.empty()) say(error);
   if (!files.any()) return true;
   std::string error;
-  std::optional<std::string> kept = campaign::load_last(dir, error);
+  std::optional<std::string> kept = exec::load_last(dir, error);
   ReportRequest request;
   request.files = files;
   request.dir = dir;

@@ -9,14 +9,14 @@
 #include <filesystem>
 #include <memory>
 
-#include "campaign/lanes.h"
-#include "campaign/names.h"
-#include "campaign/oracle.h"
-#include "campaign/session.h"
-#include "campaign/single_run.h"
-#include "campaign/store.h"
-#include "campaign/token_text.h"
 #include "cli/commands.h"
+#include "exec/oracle.h"
+#include "exec/session.h"
+#include "exec/single_run.h"
+#include "exec/store.h"
+#include "exec/token_text.h"
+#include "finding/names.h"
+#include "report/lanes.h"
 
 namespace duress::cli {
 namespace {
@@ -64,16 +64,16 @@ class LaneReplay {
       problem = target_.empty() ? "no program is named" : work_.error();
       return {};
     }
-    campaign::SingleRunOptions options;
-    campaign::OracleOptions expectations;
+    exec::SingleRunOptions options;
+    exec::OracleOptions expectations;
     options.target = target_;
     options.folder = work_.path();
     options.pass_on = false;
     std::error_code ignored;
     if (document_.folder != fs::current_path(ignored).string()) options.start_in = document_.folder;
     std::string token = text, error;
-    if (campaign::is_failure_id(id)) {
-      if (std::optional<campaign::StoredFinding> stored = store_.load(id, error);
+    if (exec::is_failure_id(id)) {
+      if (std::optional<exec::StoredFinding> stored = store_.load(id, error);
           stored && stored->token == text) {
         options.target = stored->target;
         options.input = stored->input;
@@ -81,29 +81,29 @@ class LaneReplay {
         expectations = stored->oracle;
       }
     }
-    campaign::TokenText read = campaign::read_token_text(token);
+    exec::TokenText read = exec::read_token_text(token);
     problem = read.error;
-    if (problem.empty()) problem = campaign::check_token_program(read, options.target[0]);
+    if (problem.empty()) problem = exec::check_token_program(read, options.target[0]);
     if (!problem.empty()) return {};
     read.plan.head.trace = 1;
     // An execution of verify stops at synchronisation only. If nobody is switched there, stopping at every
     // access makes no difference but shows the accesses.
     if (read.plan.trail.empty() && by_verify) read.plan.head.points = trail::Points::kAll;
-    campaign::SingleRun single(options);
-    campaign::Oracle oracle(expectations);
+    exec::SingleRun single(options);
+    exec::Oracle oracle(expectations);
     problem = oracle.load();
     if (problem.empty()) problem = single.prepare(read.plan);
     if (!problem.empty()) return {};
-    std::optional<campaign::Execution> execution = single.run(read.plan, problem);
+    std::optional<exec::Execution> execution = single.run(read.plan, problem);
     if (!execution) return {};
     if (!execution->began()) {
       problem = fmt::format("{} did not run under control", options.target[0]);
       return {};
     }
-    campaign::RunLogs logs = single.take_logs(*execution);
-    std::optional<campaign::Failure> failure = oracle.judge(*execution, single.captured());
+    finding::RunLogs logs = single.take_logs(*execution);
+    std::optional<finding::Failure> failure = oracle.judge(*execution, single.captured());
     if (failure) identify(*failure, logs, *names_);
-    finding::Lanes lanes = lanes_of(logs, execution->record, failure, *names_);
+    finding::Lanes lanes = report::lanes_of(logs, execution->record, failure, *names_);
     if (lanes.events.empty()) problem = "the program wrote no trace";
     if (execution->record.diverged != 0)
       lanes.note +=
@@ -114,9 +114,9 @@ class LaneReplay {
   }
 
   report::Document& document_;
-  campaign::Store store_;
-  campaign::WorkFolder work_;
-  std::unique_ptr<campaign::Names> names_;
+  exec::Store store_;
+  exec::WorkFolder work_;
+  std::unique_ptr<finding::Names> names_;
   std::vector<std::string> target_;
   std::map<std::string, Known> by_token_;
 };

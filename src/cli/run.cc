@@ -23,8 +23,6 @@
 #include <regex>
 #include <set>
 
-#include "campaign/exchange.h"
-#include "campaign/target_start.h"
 #include "cli/catalog.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
@@ -34,6 +32,8 @@
 #include "cli/listing.h"
 #include "cli/report_files.h"
 #include "cli/tsan_output.h"
+#include "exec/exchange.h"
+#include "exec/target_start.h"
 #include "finding/log_reader.h"
 #include "report/json_writer.h"
 #include "report/report.h"
@@ -118,14 +118,14 @@ std::string runtime_options(const RunOptions& options, const std::string& log_di
 }
 
 /// One thread at a time, with equal chances, and every race looked for.
-campaign::Plan controlled_plan(const RunOptions& options) {
-  campaign::Plan plan;
+exec::Plan controlled_plan(const RunOptions& options) {
+  exec::Plan plan;
   plan.head.seed = static_cast<u64>(options.seed);
   plan.head.strategy = raw(StrategyId::kRandom);
   plan.head.detect = 1;
   plan.head.model = options.model_number;
   u32 random = 0;
-  campaign::heuristic_from_name("Random", random);
+  exec::heuristic_from_name("Random", random);
   plan.head.heuristic = options.heuristic_number.value_or(random);
   // Who waits for a plain variable must let others go on.
   plan.head.points = trail::Points::kLongRuns;
@@ -270,15 +270,15 @@ int execute(const RunOptions& options) {
   }
 
   std::string words = runtime_options(options, *log_dir);
-  std::unique_ptr<campaign::Exchange> exchange;
+  std::unique_ptr<exec::Exchange> exchange;
   if (options.controlled) {
-    exchange = campaign::Exchange::make(*log_dir, error);
+    exchange = exec::Exchange::make(*log_dir, error);
     if (!exchange || !exchange->put(controlled_plan(options))) {
       say(error);
       return kExitToolFailed;
     }
-    words = campaign::padded_options(fmt::format("{}:mode=controlled:request={}:record={}", words,
-                                                 exchange->request_path(), exchange->record_path()));
+    words = exec::padded_options(fmt::format("{}:mode=controlled:request={}:record={}", words,
+                                             exchange->request_path(), exchange->record_path()));
     // The same addresses in every run, where the system allows it; the target inherits it.
     personality(static_cast<unsigned long>(personality(0xffffffff)) | ADDR_NO_RANDOMIZE);
   }
@@ -349,7 +349,7 @@ int execute(const RunOptions& options) {
 
   std::string stuck;
   if (exchange) {
-    campaign::Execution execution;
+    exec::Execution execution;
     exchange->take(execution);
     stuck = stuck_text(execution.record.outcome);
     if (!stuck.empty()) say(fmt::format("{}; duress explore --seed {} shows where", stuck, options.seed));

@@ -14,13 +14,13 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "campaign/files.h"
-#include "campaign/session.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cluster/folder.h"
 #include "cluster/shard_log.h"
 #include "cluster/slurm.h"
+#include "exec/files.h"
+#include "exec/session.h"
 
 namespace duress::cli {
 namespace {
@@ -85,7 +85,7 @@ void look(const cluster::Folder& folder, Status& status, bool again) {
   status.driver = driver;
   for (const std::string& name : folder.workers())
     status.workers.try_emplace(name, folder.shards() + "/" + name).first->second.look(again);
-  status.array = campaign::read_file(folder.slurm() + "/array").value_or("");
+  status.array = exec::read_file(folder.slurm() + "/array").value_or("");
   std::string ignored;
   if (again && !status.array.empty() && cluster::check_slurm().empty())
     cluster::array_tasks(status.array, status.tasks, ignored);

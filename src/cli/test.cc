@@ -13,7 +13,6 @@
 #include <set>
 #include <thread>
 
-#include "campaign/session.h"
 #include "cli/child.h"
 #include "cli/classify_text.h"
 #include "cli/command_line.h"
@@ -23,6 +22,7 @@
 #include "cli/report_files.h"
 #include "cli/test_campaign.h"
 #include "cli/test_document.h"
+#include "exec/session.h"
 
 namespace duress::cli {
 namespace {
@@ -183,7 +183,7 @@ class Session {
     bool written = finish_with_reports(options_.files, options_.setup.dir, document.json);
     if (text_) print_summary(document);
     if (!options_.json.empty()) {
-      if (std::string error = campaign::write_document(options_.json, document.json); !error.empty()) {
+      if (std::string error = exec::write_document(options_.json, document.json); !error.empty()) {
         say(error);
         return kExitToolFailed;
       }
@@ -315,18 +315,18 @@ std::string prepare(TestOptions& options) {
   if (options.quiet) words.emplace_back("-q");
   if (options.verbose) words.emplace_back("-v");
   bool color = options.color == "always" ||
-               (options.color == "auto" && isatty(STDOUT_FILENO) != 0 && campaign::wants_color("auto"));
+               (options.color == "auto" && isatty(STDOUT_FILENO) != 0 && exec::wants_color("auto"));
   words.push_back(color ? "--color=always" : "--color=never");
   for (auto [text, seconds] :
        {std::pair{&options.time, &setup.seconds}, std::pair{&options.run_timeout, &setup.run_seconds}}) {
     if (text->empty()) continue;
-    std::optional<double> value = campaign::parse_time(*text);
+    std::optional<double> value = exec::parse_time(*text);
     if (!value || *value == 0) return fmt::format("'{}' is no time; write 30s, 5m or 2h", *text);
     *seconds = *value;
   }
   if (setup.jobs == 0) setup.jobs = std::max(1u, std::thread::hardware_concurrency());
   if (std::string error = options.files.check(); !error.empty()) return error;
-  return campaign::check_document(options.json);
+  return exec::check_document(options.json);
 }
 
 }  // namespace

@@ -11,8 +11,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "campaign/files.h"
+#include "base/hash.h"
 #include "cli/child.h"
+#include "exec/files.h"
 #include "report/site_table.h"
 
 namespace duress::cli {
@@ -61,23 +62,23 @@ std::string TestCampaign::path_of(std::size_t index, const char* suffix) const {
   for (const std::string& word : result.test_case.command) key += word + '\1';
   for (const std::string& variable : result.environment) key += variable + '\2';
   key += result.folder + '\3' + result.test_case.name + '\3' +
-         std::to_string(campaign::hash_of_file(result.test_case.command[0]));
-  return fmt::format("{}/{:016x}{}", folder_, campaign::hash_of(key), suffix);
+         std::to_string(exec::hash_of_file(result.test_case.command[0]));
+  return fmt::format("{}/{:016x}{}", folder_, hash_of(key), suffix);
 }
 
 std::string TestCampaign::open() {
   std::string dir = fs::absolute(setup_.dir).lexically_normal().string();
-  folder_ = fmt::format("{}/tests/{:016x}", dir, campaign::hash_of(setup_.name));
+  folder_ = fmt::format("{}/tests/{:016x}", dir, hash_of(setup_.name));
   std::error_code ignored;
   // A campaign that came to its end makes room for the next one.
   if (!fs::exists(folder_ + "/open")) fs::remove_all(folder_, ignored);
-  if (std::string error = campaign::make_folder(folder_, dir); !error.empty()) return error;
-  if (std::string error = campaign::write_file(folder_ + "/open", ""); !error.empty()) return error;
+  if (std::string error = exec::make_folder(folder_, dir); !error.empty()) return error;
+  if (std::string error = exec::write_file(folder_ + "/open", ""); !error.empty()) return error;
   for (std::size_t i = 0; i < cases_.size(); ++i) {
     if (cases_[i].outcome != CaseOutcome::kOpen) {
       ended_[i] = true;
       ++done_;
-    } else if (std::optional<std::string> code = campaign::read_file(path_of(i, ".code"))) {
+    } else if (std::optional<std::string> code = exec::read_file(path_of(i, ".code"))) {
       finish(i, std::atoi(code->c_str()));
       resumed_ += ended_[i] ? 1 : 0;
     }
@@ -132,13 +133,13 @@ bool TestCampaign::start(std::size_t index, unsigned jobs, std::size_t open_case
 
 void TestCampaign::finish(std::size_t index, int code) {
   CaseResult& result = cases_[index];
-  std::string errors = campaign::read_file(path_of(index, ".err")).value_or("");
-  std::optional<std::string> document = campaign::read_file(path_of(index, ".json"));
+  std::string errors = exec::read_file(path_of(index, ".err")).value_or("");
+  std::optional<std::string> document = exec::read_file(path_of(index, ".json"));
   nlohmann::json json = nlohmann::json::parse(document.value_or(""), nullptr, false);
   bool good = code == 0 && json.is_object();
   if (good || (code == 124 && json.is_object())) {
     result.document = std::move(*document);
-    result.text = campaign::read_file(path_of(index, ".out")).value_or("");
+    result.text = exec::read_file(path_of(index, ".out")).value_or("");
   }
   if (code == 124) return;  // it stays open
   if (good) {
@@ -192,7 +193,7 @@ void TestCampaign::run(const std::atomic<bool>& stop, const Listener& listener, 
       std::size_t index = running_[i].index;
       running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
       finish(index, code);
-      if (ended_[index]) campaign::write_file(path_of(index, ".code"), std::to_string(code));
+      if (ended_[index]) exec::write_file(path_of(index, ".code"), std::to_string(code));
     }
     tell(ended);
     TestProgress progress;

@@ -11,12 +11,12 @@
 #include <filesystem>
 #include <fstream>
 
-#include "campaign/exchange.h"
-#include "campaign/target_start.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/launch.h"
 #include "cli/trace_input.h"
+#include "exec/exchange.h"
+#include "exec/target_start.h"
 #include "report/site_table.h"
 
 namespace duress::cli {
@@ -79,21 +79,21 @@ int record(const RecordOptions& options) {
   }
   std::string words = fmt::format("log_dir={}:chain=Record:first={}:seed={}", work.string(),
                                   options.accesses == "first" ? 1 : 0, options.seed);
-  std::unique_ptr<campaign::Exchange> exchange;
+  std::unique_ptr<exec::Exchange> exchange;
   if (options.controlled) {
     std::string error;
-    campaign::Plan plan;
+    exec::Plan plan;
     plan.head.seed = static_cast<u64>(options.seed);
     plan.head.strategy = raw(StrategyId::kRandom);
     plan.head.detect = 1;
     plan.head.points = trail::Points::kLongRuns;  // who waits for a plain variable must let others go on
-    exchange = campaign::Exchange::make(work.string(), error);
+    exchange = exec::Exchange::make(work.string(), error);
     if (!exchange || !exchange->put(plan)) {
       say(error);
       return kExitToolFailed;
     }
-    words = campaign::padded_options(fmt::format("{}:mode=controlled:request={}:record={}", words,
-                                                 exchange->request_path(), exchange->record_path()));
+    words = exec::padded_options(fmt::format("{}:mode=controlled:request={}:record={}", words,
+                                             exchange->request_path(), exchange->record_path()));
     personality(static_cast<unsigned long>(personality(0xffffffff)) | ADDR_NO_RANDOMIZE);
   }
   LaunchResult result = launch(options.target, {{"DURESS_OPTIONS", words}});

@@ -8,11 +8,11 @@
 #include <map>
 #include <tuple>
 
-#include "campaign/search.h"
-#include "campaign/session.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "duress/hooks.h"
+#include "exec/session.h"
+#include "search/search.h"
 #include "trail/site_key.h"
 
 namespace duress::cli {
@@ -99,16 +99,16 @@ int confirm(const ConfirmOptions& options, const finding::RunLog& log) {
     say("nothing to confirm: no predicted race has two places in instrumented code");
     return kExitOk;
   }
-  campaign::SearchSetup setup;
+  search::SearchSetup setup;
   setup.dir = std::filesystem::absolute(options.dir).lexically_normal().string();
-  campaign::WorkFolder work(setup.dir);
+  exec::WorkFolder work(setup.dir);
   if (!work.error().empty()) {
     say(work.error());
     return kExitToolFailed;
   }
   setup.worker.folder = work.path();
   setup.worker.target = options.target;
-  setup.worker.input = campaign::keep_input(work.path() + "/stdin");
+  setup.worker.input = exec::keep_input(work.path() + "/stdin");
   setup.worker.run_seconds = 10;
   setup.search.strategy = "racefuzzer";
   setup.search.seed = static_cast<u64>(options.seed);
@@ -116,11 +116,11 @@ int confirm(const ConfirmOptions& options, const finding::RunLog& log) {
   setup.keep_going = true;  // a failure is no reason to leave the other pairs
   setup.minimise = false;
   for (const auto& [pair, text] : pairs) setup.pairs.push_back({pair.first, pair.second});
-  std::unique_ptr<campaign::Names> names = make_names();
-  campaign::SearchListener silent;
+  std::unique_ptr<finding::Names> names = make_names();
+  search::SearchListener silent;
   std::atomic<bool> stop{false};
-  campaign::SearchResult result = campaign::Search(setup, *names, silent).run(stop);
-  if (result.problem.kind != campaign::WorkerProblem::Kind::kNone) {
+  search::SearchResult result = search::Search(setup, *names, silent).run(stop);
+  if (result.problem.kind != exec::WorkerProblem::Kind::kNone) {
     say(worker_problem_text(options.target[0], result.problem));
     return kExitToolFailed;
   }

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <regex>
 
-#include "campaign/session.h"
+#include "exec/session.h"
 
 namespace duress::cli {
 namespace {
@@ -45,7 +45,7 @@ std::string take_log_path() {
 
 std::string write_tsan(const std::string& text, const std::string& log_path, int fd) {
   if (!log_path.empty() && log_path != "stderr" && log_path != "stdout")
-    return text.empty() ? "" : campaign::write_document(fmt::format("{}.{}", log_path, getpid()), text);
+    return text.empty() ? "" : exec::write_document(fmt::format("{}.{}", log_path, getpid()), text);
   if (log_path == "stderr") fd = STDERR_FILENO;
   if (log_path == "stdout") fd = STDOUT_FILENO;
   std::size_t done = 0;

@@ -2,8 +2,6 @@
 //
 // `duress verify`: every interleaving of a program up to equivalence. Either no race and no failure in any of
 // them, which is a proof for this program and this input, or an interleaving that shows one.
-#include "campaign/verify.h"
-
 #include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
@@ -12,32 +10,33 @@
 #include <filesystem>
 #include <thread>
 
-#include "campaign/advice.h"
-#include "campaign/failure_text.h"
-#include "campaign/orders.h"
-#include "campaign/session.h"
-#include "campaign/token_text.h"
-#include "campaign/weaken.h"
 #include "cli/cluster_session.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/gate.h"
 #include "cli/report_files.h"
+#include "exec/session.h"
+#include "exec/token_text.h"
+#include "repair/advice.h"
+#include "repair/orders.h"
+#include "repair/weaken.h"
+#include "report/failure_text.h"
 #include "report/json_writer.h"
 #include "report/path.h"
 #include "report/report.h"
+#include "verify/verifier.h"
 
 namespace duress::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using campaign::VerifyResult;
+using verify::VerifyResult;
 
 std::atomic<bool> stop_asked{false};
 
 struct VerifyOptions {
   ReportFiles files;
-  campaign::VerifySetup setup;
+  verify::VerifySetup setup;
   ClusterOptions cluster;
   std::string json, dir = ".duress", color = "auto", time, run_timeout = "10s", model = "sc",
                     fail_on = "race", baseline, order = "run-on";
@@ -83,8 +82,8 @@ bool same_race(const finding::Race& a, const finding::Race& b) {
 }
 
 /// The execution that shows the race.
-const campaign::RacyExecution* shown_by(const finding::Race& race, const VerifyResult& result) {
-  for (const campaign::RacyExecution& racy : result.racy) {
+const verify::RacyExecution* shown_by(const finding::Race& race, const VerifyResult& result) {
+  for (const verify::RacyExecution& racy : result.racy) {
     finding::RunLog log;
     log.processes.push_back(racy.log);
     report::Report one;
@@ -103,26 +102,26 @@ void print_race(const finding::Race& race, const VerifyResult& result, const Ver
              place.line, place.column, report::printable(race.variable), race.id);
   if (options.quiet) return;
   for (const finding::AccessReport& side : race.sites) fmt::print("{}\n", side_text(side));
-  if (const campaign::RacyExecution* racy = shown_by(race, result)) {
+  if (const verify::RacyExecution* racy = shown_by(race, result)) {
     fmt::print("  in {} of {}; the shortest found needs {}\n", number_text(racy->executions),
-               interleavings_text(result.interleavings), campaign::switches_text(racy->switches));
+               interleavings_text(result.interleavings), report::switches_text(racy->switches));
     if (!racy->token.empty() && racy->token.size() < 400) fmt::print("  token: {}\n", racy->token);
   }
 }
 
-void print_failure(const campaign::Found& found, const VerifyOptions& options, campaign::Names& names) {
-  campaign::FailureStyle style;
-  style.color = campaign::wants_color(options.color);
+void print_failure(const search::Found& found, const VerifyOptions& options, finding::Names& names) {
+  report::FailureStyle style;
+  style.color = exec::wants_color(options.color);
   style.quiet = options.quiet;
   style.verbose = options.verbose;
   std::vector<std::string> remarks;
   remarks.push_back(fmt::format(
-      "needs {}{}; {} so", campaign::switches_text(found.switches),
+      "needs {}{}; {} so", report::switches_text(found.switches),
       found.fewest ? "" : ", perhaps not the fewest",
       found.times == 1 ? "one interleaving fails" : number_text(found.times) + " interleavings fail"));
   std::string dir = options.dir == ".duress" ? "" : " --dir " + options.dir;
   remarks.push_back(fmt::format("replay: duress replay {}{}", found.failure.id, dir));
-  campaign::FailureView view{found.failure, found.logs, options.target[0], found.errors, remarks};
+  report::FailureView view{found.failure, found.logs, options.target[0], found.errors, remarks};
   fmt::print("{}", to_text(view, names, style));
 }
 
@@ -130,11 +129,11 @@ void print_failure(const campaign::Found& found, const VerifyOptions& options, c
 std::vector<std::string> finding_ids(const report::Report& report, const VerifyResult& result) {
   std::vector<std::string> ids;
   for (const finding::Race& race : report.races) ids.push_back(race.id);
-  for (const campaign::Found& found : result.found) ids.push_back(found.failure.id);
+  for (const search::Found& found : result.found) ids.push_back(found.failure.id);
   return ids;
 }
 
-void print_advice(const campaign::Advice& advice, const std::string& id, const VerifyOptions& options) {
+void print_advice(const repair::Advice& advice, const std::string& id, const VerifyOptions& options) {
   fmt::print("fix: {}: no race and no failure in all {} then\n", report::printable(advice.text),
              interleavings_text(advice.interleavings));
   std::string dir = options.dir == ".duress" ? "" : " --dir " + options.dir;
@@ -142,29 +141,29 @@ void print_advice(const campaign::Advice& advice, const std::string& id, const V
 }
 
 /// Which memory orders are needed.
-std::vector<campaign::Weakened> print_orders(VerifyOptions& options, const VerifyResult& result,
-                                             campaign::Names& names) {
+std::vector<repair::Weakened> print_orders(VerifyOptions& options, const VerifyResult& result,
+                                           finding::Names& names) {
   if (!result.complete || !result.racy.empty() || !result.found.empty()) {
     say("no order is weakened: the program as it is must be proved first");
     return {};
   }
-  return campaign::weaken(options.setup, result, names, stop_asked, [&](const campaign::Weakened& one) {
+  return repair::weaken(options.setup, result, names, stop_asked, [&](const repair::Weakened& one) {
     if (options.json == "-") return;
     std::string verdict =
-        one.needed() ? fmt::format("{} is needed", campaign::order_text(one.order))
+        one.needed() ? fmt::format("{} is needed", repair::order_text(one.order))
                      : fmt::format("{} is enough, not {} (no race and no failure in all {} executions)",
-                                   campaign::order_text(one.sufficient), campaign::order_text(one.order),
+                                   repair::order_text(one.sufficient), repair::order_text(one.order),
                                    number_text(one.executions));
     if (!one.found.empty()) verdict += fmt::format("; with {}", one.found);
     if (one.bounded) verdict += "; weaker ones have too many executions to say";
     fmt::print("{}:{}:{}: {}: {}\n", report_path(one.place.file), one.place.line, one.place.column,
-               campaign::kind_text(one.kind), verdict);
+               repair::kind_text(one.kind), verdict);
     fflush(stdout);
   });
 }
 
 /// What bounds the ends of waits that were explored.
-std::string ends_text(const campaign::VerifySetup& setup) {
+std::string ends_text(const verify::VerifySetup& setup) {
   auto times = [](u32 n, const char* one) { return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s"); };
   std::string text;
   if (setup.spurious != 0) text += ", with at most " + times(setup.spurious, "spurious wake-up");
@@ -208,7 +207,7 @@ int execute(VerifyOptions& options, const Arguments& arguments) {
   ClusterJob job{"verify", arguments, options.target, options.setup.dir,
                  options.quiet || options.json == "-"};
   if (std::optional<int> code = cluster.begin(options.cluster, job, stop_asked)) return *code;
-  campaign::WorkFolder work(cluster.work_dir(options.setup.dir));
+  exec::WorkFolder work(cluster.work_dir(options.setup.dir));
   if (!work.error().empty()) {
     say(work.error());
     return kExitToolFailed;
@@ -216,17 +215,17 @@ int execute(VerifyOptions& options, const Arguments& arguments) {
   options.setup.seed = static_cast<u64>(options.seed);
   options.setup.worker.folder = work.path();
   options.setup.worker.target = options.target;
-  options.setup.worker.input = cluster.input(campaign::keep_input(work.path() + "/stdin"));
+  options.setup.worker.input = cluster.input(exec::keep_input(work.path() + "/stdin"));
   cluster.use(options.setup.worker, options.setup.jobs);
   struct sigaction action{};
   action.sa_handler = [](int) { stop_asked = true; };
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
 
-  std::unique_ptr<campaign::Names> names = make_names();
+  std::unique_ptr<finding::Names> names = make_names();
   bool live = isatty(STDERR_FILENO) != 0 && !options.quiet;
   double shown = 0;
-  campaign::Verifier verifier(options.setup, *names, [&](u64 interleavings, u64 waiting, double seconds) {
+  verify::Verifier verifier(options.setup, *names, [&](u64 interleavings, u64 waiting, double seconds) {
     double wait = live ? 0.2 : 10;
     if (options.quiet || options.json == "-" || seconds < shown + wait) return;
     shown = seconds;
@@ -240,7 +239,7 @@ int execute(VerifyOptions& options, const Arguments& arguments) {
   });
   VerifyResult result = verifier.run(stop_asked);
   if (live) fmt::print(stderr, "\r\033[K");
-  if (result.problem.kind != campaign::WorkerProblem::Kind::kNone) {
+  if (result.problem.kind != exec::WorkerProblem::Kind::kNone) {
     cluster.end(false);
     say(worker_problem_text(options.target[0], result.problem));
     return kExitToolFailed;
@@ -259,13 +258,13 @@ int execute(VerifyOptions& options, const Arguments& arguments) {
   report::fill_report(result.races, none, report);
   for (auto& race : report.races) race.pid = 0;
   report.incomplete.assign(result.incomplete.begin(), result.incomplete.end());
-  std::vector<campaign::Weakened> orders;
+  std::vector<repair::Weakened> orders;
   if (options.weaken) orders = print_orders(options, result, *names);
-  std::optional<campaign::Advice> advice;
+  std::optional<repair::Advice> advice;
   // Under rc11 a failure, too, may be there only because an order is too weak.
   bool to_mend = !result.racy.empty() || (options.setup.model != 0 && !result.found.empty());
   if (!options.no_advice && to_mend && !result.interrupted && !result.out_of_time)
-    advice = campaign::advise(options.setup, result, *names, stop_asked);
+    advice = repair::advise(options.setup, result, *names, stop_asked);
   cluster.end(!stop_asked);
   for (const std::string& id : finding_ids(report, result)) {
     if (!advice) break;
@@ -273,22 +272,21 @@ int execute(VerifyOptions& options, const Arguments& arguments) {
   }
   if (options.json != "-") {
     for (const finding::Race& race : report.races) print_race(race, result, options);
-    for (const campaign::Found& found : result.found) print_failure(found, options, *names);
+    for (const search::Found& found : result.found) print_failure(found, options, *names);
     if (advice) print_advice(*advice, finding_ids(report, result)[0], options);
     print_summary(result, report, options);
   }
   std::map<std::string, std::string> replays;
-  std::map<std::string, campaign::Advice> fixes;
+  std::map<std::string, repair::Advice> fixes;
   for (const finding::Race& race : report.races) {
-    if (const campaign::RacyExecution* racy = shown_by(race, result)) replays[race.id] = racy->token;
+    if (const verify::RacyExecution* racy = shown_by(race, result)) replays[race.id] = racy->token;
     if (advice) fixes[race.id] = *advice;
   }
-  std::string document =
-      campaign::with_verification(report::to_json(report), result, replays, advice, *names);
-  document = with_baseline(campaign::with_fixes(document, fixes), options.known);
-  if (options.weaken) document = campaign::with_orders(document, orders);
+  std::string document = repair::with_verification(report::to_json(report), result, replays, advice, *names);
+  document = with_baseline(repair::with_fixes(document, fixes), options.known);
+  if (options.weaken) document = repair::with_orders(document, orders);
   if (!options.json.empty()) {
-    if (std::string error = campaign::write_document(options.json, document); !error.empty()) {
+    if (std::string error = exec::write_document(options.json, document); !error.empty()) {
       say(error);
       return kExitToolFailed;
     }
@@ -297,7 +295,7 @@ int execute(VerifyOptions& options, const Arguments& arguments) {
   for (const finding::Race& race : report.races) {
     if (fails(options.fail_on, options.known, {race.id, false})) return kExitFindings;
   }
-  for (const campaign::Found& found : result.found) {
+  for (const search::Found& found : result.found) {
     if (fails(options.fail_on, options.known, {found.failure.id, true})) return kExitFindings;
   }
   return result.out_of_time || result.interrupted ? kExitOutOfTime : kExitOk;
@@ -307,7 +305,7 @@ int execute(VerifyOptions& options, const Arguments& arguments) {
 
 int verify_command(const Arguments& arguments) {
   VerifyOptions options;
-  campaign::VerifySetup& setup = options.setup;
+  verify::VerifySetup& setup = options.setup;
   setup.jobs = 0;
   CLI::App app("Looks at every interleaving of a program, up to equivalence, for races and failures.",
                "duress verify");
@@ -389,7 +387,7 @@ int verify_command(const Arguments& arguments) {
     if (std::string error = options.known.load(options.baseline); !error.empty())
       return wrong_use("verify", error);
   }
-  std::optional<double> run_seconds = campaign::parse_time(options.run_timeout);
+  std::optional<double> run_seconds = exec::parse_time(options.run_timeout);
   if (!run_seconds || *run_seconds == 0)
     return wrong_use("verify", fmt::format("'{}' is no time; write 30s, 5m or 2h", options.run_timeout));
   setup.worker.run_seconds = *run_seconds;
@@ -397,7 +395,7 @@ int verify_command(const Arguments& arguments) {
     if (options.order == exhaustive::kOrderNames[i]) setup.order = static_cast<exhaustive::Order>(i);
   }
   if (!options.time.empty()) {
-    std::optional<double> seconds = campaign::parse_time(options.time);
+    std::optional<double> seconds = exec::parse_time(options.time);
     if (!seconds || *seconds == 0)
       return wrong_use("verify", fmt::format("'{}' is no time; write 30s, 5m or 2h", options.time));
     setup.seconds = *seconds;
@@ -405,14 +403,14 @@ int verify_command(const Arguments& arguments) {
   if (options.weaken && options.model != "rc11") return wrong_use("verify", "--weaken needs --model rc11");
   setup.profile = options.weaken;
   if (options.model == "rc11") {
-    setup.model = campaign::kRc11Model;
+    setup.model = exec::kRc11Model;
     if (setup.preemptions >= 0) return wrong_use("verify", "--preemptions is for --model sc");
     if (options.order != "run-on") return wrong_use("verify", "--order is for --model sc");
     if (setup.spurious != 0) return wrong_use("verify", "--spurious is for --model sc");
     if (setup.timeouts != 0) return wrong_use("verify", "--timeouts is for --model sc");
   }
   if (setup.jobs == 0) setup.jobs = std::max(1u, std::thread::hardware_concurrency());
-  for (const std::string& error : {campaign::check_document(options.json), options.files.check()}) {
+  for (const std::string& error : {exec::check_document(options.json), options.files.check()}) {
     if (!error.empty()) return wrong_use("verify", error);
   }
   return execute(options, arguments);

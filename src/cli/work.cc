@@ -13,11 +13,11 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "campaign/session.h"
-#include "campaign/target_start.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cluster/shard_worker.h"
+#include "exec/session.h"
+#include "exec/target_start.h"
 
 namespace duress::cli {
 namespace {
@@ -44,7 +44,7 @@ class Driver {
 
   void look(bool abandoned) {
     if (pid_ > 0 && waitpid(pid_, nullptr, WNOHANG) == pid_) {
-      campaign::own_ended(pid_);
+      exec::own_ended(pid_);
       pid_ = -1;
     }
     // The first shard is enough, and two would only do the same work.
@@ -64,7 +64,7 @@ class Driver {
               "--dir",
               dir_};
     words_.insert(words_.end(), campaign->arguments.begin(), campaign->arguments.end());
-    pid_ = campaign::start_own(
+    pid_ = exec::start_own(
         [](void* argument) {
           auto* words = static_cast<std::vector<std::string>*>(argument);
           std::vector<char*> argv;
@@ -84,7 +84,7 @@ class Driver {
     if (pid_ <= 0) return;
     kill(pid_, SIGTERM);
     waitpid(pid_, nullptr, 0);
-    campaign::own_ended(pid_);
+    exec::own_ended(pid_);
   }
 
   std::string dir_;
@@ -122,13 +122,13 @@ int work_command(const Arguments& arguments) {
   if (!parse_shard(shard, options.shard, options.of))
     return wrong_use("work", fmt::format("'{}' is no shard; write 2/8 for the second of eight", shard));
   if (!time.empty()) {
-    std::optional<double> seconds = campaign::parse_time(time);
+    std::optional<double> seconds = exec::parse_time(time);
     if (!seconds || *seconds == 0)
       return wrong_use("work", fmt::format("'{}' is no time; write 30s, 5m or 2h", time));
     options.seconds = *seconds;
   }
   options.dir = fs::absolute(dir).lexically_normal().string();
-  campaign::WorkFolder work(cluster::local_folder());
+  exec::WorkFolder work(cluster::local_folder());
   if (!work.error().empty()) {
     say(work.error());
     return kExitToolFailed;

@@ -10,10 +10,10 @@
 #include <filesystem>
 #include <set>
 
-#include "campaign/worker.h"
 #include "cluster/codec.h"
 #include "cluster/coordinator.h"
 #include "cluster/shard_worker.h"
+#include "exec/worker.h"
 
 extern char** environ;
 
@@ -21,12 +21,12 @@ namespace duress::cluster {
 namespace {
 
 namespace fs = std::filesystem;
-using campaign::Execution;
-using campaign::Plan;
-using campaign::RemoteRun;
-using campaign::Worker;
-using campaign::WorkerOptions;
-using Kind = campaign::WorkerProblem::Kind;
+using exec::Execution;
+using exec::Plan;
+using exec::RemoteRun;
+using exec::Worker;
+using exec::WorkerOptions;
+using Kind = exec::WorkerProblem::Kind;
 
 Plan plan_of(u64 seed) {
   Plan plan;

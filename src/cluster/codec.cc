@@ -9,9 +9,9 @@
 namespace duress::cluster {
 namespace {
 
-using campaign::Execution;
-using campaign::Plan;
-using campaign::RemoteRun;
+using exec::Execution;
+using exec::Plan;
+using exec::RemoteRun;
 
 // A plan's bytes name it: padding would give one plan several names.
 static_assert(std::has_unique_object_representations_v<trail::Request>);

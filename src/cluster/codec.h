@@ -9,18 +9,18 @@
 #include <string>
 #include <string_view>
 
-#include "campaign/plan.h"
-#include "campaign/remote.h"
+#include "exec/plan.h"
+#include "exec/remote.h"
 
 namespace duress::cluster {
 
-std::string plan_bytes(const campaign::Plan& plan);
+std::string plan_bytes(const exec::Plan& plan);
 /// Nothing if the bytes make no sense.
-std::optional<campaign::Plan> read_plan(std::string_view bytes);
+std::optional<exec::Plan> read_plan(std::string_view bytes);
 
 /// Compressed where that pays.
-std::string run_bytes(const campaign::RemoteRun& run);
-std::optional<campaign::RemoteRun> read_run(std::string_view bytes);
+std::string run_bytes(const exec::RemoteRun& run);
+std::optional<exec::RemoteRun> read_run(std::string_view bytes);
 
 /// Two builds that give the same name understand each other's bytes.
 std::string protocol_name();

@@ -16,16 +16,16 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "campaign/files.h"
-#include "campaign/worker.h"
 #include "cluster/codec.h"
+#include "exec/files.h"
+#include "exec/worker.h"
 
 namespace duress::cluster {
 namespace {
 
 namespace fs = std::filesystem;
-using campaign::RemoteRun;
-using campaign::WorkerProblem;
+using exec::RemoteRun;
+using exec::WorkerProblem;
 using Kind = WorkerProblem::Kind;
 using Json = nlohmann::ordered_json;
 
@@ -120,7 +120,7 @@ void Coordinator::close() {
   if (thread_.joinable()) thread_.join();
 }
 
-std::string Coordinator::spec_of(const campaign::WorkerOptions& options, u64& hash) {
+std::string Coordinator::spec_of(const exec::WorkerOptions& options, u64& hash) {
   std::string text;
   for (const std::string& word : options.target) text += word + '\1';
   text += options.input + '\2' + options.chain + '\2' + std::to_string(options.run_seconds);
@@ -131,7 +131,7 @@ std::string Coordinator::spec_of(const campaign::WorkerOptions& options, u64& ha
   return error;
 }
 
-RemoteRun Coordinator::run(const campaign::WorkerOptions& options, const campaign::Plan& plan,
+RemoteRun Coordinator::run(const exec::WorkerOptions& options, const exec::Plan& plan,
                            const std::atomic<bool>* stop) {
   RemoteRun none;
   std::string bytes = plan_bytes(plan);

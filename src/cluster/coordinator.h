@@ -20,9 +20,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "campaign/remote.h"
 #include "cluster/folder.h"
 #include "cluster/shard_log.h"
+#include "exec/remote.h"
 
 namespace duress::cluster {
 
@@ -47,13 +47,13 @@ struct CoordinatorState {
 };
 
 /// Threads: any.
-class Coordinator : public campaign::RemoteExecutor {
+class Coordinator : public exec::RemoteExecutor {
  public:
   explicit Coordinator(CoordinatorOptions options);
   ~Coordinator() override;
 
-  campaign::RemoteRun run(const campaign::WorkerOptions& options, const campaign::Plan& plan,
-                          const std::atomic<bool>* stop) override;
+  exec::RemoteRun run(const exec::WorkerOptions& options, const exec::Plan& plan,
+                      const std::atomic<bool>* stop) override;
   /// Everything that waits ends with this problem.
   void fail(const std::string& text);
   /// Nothing is asked of workers any more, nor said.
@@ -83,8 +83,8 @@ class Coordinator : public campaign::RemoteExecutor {
   void check_silence();
   void beat();
   void flush();
-  void fail_locked(campaign::WorkerProblem problem);
-  std::string spec_of(const campaign::WorkerOptions& options, u64& hash);
+  void fail_locked(exec::WorkerProblem problem);
+  std::string spec_of(const exec::WorkerOptions& options, u64& hash);
 
   CoordinatorOptions options_;
   const Folder& folder_;
@@ -95,7 +95,7 @@ class Coordinator : public campaign::RemoteExecutor {
   std::deque<std::shared_ptr<Wanted>> pending_;
   std::unordered_map<Key, Place, KeyHash> known_;
   std::vector<std::unique_ptr<Peer>> peers_;
-  campaign::WorkerProblem problem_;
+  exec::WorkerProblem problem_;
   CoordinatorState state_;
   bool over_ = false, loading_ = true, given_up_ = false;
   std::atomic<bool> missing_{false};

@@ -13,16 +13,17 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "campaign/files.h"
-#include "campaign/worker.h"
+#include "base/hash.h"
+#include "exec/files.h"
+#include "exec/worker.h"
 
 namespace duress::cluster {
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-using campaign::read_file;
-using campaign::write_file;
+using exec::read_file;
+using exec::write_file;
 
 constexpr u64 kRoomWanted = u64{2} << 30;
 constexpr u64 kKeptCampaigns = 2;  // the current one and the one before
@@ -118,7 +119,7 @@ std::string build_of(const std::string& path) {
       }
     }
   }
-  return "hash " + hex(campaign::hash_of(*bytes));
+  return "hash " + hex(hash_of(*bytes));
 }
 
 std::optional<Folder> Folder::current(const std::string& dir) {
@@ -137,7 +138,7 @@ Folder Folder::make(const std::string& dir, const CampaignFile& campaign, std::s
   for (u64 old = 1; old + kKeptCampaigns <= number; ++old)
     fs::remove_all(dir + "/cluster/" + std::to_string(old), ignored);
   for (const char* part : {"specs", "inputs", "queue", "shards", "slurm"}) {
-    error = campaign::make_folder(folder.path() + "/" + part, dir);
+    error = exec::make_folder(folder.path() + "/" + part, dir);
     if (!error.empty()) return folder;
   }
   error = folder.save(campaign);
@@ -208,14 +209,14 @@ std::string Folder::save(const DriverFile& file) const {
   return write_file(path_ + "/driver.json", dump(json));
 }
 
-std::string Folder::save_spec(const campaign::WorkerOptions& options, u64& hash) const {
+std::string Folder::save_spec(const exec::WorkerOptions& options, u64& hash) const {
   Json json;
   json["target"] = options.target;
   json["input"] = "";
   if (!options.input.empty()) {
     std::optional<std::string> text = read_file(options.input);
     if (!text) return "cannot read '" + options.input + "': " + std::strerror(errno);
-    std::string copy = "inputs/" + hex(campaign::hash_of(*text));  // workers may see the folder elsewhere
+    std::string copy = "inputs/" + hex(hash_of(*text));  // workers may see the folder elsewhere
     if (std::string error = write_file(path_ + "/" + copy, *text); !error.empty()) return error;
     json["input"] = copy;
   }
@@ -225,7 +226,7 @@ std::string Folder::save_spec(const campaign::WorkerOptions& options, u64& hash)
   json["binary"] = binary;
   json["build"] = build_of(binary);
   std::string text = dump(json);
-  hash = campaign::hash_of(text);
+  hash = hash_of(text);
   return write_file(path_ + "/specs/" + hex(hash) + ".json", text);
 }
 

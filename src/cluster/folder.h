@@ -22,7 +22,7 @@
 
 #include "base/types.h"
 
-namespace duress::campaign {
+namespace duress::exec {
 struct WorkerOptions;
 }
 
@@ -82,7 +82,7 @@ class Folder {
   std::string save(const DriverFile& driver) const;
 
   /// Keeps what a program needs to be started; `hash` then names it.
-  std::string save_spec(const campaign::WorkerOptions& options, u64& hash) const;
+  std::string save_spec(const exec::WorkerOptions& options, u64& hash) const;
   std::optional<Spec> spec(u64 hash) const;
   /// Names of workers that ever were, sorted.
   std::vector<std::string> workers() const;

@@ -11,12 +11,12 @@
 #include <cstring>
 
 #include "base/prng.h"
-#include "campaign/files.h"
+#include "exec/files.h"
 
 namespace duress::cluster {
 namespace {
 
-using campaign::Descriptor;
+using exec::Descriptor;
 
 constexpr u32 kMagic = 0x4c445244;          // "DRDL"
 constexpr u64 kMostPayload = u64{1} << 32;  // more is damage

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "campaign/files.h"
+#include "exec/files.h"
 
 namespace duress::cluster {
 namespace {
@@ -25,7 +25,7 @@ class ShardLog : public testing::Test {
     return texts;
   }
   void write(const std::string& bytes) const { std::ofstream(path(), std::ios::binary) << bytes; }
-  std::string bytes() const { return campaign::read_file(path()).value_or(""); }
+  std::string bytes() const { return exec::read_file(path()).value_or(""); }
   std::string folder_;
 };
 

@@ -12,16 +12,16 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "campaign/files.h"
 #include "cluster/codec.h"
+#include "exec/files.h"
 
 namespace duress::cluster {
 namespace {
 
-using campaign::RemoteRun;
-using campaign::Worker;
-using campaign::WorkerOptions;
-using campaign::WorkerProblem;
+using exec::RemoteRun;
+using exec::Worker;
+using exec::WorkerOptions;
+using exec::WorkerProblem;
 using Json = nlohmann::ordered_json;
 
 constexpr double kShortest = 0.0001, kLongest = 0.05;  // seconds between two looks
@@ -160,7 +160,7 @@ Worker* ShardWorker::worker_for(u64 hash, std::string& problem) {
 
 bool ShardWorker::perform(const Task& task) {
   u64 spec = 0;
-  std::optional<campaign::Plan> plan;
+  std::optional<exec::Plan> plan;
   if (task.payload.size() >= sizeof spec) {
     std::memcpy(&spec, task.payload.data(), sizeof spec);
     plan = read_plan(std::string_view(task.payload).substr(sizeof spec));

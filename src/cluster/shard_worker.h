@@ -17,9 +17,9 @@
 #include <thread>
 #include <unordered_set>
 
-#include "campaign/worker.h"
 #include "cluster/folder.h"
 #include "cluster/shard_log.h"
+#include "exec/worker.h"
 
 namespace duress::cluster {
 
@@ -57,7 +57,7 @@ class ShardWorker {
   void read_queue();
   /// False: this machine cannot do it, and says so in the record.
   bool perform(const Task& task);
-  campaign::Worker* worker_for(u64 spec, std::string& problem);
+  exec::Worker* worker_for(u64 spec, std::string& problem);
   bool write(RecordKind kind, const Key& key, std::string_view payload, bool now);
   void beats();
   void look_at_campaign();
@@ -71,7 +71,7 @@ class ShardWorker {
   std::unique_ptr<LogReader> queue_;
   std::deque<Task> tasks_;
   std::unordered_set<Key, KeyHash> withdrawn_;
-  std::map<u64, std::unique_ptr<campaign::Worker>> workers_;  // by spec
+  std::map<u64, std::unique_ptr<exec::Worker>> workers_;  // by spec
   std::atomic<bool> halt_{false};
   std::atomic<u64> done_{0};
   double started_ = 0, looked_ = 0, driver_moved_ = 0;

@@ -12,14 +12,14 @@
 #include <cstring>
 #include <sstream>
 
-#include "campaign/files.h"
-#include "campaign/target_start.h"
 #include "cluster/folder.h"
+#include "exec/files.h"
+#include "exec/target_start.h"
 
 namespace duress::cluster {
 namespace {
 
-using campaign::Descriptor;
+using exec::Descriptor;
 
 std::string quoted(const std::string& word) {
   std::string text = "'";
@@ -68,7 +68,7 @@ CommandResult run_command(const std::vector<std::string>& words) {
     char** argv;
     int out, err;
   } call{argv.data(), out[1], err[1]};
-  pid_t pid = campaign::start_own(
+  pid_t pid = exec::start_own(
       [](void* argument) {
         auto* the = static_cast<Call*>(argument);
         pid_t child = fork();
@@ -103,7 +103,7 @@ CommandResult run_command(const std::vector<std::string>& words) {
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
-  campaign::own_ended(pid);
+  exec::own_ended(pid);
   result.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return result;
 }
@@ -136,7 +136,7 @@ std::string array_script(const ArrayOptions& options) {
 
 std::string submit(const ArrayOptions& options, std::string& job) {
   std::string script = options.folder + "/task.sh";
-  if (std::string error = campaign::write_file(script, array_script(options)); !error.empty()) return error;
+  if (std::string error = exec::write_file(script, array_script(options)); !error.empty()) return error;
   std::vector<std::string> words{
       "sbatch",    "--parsable",         "--array=1-" + std::to_string(options.workers), "--job-name=duress",
       "--requeue", "--open-mode=append", "--output=" + options.folder + "/task-%a.out"};

@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "campaign/files.h"
+#include "exec/files.h"
 
 namespace duress::cluster {
 namespace {
@@ -56,7 +56,7 @@ TEST_F(Slurm, SubmitsOneArray) {
   std::string job;
   EXPECT_EQ(submit(options, job), "");
   EXPECT_EQ(job, "17");
-  std::string words = campaign::read_file(folder_ + "/words").value_or("");
+  std::string words = exec::read_file(folder_ + "/words").value_or("");
   for (const char* word : {"--array=1-3 ", "--partition=long ", "--mem=1G ", "--requeue ", "/task.sh"})
     EXPECT_NE(words.find(word), std::string::npos) << word << " in " << words;
   EXPECT_EQ(

@@ -70,7 +70,7 @@ def check(tool, target):
 def main():
     options = harness.parse_arguments(__doc__).parse_args()
     tool = harness.Tool(options.build, options.duress)
-    fake = str(options.build.resolve() / "tests" / "campaign_fake_target")
+    fake = str(options.build.resolve() / "tests" / "exec_fake_target")
     targets = [[fake, "stale"], [fake, "future"]]
     if options.suite == "all":
         targets.append([str(tool.compile(harness.ROOT / "examples/jumble/double_checked_locking.cc"))])

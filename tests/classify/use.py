@@ -3,7 +3,7 @@
 """`duress classify` as a user meets it: wrong use, what is printed, exit codes, interruptions.
 
 Most of it runs on a program that speaks the protocol of targets and simulates two threads, so that every verdict can be
-had in a second (src/campaign/testing/fake_target.cc).
+had in a second (src/exec/testing/fake_target.cc).
 """
 import json
 import os
@@ -282,6 +282,6 @@ class UseTest(unittest.TestCase):
 if __name__ == "__main__":
     arguments = harness.parse_arguments(__doc__).parse_known_args()[0]
     TOOL = harness.Tool(arguments.build, arguments.duress)
-    FAKE = str(arguments.build.resolve() / "tests" / "campaign_fake_target")
+    FAKE = str(arguments.build.resolve() / "tests" / "exec_fake_target")
     chosen = [word for word in sys.argv[1:] if word.startswith("test_")]
     unittest.main(argv=[sys.argv[0], *(f"UseTest.{name}" for name in chosen)])

@@ -34,7 +34,7 @@ def compare(wanted, got, what):
 class Cases:
     def __init__(self, tool):
         self.tool = tool
-        self.fake = str(tool.build / "tests" / "campaign_fake_target")
+        self.fake = str(tool.build / "tests" / "exec_fake_target")
 
     def campaign(self, command, options, target):
         folder = tempfile.mkdtemp(prefix="duress-cluster-")

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "base/prng.h"
-#include "campaign/evidence.h"
-#include "campaign/worker.h"
+#include "exec/worker.h"
+#include "finding/run_logs.h"
 #include "journal.h"
 
 namespace {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`duress report` as a user meets it: what is recorded, each form of it, wrong use, hostile names on the terminal.
 
-Runs on a program that speaks the protocol of targets (src/campaign/testing/fake_target.cc) and on documents made here. What needs a
+Runs on a program that speaks the protocol of targets (src/exec/testing/fake_target.cc) and on documents made here. What needs a
 browser or npm is in pages.py.
 """
 import argparse
@@ -38,7 +38,7 @@ class DocumentsTest(unittest.TestCase):
         return done.stdout.decode(), done.stderr.decode()
 
     def classify(self, *words):
-        self.duress("classify", "--runs", "12", *words, "--", ARGS.build / "tests/campaign_fake_target", "stale", code=66)
+        self.duress("classify", "--runs", "12", *words, "--", ARGS.build / "tests/exec_fake_target", "stale", code=66)
 
     def one_line(self, result, *words):
         self.assertEqual(result[0], "")
@@ -91,7 +91,7 @@ class DocumentsTest(unittest.TestCase):
         document = json.loads((self.folder / "a.json").read_text())
         document["target"] = ["./gone"]
         for race in document["races"]:
-            race["evidence"]["replay"] = race["evidence"]["replay"].replace("campaign_fake_target", "gone")
+            race["evidence"]["replay"] = race["evidence"]["replay"].replace("exec_fake_target", "gone")
         (self.folder / "gone.json").write_text(json.dumps(document))
         self.duress("report", "--from", "gone.json", "--dir", "other", "--html", "gone.html")
         self.assertIn("The interleaving is not there", (self.folder / "gone.html").read_text())

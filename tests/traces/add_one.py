@@ -69,7 +69,7 @@ def main():
         (scratch / "driver.cc").write_text(DRIVER)
         libraries = [str(options.build / "lib" / f"libduress_{part}.a") for part in ("analysis", "shadow", "clock", "base")]
         sources = [scratch / "writes.cc", scratch / "driver.cc", ROOT / "src/analysis/factory.cc", ROOT / "src/cli/catalog.cc",
-                   ROOT / "src/campaign/plan.cc"]
+                   ROOT / "src/exec/plan.cc"]
         subprocess.run(["clang++-19", "-std=c++20", "-fno-rtti", "-I", scratch, "-I", ROOT / "src", "-I", ROOT / "include",
                         *sources, *libraries, "-lfmt", "-o", scratch / "driver"], check=True)
         printed = subprocess.run([scratch / "driver"], capture_output=True, text=True, check=True).stdout.splitlines()

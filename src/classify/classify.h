@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `duress classify` without its words: find the races, bring each pair together, attack each variable, look
+// closely at what fails, and judge. Without a failure the verdict is "no harm found", never "benign".
+#ifndef DURESS_CLASSIFY_CLASSIFY_H_
+#define DURESS_CLASSIFY_CLASSIFY_H_
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "classify/find.h"
+#include "classify/trial_runner.h"
+#include "classify/verdict.h"
+
+namespace duress::classify {
+
+struct ClassifySetup {
+  exec::WorkerOptions worker;
+  exec::OracleOptions oracle;
+  std::string dir;                       // for the record
+  std::string record_dir;                // "": dir
+  std::string binary;                    // path of the program, for its content
+  std::vector<std::string> environment;  // that was asked for; part of the campaign's name
+  FindOptions find;
+  std::vector<Attack> attacks;
+  u64 seed = 1;
+  u64 runs = 50;            // trials of each attack on each variable
+  bool runs_given = false;  // else a limit of time alone ends the work
+  double seconds = 0;       // 0: no limit
+  unsigned jobs = 1;
+  u64 confirm_runs = 20;  // that try to bring a pair together
+  u32 tear = 8;
+};
+
+struct ClassifyProgress {
+  const char* phase = "";
+  u64 runs = 0;  // of this invocation
+  double seconds = 0;
+  double left = 0;                                  // seconds, as far as that can be told; 0: it cannot
+  u64 variables = 0, failing = 0, destructive = 0;  // failing: not looked at closely yet
+};
+
+class Classifier {
+ public:
+  /// Called ten times a second by the thread that classifies.
+  using Listener = std::function<void(const ClassifyProgress&)>;
+
+  Classifier(ClassifySetup setup, finding::Names& names, const std::atomic<bool>& stop, Listener listener);
+  ~Classifier();
+
+  /// Opens the record. "" or why it cannot be used.
+  std::string open();
+  /// Trials that an earlier part of the campaign left.
+  u64 resumed() const { return record_.resumed(); }
+  /// Finds races and brings pairs together. False: see problem(), or it was stopped.
+  bool find();
+  /// Judges only these.
+  void keep(const std::function<bool(const Variable&)>& wanted);
+  /// Attacks every variable as the budget says; can be stopped in between.
+  void judge();
+
+  const FoundRaces& found() { return finder_.found(); }
+  std::map<std::string, Variable>& variables() { return finder_.found().variables; }
+  /// What kept the campaign from its end: the program, or the record.
+  const exec::WorkerProblem& problem() const { return problem_; }
+  bool out_of_time() const { return out_of_time_; }
+  bool complete() const { return complete_; }
+  /// Executions of the whole campaign, those before a kill included; the same however it was cut.
+  u64 runs();
+  /// Executions of this invocation.
+  u64 fresh_runs() const;
+  double seconds() const;
+  u64 leftovers() const { return pool_->leftovers(); }
+  u64 restarts() const { return pool_->restarts(); }
+
+ private:
+  struct Piece {
+    Variable* variable;
+    std::size_t begin, end;  // attacks; those that share a profile stay together
+    u64 number;
+  };
+  using Variables = std::vector<Variable*>;
+
+  bool over() const;
+  bool tick(const char* phase);
+  bool batch(const char* phase, u64 count, const exec::Pool::Job& job);
+  void confirm();
+  /// Trials [begin, end) of sequentially consistent memory.
+  void run_baseline(const Variables& variables, u64 begin, u64 end);
+  void run_attacks(const Variables& variables, u64 begin, u64 end);
+  /// What a failing variable still needs before it is judged: schedules to compare with, witnesses.
+  void look_closely(const Variables& variables);
+  void compare_schedules(const Variables& variables);
+  Variables open_ones();
+  void count_verdicts();
+  std::string key() const;
+
+  ClassifySetup setup_;
+  finding::Names& names_;
+  const std::atomic<bool>& stop_;
+  Listener listener_;
+  exec::Oracle oracle_;
+  CampaignRecord record_;
+  std::unique_ptr<exec::Pool> pool_;
+  TrialRunner trials_;
+  RaceFinder finder_;
+  exec::WorkerProblem problem_;
+  double started_ = 0, deadline_ = 0;
+  double judging_since_ = 0;
+  u64 planned_ = 0;  // trials that the budget has; 0: as many as time allows
+  bool out_of_time_ = false, complete_ = false;
+  u64 failing_ = 0, destructive_ = 0, hybrid_runs_ = 0;
+};
+
+}  // namespace duress::classify
+
+#endif  // DURESS_CLASSIFY_CLASSIFY_H_

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "classify/trial_runner.h"
+
+#include <algorithm>
+
+#include "base/hash.h"
+#include "base/prng.h"
+#include "exec/files.h"
+
+namespace duress::classify {
+namespace {
+
+/// Other schedules: each strategy in turn, pct with growing depth.
+constexpr StrategyId kWider[] = {StrategyId::kRandom, StrategyId::kPct, StrategyId::kRacefuzzer,
+                                 StrategyId::kPos};
+
+}  // namespace
+
+std::string plan_text(const exec::Plan& plan) {
+  const trail::Request& head = plan.head;
+  std::string text;
+  for (u64 number :
+       {u64{head.strategy}, u64{head.depth}, head.most_steps, u64{head.model}, u64{head.heuristic},
+        u64{head.fair_after}, u64{head.tear}, u64{raw(head.points)}, u64{head.sample}})
+    text += std::to_string(number) + " ";
+  for (u32 site : plan.sites) text += std::to_string(site) + " ";
+  for (u32 site : plan.waits) text += "w" + std::to_string(site) + " ";
+  for (const trail::SitePair& pair : plan.pairs)
+    text += std::to_string(pair.first) + "-" + std::to_string(pair.second) + " ";
+  char hash[24];
+  std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(hash_of(text)));
+  return hash;
+}
+
+exec::Plan TrialRunner::plan(const Variable& variable, const Attack& attack, u64 number) const {
+  exec::Plan plan;
+  attack.apply(plan);
+  plan.head.seed = mix(options_.seed * 0x632be59bd9b4e019u + number);
+  plan.head.tear = options_.tear;
+  plan.head.sample = 1;
+  if (attack.model != Model::kSc) plan.head.most_steps = variable.most_steps;
+  if (attack.switched) plan.sites.assign(variable.sites.begin(), variable.sites.end());
+  for (u32 site : waits_) {
+    if (std::find(plan.sites.begin(), plan.sites.end(), site) == plan.sites.end()) plan.waits.push_back(site);
+  }
+  if (attack.strategy == StrategyId::kRacefuzzer) {
+    plan.head.sample = 0;  // it is after one pair, wherever that is
+    for (const auto& [first, second] : variable.pairs) plan.pairs.push_back({first, second});
+  }
+  return plan;
+}
+
+exec::Plan TrialRunner::wider_plan(const Variable& variable, u64 number) const {
+  Attack attack;
+  attack.strategy = kWider[number % std::size(kWider)];
+  exec::Plan wider = plan(variable, attack, number);
+  wider.head.seed = mix(options_.seed * 0xd6e8feb86659fd93u + number);
+  wider.head.depth = 1 + static_cast<u32>(number / std::size(kWider) % 3);
+  return wider;
+}
+
+std::optional<finding::Failure> TrialRunner::judge(exec::Worker& worker, const exec::Execution& execution,
+                                                   finding::RunLogs& logs) {
+  std::optional<finding::Failure> failure = oracle_.judge(execution, worker.captured());
+  if (!failure) return failure;
+  logs = worker.take_logs(execution);
+  std::lock_guard guard(names_lock_);
+  finding::identify(*failure, logs, names_);
+  return failure;
+}
+
+u64 TrialRunner::output_of(const exec::Worker& worker) const {
+  return options_.compare_output ? exec::hash_of_file(worker.captured().output) : 0;
+}
+
+Trial TrialRunner::finish(exec::Worker& worker, const exec::Execution& execution) {
+  Trial trial = trial_of(execution);
+  if (execution.record.unvalidated != 0) {
+    trial.outcome = TrialOutcome::kDiscarded;
+    worker.drop_logs(execution);
+    return trial;
+  }
+  finding::RunLogs logs;
+  if (std::optional<finding::Failure> failure = judge(worker, execution, logs)) {
+    trial.outcome = TrialOutcome::kFailed;
+    trial.failure = std::move(*failure);
+  } else {
+    trial.output = output_of(worker);
+    worker.drop_logs(execution);
+  }
+  return trial;
+}
+
+std::optional<Profile> TrialRunner::profile(exec::Pool& pool, exec::Worker& worker, const Variable& variable,
+                                            u64 number) {
+  Attack attack;
+  attack.model = Model::kFuture;
+  exec::Plan wanted = plan(variable, attack, number);
+  wanted.head.profile = 1;
+  std::optional<exec::Execution> execution = pool.execute(worker, wanted);
+  if (!execution) return std::nullopt;
+  worker.drop_logs(*execution);
+  return std::move(execution->profile);
+}
+
+std::optional<Trial> TrialRunner::run(exec::Pool& pool, exec::Worker& worker, const Variable& variable,
+                                      const Attack& attack, u64 number, std::optional<Profile>& profile) {
+  exec::Plan wanted = plan(variable, attack, number);
+  TrialName name{"attack", variable.name, attack, number, wanted.head.seed, plan_text(wanted)};
+  ++done_;
+  if (std::optional<Trial> known = record_.find(name)) return known;
+  if (attack.predicts()) {
+    if (!profile) profile = this->profile(pool, worker, variable, number);
+    if (!profile) return std::nullopt;
+    wanted.predictions = predict(attack.policy, *profile, number, wanted.head.seed);
+  }
+  Trial trial;
+  if (attack.predicts() && wanted.predictions.empty()) {
+    trial.outcome = TrialOutcome::kNothing;
+  } else {
+    std::optional<exec::Execution> execution = pool.execute(worker, wanted);
+    if (!execution) return std::nullopt;
+    trial = finish(worker, *execution);
+  }
+  record_.add(name, trial);
+  return trial;
+}
+
+std::optional<Trial> TrialRunner::run_wider(exec::Pool& pool, exec::Worker& worker, const Variable& variable,
+                                            u64 number) {
+  exec::Plan wanted = wider_plan(variable, number);
+  Attack attack;
+  attack.strategy = static_cast<StrategyId>(wanted.head.strategy);
+  TrialName name{"widen", variable.name, attack, number, wanted.head.seed, plan_text(wanted)};
+  ++done_;
+  if (std::optional<Trial> known = record_.find(name)) return known;
+  std::optional<exec::Execution> execution = pool.execute(worker, wanted);
+  if (!execution) return std::nullopt;
+  Trial trial = finish(worker, *execution);
+  record_.add(name, trial);
+  return trial;
+}
+
+}  // namespace duress::classify

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a campaign knows of one racing variable: where it races, its trials, the witness, the verdict.
+#ifndef DURESS_CLASSIFY_VARIABLE_H_
+#define DURESS_CLASSIFY_VARIABLE_H_
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "classify/trial.h"
+
+namespace duress::classify {
+
+using KeyPair = std::pair<u32, u32>;  // keys of sites, the lower first
+/// Trials in order of their numbers; nothing where one was not run, because time was over.
+using TrialList = std::vector<std::optional<Trial>>;
+
+/// How often an attack made the program fail.
+struct Rate {
+  Attack attack;
+  u64 failed = 0, runs = 0;
+  u64 discarded = 0;  // not in `runs`: a value of the future was never stored
+};
+
+/// An execution that fails, made small.
+struct Witness {
+  Attack by;
+  u64 trial = 0;
+  bool accepted = false;  // it came again, and needs what it is said to need
+  finding::Failure failure;
+  u64 output = 0;   // hash of what it printed, if that is the failure
+  exec::Plan plan;  // with the predictions that are needed
+  exec::Trail trail;
+  u64 switches = 0, values = 0;           // preemptions; replaced values
+  std::vector<trail::Replaced> replaced;  // the first of them
+  u64 replayed = 0, replays = 0;
+  bool loaded = true;                     // a thread loaded the variable before it failed; true if not known
+  u64 executions = 0;                     // that were spent on it
+  std::vector<std::string> interleaving;  // lines that show it, a column per thread
+};
+
+enum class VerdictKind : u32 { kOpen, kDestructive, kSlower, kSameValue, kNoHarmFound };
+/// As in --json; "" for kOpen.
+const char* name_of(VerdictKind kind);
+
+struct Variable {
+  std::string name;
+  std::set<u32> sites;  // keys
+  std::set<KeyPair> pairs;
+  std::set<KeyPair> together;                      // pairs that were brought together
+  std::map<std::string, std::set<KeyPair>> races;  // by finding::group_key
+  std::set<std::string> functions;                 // that hold the racing accesses
+
+  u64 confirm_runs = 0;                          // trials of racefuzzer that tried to
+  TrialList sc;                                  // the baseline
+  std::vector<std::pair<Attack, TrialList>> by;  // in the order of the attacks
+  TrialList unswitched;                          // if the schedule alone fails
+  TrialList wider;                               // other schedules, for other outputs
+  u64 most_steps = 0;                            // that an attack may take; 0: not known yet
+  std::vector<Witness> witnesses;                // looked at so far; the last may be accepted
+  bool judged = false;  // attacked as far as the budget wants, and nothing is left to look at
+
+  const Witness* witness() const {
+    return !witnesses.empty() && witnesses.back().accepted ? &witnesses.back() : nullptr;
+  }
+};
+
+}  // namespace duress::classify
+
+#endif  // DURESS_CLASSIFY_VARIABLE_H_

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Leaving out is the exact counterfactual: a witness that has lost everything it does not need, and still has
+// replaced values, passes without them.
+#include "classify/witness.h"
+
+#include <algorithm>
+
+#include "report/interleaving.h"
+
+namespace duress::classify {
+namespace {
+
+constexpr u64 kMinimiseRuns = 200;
+constexpr u64 kPredictionRuns = 100;
+constexpr u64 kMostTraced = 20000;  // steps: a longer trace is not read and takes seconds to write
+
+bool same_failure(const finding::Failure& a, const finding::Failure& b) {
+  // How a run does not end is chance: in a spin loop, or where the budget was over.
+  return a.kind == "no-end" ? b.kind == "no-end" : a.id == b.id;
+}
+
+exec::Trail thread_choices(const exec::Trail& trail) {
+  exec::Trail rest;
+  for (const trail::Deviation& deviation : trail) {
+    if (deviation.kind() == trail::ChoiceKind::kThread) rest.push_back(deviation);
+  }
+  return rest;
+}
+
+}  // namespace
+
+WitnessExaminer::WitnessExaminer(TrialRunner& trials, CampaignRecord& record, exec::Pool& pool,
+                                 exec::Worker& worker, const Variable& variable)
+    : trials_(trials), record_(record), pool_(pool), worker_(worker), variable_(variable) {}
+
+std::optional<WitnessExaminer::Run> WitnessExaminer::run(const exec::Plan& plan) {
+  std::optional<exec::Execution> execution = pool_.execute(worker_, plan);
+  if (!execution) return std::nullopt;
+  ++witness_.executions;
+  Run run;
+  if (execution->record.unvalidated == 0) {
+    run.failure = trials_.judge(worker_, *execution, run.logs);
+    bool output = !run.failure && candidate_.failure.kind == "output" &&
+                  trials_.output_of(worker_) == candidate_.output;
+    if (output) run.failure = candidate_.failure;
+    if (output && plan.head.trace != 0) run.logs = worker_.take_logs(*execution);
+    run.same = run.failure && same_failure(candidate_.failure, *run.failure);
+  }
+  worker_.drop_logs(*execution);
+  run.execution = std::move(*execution);
+  return run;
+}
+
+std::optional<bool> WitnessExaminer::needs_no_value() {
+  exec::Plan bare = witness_.plan.replaying(thread_choices(witness_.trail));
+  bare.predictions.clear();
+  std::optional<Run> without = run(bare);
+  if (!without) return std::nullopt;
+  return without->same;
+}
+
+bool WitnessExaminer::minimise_trail() {
+  auto replay = [&](const exec::Trail& trail) -> std::optional<search::Attempt> {
+    std::optional<Run> again = run(witness_.plan.replaying(trail));
+    if (!again) return std::nullopt;
+    search::Attempt attempt;
+    attempt.same = again->same;
+    attempt.switches = again->execution.record.switches;
+    attempt.choices = again->execution.record.choices;
+    attempt.strands = again->execution.record.strands;
+    attempt.trail = std::move(again->execution.trail);
+    return attempt;
+  };
+  bool stopped = false;
+  auto watched = [&](const exec::Trail& trail) {
+    std::optional<search::Attempt> attempt = replay(trail);
+    stopped = stopped || !attempt;
+    return attempt;
+  };
+  search::Minimised small = search::Minimiser(watched, kMinimiseRuns).run(witness_.trail);
+  if (stopped) return false;
+  if (small.confirmed) witness_.trail = small.trail;
+  return true;
+}
+
+bool WitnessExaminer::minimise_predictions() {
+  u64 runs = 0;
+  for (std::size_t size = std::max<std::size_t>(1, witness_.plan.predictions.size() / 2);
+       runs < kPredictionRuns;) {
+    bool fewer = false;
+    for (std::size_t end = witness_.plan.predictions.size(); end > 0 && runs < kPredictionRuns;) {
+      std::size_t begin = end - std::min(end, size);
+      exec::Plan plan = witness_.plan;
+      plan.predictions.erase(plan.predictions.begin() + static_cast<std::ptrdiff_t>(begin),
+                             plan.predictions.begin() + static_cast<std::ptrdiff_t>(end));
+      end = begin;
+      std::optional<Run> again = run(plan.replaying(witness_.trail));
+      if (!again) return false;
+      ++runs;
+      if (!again->same) continue;
+      witness_.plan = std::move(plan);
+      witness_.trail = std::move(again->execution.trail);
+      fewer = true;
+    }
+    if (size == 1 && !fewer) break;
+    size = std::max<std::size_t>(1, size / 2);
+  }
+  return true;
+}
+
+bool WitnessExaminer::confirm() {
+  for (u64 i = 0; i < kReplays; ++i) {
+    std::optional<Run> again = run(witness_.plan.replaying(witness_.trail));
+    if (!again) return false;
+    ++witness_.replays;
+    witness_.replayed += again->same;
+    if (i != 0 || !again->same) continue;
+    const trail::Record& record = again->execution.record;
+    witness_.failure = *again->failure;
+    witness_.switches = record.switches;
+    witness_.values = record.stale_loads + record.future_loads;
+    witness_.replaced.assign(
+        record.first_replaced,
+        record.first_replaced + std::min<u64>(record.replaced, trail::Record::kMostReplaced));
+  }
+  return true;
+}
+
+bool WitnessExaminer::show() {
+  exec::Plan plan = witness_.plan.replaying(witness_.trail);
+  plan.head.trace = 1;
+  std::optional<Run> traced = run(plan);
+  if (!traced) return false;
+  if (!traced->same) return true;
+  // The plain accesses in a trace are those of the variable.
+  witness_.loaded = std::any_of(
+      traced->logs.steps.begin(), traced->logs.steps.end(),
+      [](const finding::Step& step) { return step.operation == "read" || step.operation == "atomic read"; });
+  std::lock_guard guard(trials_.names_lock());
+  witness_.interleaving =
+      report::interleaving(traced->logs, traced->execution.record, *traced->failure, trials_.names());
+  return true;
+}
+
+std::optional<Witness> WitnessExaminer::examine(const Candidate& candidate) {
+  candidate_ = candidate;
+  exec::Plan plan = trials_.plan(variable_, candidate.attack, candidate.trial);
+  std::string name = "witness " + variable_.name + '\1' + candidate.attack.label() + '\1' +
+                     std::to_string(candidate.trial) + '\1' + candidate.failure.id + '\1' + plan_text(plan);
+  witness_ = {};
+  if (std::optional<std::string> known = record_.text(name); known && read_witness(*known, witness_)) {
+    // The lists that a plan has are made again; the predictions are what was kept.
+    plan.predictions = std::move(witness_.plan.predictions);
+    witness_.plan = std::move(plan);
+    witness_.by = candidate.attack;
+    return witness_;
+  }
+  witness_ = {};
+  witness_.by = candidate.attack;
+  witness_.trial = candidate.trial;
+  witness_.failure = candidate.failure;
+  witness_.output = candidate.output;
+  if (candidate.attack.predicts()) {
+    std::optional<Profile> profile = trials_.profile(pool_, worker_, variable_, candidate.trial);
+    if (!profile) return std::nullopt;
+    ++witness_.executions;
+    plan.predictions = predict(candidate.attack.policy, *profile, candidate.trial, plan.head.seed);
+  }
+  witness_.plan = plan;
+  std::optional<Run> first = run(plan);
+  if (!first) return std::nullopt;
+  bool values = candidate.attack.model != Model::kSc;
+  witness_.trail = first->execution.trail;
+  if (first->same && values) {
+    std::optional<bool> alone = needs_no_value();
+    if (!alone) return std::nullopt;
+    first->same = !*alone;
+  }
+  if (first->same) {
+    if (!witness_.plan.predictions.empty() && !minimise_predictions()) return std::nullopt;
+    if (!minimise_trail()) return std::nullopt;
+    if (!witness_.plan.predictions.empty() && !minimise_predictions()) return std::nullopt;
+    if (!confirm()) return std::nullopt;
+    witness_.accepted = witness_.replayed == witness_.replays && (!values || witness_.values != 0);
+    bool long_run = first->execution.record.steps > kMostTraced;
+    if (witness_.accepted && !long_run && !show()) return std::nullopt;
+    // A schedule that fails before anybody has loaded the variable fails for another reason.
+    witness_.accepted = witness_.accepted && (values || witness_.loaded);
+  }
+  record_.set_text(name, witness_text(witness_));
+  return witness_;
+}
+
+}  // namespace duress::classify

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a run wrote to its standard streams.
+#ifndef DURESS_EXEC_CAPTURED_H_
+#define DURESS_EXEC_CAPTURED_H_
+
+#include <string>
+#include <string_view>
+
+namespace duress::exec {
+
+/// Where a run's output went.
+struct Captured {
+  std::string output;  // paths
+  std::string errors;
+};
+
+/// What a run wrote, for a comparison: sanitizers begin their lines with ==1234==, the process id, which no
+/// schedule decides; it becomes ==PID==.
+std::string without_process_ids(std::string_view text);
+
+/// The end of what it wrote to stderr, from the beginning of a line where there is one: 4 KiB without process
+/// ids. The same run gives the same text, however many digits its process id has.
+std::string last_errors(const Captured& captured);
+
+}  // namespace duress::exec
+
+#endif  // DURESS_EXEC_CAPTURED_H_

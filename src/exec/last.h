@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The document of the last campaign in a folder, for `duress report`: what `--json` would have written, and
+// the folder that its paths are relative to.
+#ifndef DURESS_EXEC_LAST_H_
+#define DURESS_EXEC_LAST_H_
+
+#include <map>
+#include <optional>
+#include <string>
+
+namespace duress::exec {
+
+/// Keeps `document` in <dir>/last.json. `replays`: tokens by a race's id, of races whose evidence has none.
+/// "" or what went wrong.
+std::string save_last(const std::string& dir, const std::string& document,
+                      const std::map<std::string, std::string>& replays = {});
+
+/// Nothing: see `error`.
+std::optional<std::string> load_last(const std::string& dir, std::string& error);
+
+}  // namespace duress::exec
+
+#endif  // DURESS_EXEC_LAST_H_

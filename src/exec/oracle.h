@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Did this run fail, and how?
+#ifndef DURESS_EXEC_ORACLE_H_
+#define DURESS_EXEC_ORACLE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "exec/captured.h"
+#include "exec/plan.h"
+#include "finding/failure.h"
+#include "finding/run_logs.h"
+
+namespace duress::exec {
+
+struct OracleOptions {
+  int expect_exit = 0;
+  std::string check;               // a shell command that reads the output on stdin; "": none
+  std::string expected_output;     // a file to compare the output with; "": none
+  std::uint64_t wrong_output = 0;  // hash of an output that is known to be wrong; 0: none
+};
+
+/// Threads: any.
+class Oracle {
+ public:
+  explicit Oracle(OracleOptions options) : options_(std::move(options)) {}
+
+  /// "" or why the expectations cannot be used (a file that is not there).
+  std::string load();
+
+  /// The failure without its place and id (see identify()), or nothing if all is well.
+  std::optional<finding::Failure> judge(const Execution& execution, const Captured& captured) const;
+
+ private:
+  std::optional<finding::Failure> judge_output(const Captured& captured) const;
+
+  OracleOptions options_;
+  std::string expected_;
+};
+
+/// What the text on stderr says of a failure: an assertion, an uncaught exception, a sanitizer's report.
+std::optional<finding::Failure> sanitizer_report(const std::string& errors);
+std::optional<finding::Failure> last_words(const std::string& errors);
+
+/// "SIGSEGV" for 11.
+std::string signal_name(int signal);
+
+}  // namespace duress::exec
+
+#endif  // DURESS_EXEC_ORACLE_H_

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exec/session.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "exec/files.h"
+
+namespace duress::exec {
+
+namespace fs = std::filesystem;
+
+WorkFolder::WorkFolder(const std::string& dir) {
+  const std::string all = dir + "/work";
+  error_ = make_folder(all, dir);
+  if (!error_.empty()) return;
+  std::error_code code;
+  for (fs::directory_iterator it(all, code), end; !code && it != end; it.increment(code)) {
+    long pid = std::strtol(it->path().filename().c_str(), nullptr, 10);
+    std::error_code ignored;
+    if (pid > 0 && kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH)
+      fs::remove_all(it->path(), ignored);
+  }
+  std::string path = all + "/" + std::to_string(getpid());
+  fs::remove_all(path, code);
+  error_ = make_folder(path, dir);
+  if (error_.empty()) path_ = path;
+}
+
+WorkFolder::~WorkFolder() {
+  std::error_code ignored;
+  if (!path_.empty()) fs::remove_all(path_, ignored);
+}
+
+std::string keep_input(const std::string& path) {
+  struct stat info{};
+  if (fstat(STDIN_FILENO, &info) != 0 || S_ISCHR(info.st_mode)) return {};  // a terminal, /dev/null
+  if (!S_ISREG(info.st_mode)) {
+    // A pipe that nobody writes to, as CI systems hand out, must not stop us for ever.
+    pollfd wanted{STDIN_FILENO, POLLIN, 0};
+    if (poll(&wanted, 1, 1000) <= 0) return {};
+  }
+  std::string text;
+  char buffer[1 << 16];
+  for (ssize_t got; (got = read(STDIN_FILENO, buffer, sizeof buffer)) != 0;) {
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return {};
+    text.append(buffer, static_cast<std::size_t>(got));
+  }
+  if (text.empty() || !write_file(path, text).empty()) return {};
+  return path;
+}
+
+std::optional<double> parse_time(const std::string& text) {
+  char* end = nullptr;
+  double value = std::strtod(text.c_str(), &end);
+  if (end == text.c_str() || !(value >= 0) || value > 1e9) return std::nullopt;
+  std::string unit = end;
+  if (unit.empty() || unit == "s") return value;
+  if (unit == "ms") return value / 1000;
+  if (unit == "m" || unit == "min") return value * 60;
+  if (unit == "h") return value * 3600;
+  if (unit == "d") return value * 86400;
+  return std::nullopt;
+}
+
+bool wants_color(const std::string& when) {
+  if (when == "always") return true;
+  if (when == "never") return false;
+  const char* no_color = std::getenv("NO_COLOR");
+  return isatty(STDERR_FILENO) != 0 && (no_color == nullptr || *no_color == '\0');
+}
+
+std::string check_document(const std::string& where) {
+  if (where.empty() || where == "-") return {};
+  struct stat info{};
+  if (stat(where.c_str(), &info) == 0) {
+    if (S_ISDIR(info.st_mode)) return "'" + where + "' is a folder, not a file to write to";
+    if (S_ISREG(info.st_mode) && (info.st_mode & 0111) != 0)
+      return "'" + where + "' is a program and will not be overwritten; put the program to run after --";
+    if (access(where.c_str(), W_OK) == 0) return {};
+  } else {
+    fs::path parent = fs::path(where).parent_path();
+    if (access(parent.empty() ? "." : parent.c_str(), W_OK) == 0) return {};
+  }
+  return "cannot write '" + where + "': " + std::strerror(errno);
+}
+
+std::string write_document(const std::string& where, const std::string& text) {
+  Descriptor file;
+  int fd = STDOUT_FILENO;
+  if (where != "-") {
+    file = Descriptor(open(where.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+    fd = file.get();
+  }
+  std::size_t done = 0;
+  while (fd >= 0 && done < text.size()) {
+    ssize_t written = write(fd, text.data() + done, text.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) break;
+    done += static_cast<std::size_t>(written);
+  }
+  if (fd >= 0 && done == text.size()) return {};
+  return "cannot write " + (where == "-" ? "standard output" : "'" + where + "'") + ": " +
+         std::strerror(errno);
+}
+
+}  // namespace duress::exec

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a command that executes a target needs from its surroundings: a folder to work in, the input, the
+// time, a place for its document.
+#ifndef DURESS_EXEC_SESSION_H_
+#define DURESS_EXEC_SESSION_H_
+
+#include <optional>
+#include <string>
+
+namespace duress::exec {
+
+/// A folder below `dir` that only this process uses, removed with the object. Folders of processes that were
+/// killed are removed on the way.
+class WorkFolder {
+ public:
+  explicit WorkFolder(const std::string& dir);
+  ~WorkFolder();
+  WorkFolder(const WorkFolder&) = delete;
+  WorkFolder& operator=(const WorkFolder&) = delete;
+  const std::string& path() const { return path_; }
+  /// "" or why there is none.
+  const std::string& error() const { return error_; }
+
+ private:
+  std::string path_, error_;
+};
+
+/// Copies what our standard input holds to the file `path`, so that every execution can read it from the
+/// start. Returns the path, or "" if there is nothing to copy: a terminal, /dev/null, a pipe that stays
+/// silent.
+std::string keep_input(const std::string& path);
+
+/// Seconds of "30s", "5m", "2h", "1d", "250ms" or a plain number.
+std::optional<double> parse_time(const std::string& text);
+
+/// Whether to colour what goes to stderr: "always", "never" or "auto", which honours NO_COLOR.
+bool wants_color(const std::string& when);
+
+/// A place for a document ("-": stdout) is checked before the work: an hour's result must not be lost to a
+/// typing mistake. "" or what is wrong.
+std::string check_document(const std::string& where);
+/// Writes it there. "" or what went wrong.
+std::string write_document(const std::string& where, const std::string& text);
+
+}  // namespace duress::exec
+
+#endif  // DURESS_EXEC_SESSION_H_

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One execution of a target that is started by itself, without a fork server: what `duress replay` does.
+#ifndef DURESS_EXEC_SINGLE_RUN_H_
+#define DURESS_EXEC_SINGLE_RUN_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exec/captured.h"
+#include "exec/exchange.h"
+#include "exec/plan.h"
+#include "finding/run_logs.h"
+
+namespace duress::exec {
+
+struct SingleRunOptions {
+  std::vector<std::string> target;
+  std::string start_in;  // folder to start it in; "": ours
+  std::string input;     // file for its standard input; "": /dev/null
+  std::string folder;    // to work in
+  double run_seconds = 10;
+  bool pass_on = true;  // its output to our streams, while it grows
+};
+
+/// The target gets everything it could notice as in a search: files for its output, because a terminal in
+/// their place would change when it writes, and with that the schedule; the same input, the same addresses.
+class SingleRun {
+ public:
+  explicit SingleRun(SingleRunOptions options) : options_(std::move(options)) {}
+
+  /// "" or why it cannot be run. Once, before the rest.
+  std::string prepare(const Plan& plan);
+  /// What makes a program that is started otherwise perform the plan.
+  std::string runtime_options() const;
+
+  /// Nothing: see `error`.
+  std::optional<Execution> run(const Plan& plan, std::string& error);
+  finding::RunLogs take_logs(const Execution& execution);
+  const Captured& captured() const { return captured_; }
+
+ private:
+  SingleRunOptions options_;
+  std::string log_dir_;
+  Captured captured_;
+  std::unique_ptr<Exchange> exchange_;
+};
+
+}  // namespace duress::exec
+
+#endif  // DURESS_EXEC_SINGLE_RUN_H_

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exec/single_run.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <filesystem>
+
+#include "exec/files.h"
+#include "exec/worker.h"
+
+namespace duress::exec {
+namespace {
+
+class SingleRunTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "singleXXXXXX";
+    folder_ = mkdtemp(pattern.data());
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  SingleRunOptions options(const std::string& what) {
+    SingleRunOptions options;
+    options.target = {DURESS_FAKE_TARGET, what};
+    options.folder = folder_ + "/single";
+    options.pass_on = false;
+    return options;
+  }
+  std::string folder_;
+};
+
+TEST_F(SingleRunTest, IsTheRunThatAServerMade) {
+  WorkerOptions served;
+  served.target = {DURESS_FAKE_TARGET, "output"};
+  served.folder = folder_ + "/w0";
+  Worker worker(served);
+  SingleRun single(options("output"));
+  for (u64 seed = 1; seed <= 5; ++seed) {
+    Plan plan;
+    plan.head.strategy = raw(StrategyId::kRandom);
+    plan.head.points = trail::Points::kAll;
+    plan.head.seed = seed;
+    std::optional<Execution> first = worker.run(plan);
+    ASSERT_TRUE(first);
+    std::string error;
+    Plan again = plan.replaying(first->trail);
+    ASSERT_EQ(single.prepare(again), "");
+    std::optional<Execution> second = single.run(again, error);
+    ASSERT_TRUE(second) << error;
+    EXPECT_TRUE(second->began());
+    EXPECT_EQ(second->trail, first->trail);
+    EXPECT_EQ(second->status, first->status);
+    EXPECT_EQ(read_file(single.captured().output), read_file(worker.captured().output));
+  }
+}
+
+TEST_F(SingleRunTest, SaysWhereItDiverged) {
+  SingleRun single(options("output"));
+  Plan plan;
+  plan.trail = {trail::Deviation::of(2, trail::ChoiceKind::kThread, 77)};
+  std::string error;
+  ASSERT_EQ(single.prepare(plan), "");
+  std::optional<Execution> execution = single.run(plan, error);
+  ASSERT_TRUE(execution);
+  EXPECT_EQ(execution->record.diverged, 3u);
+}
+
+TEST_F(SingleRunTest, TracesAndTimesOut) {
+  SingleRun single(options("output"));
+  Plan plan;
+  plan.head.trace = 1;
+  std::string error;
+  ASSERT_EQ(single.prepare(plan), "");
+  std::optional<Execution> execution = single.run(plan, error);
+  ASSERT_TRUE(execution);
+  EXPECT_EQ(single.take_logs(*execution).steps.size(), 16u);
+
+  SingleRunOptions quick = options("hang");
+  quick.run_seconds = 0.2;
+  SingleRun hanging(quick);
+  ASSERT_EQ(hanging.prepare(plan), "");
+  execution = hanging.run(plan, error);
+  ASSERT_TRUE(execution);
+  EXPECT_TRUE(execution->timed_out);
+
+  SingleRunOptions none = options("x");
+  none.target = {"/no/such/program"};
+  SingleRun missing(none);
+  ASSERT_EQ(missing.prepare(plan), "");
+  EXPECT_FALSE(missing.run(plan, error));
+  EXPECT_NE(error.find("cannot start"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace duress::exec

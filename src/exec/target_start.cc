@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Addresses are part of what a program computes with (hash tables of pointers, comparisons of addresses), so
+// the kernel's randomisation of them is switched off where it lets us; where not, the runtime's record still
+// says if a replay diverged.
+#include "exec/target_start.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <regex>
+#include <set>
+
+#include "exec/files.h"
+
+namespace duress::exec {
+namespace {
+
+std::mutex own_lock;
+std::set<pid_t> own;  // under own_lock
+
+std::vector<std::string> environment_with(const std::string& options) {
+  std::vector<std::string> variables;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    if (std::strncmp(*entry, "DURESS_OPTIONS=", 15) != 0) variables.emplace_back(*entry);
+  }
+  variables.push_back("DURESS_OPTIONS=" + with_user_options(options));
+  return variables;
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> list;
+  for (const std::string& text : texts) list.push_back(const_cast<char*>(text.c_str()));
+  list.push_back(nullptr);
+  return list;
+}
+
+/// In the child, between fork and exec: system calls only, other threads' locks may be held for ever.
+void become_target(const TargetStart& start, char* const* argv, char* const* variables, int report) {
+  auto fail = [report] {
+    int error = errno;
+    ssize_t ignored = write(report, &error, sizeof error);
+    (void)ignored;
+    _exit(127);
+  };
+  if (start.own_group) setpgid(0, 0);
+  int input = open(start.input.empty() ? "/dev/null" : start.input.c_str(), O_RDONLY);
+  if (input < 0 || dup2(input, STDIN_FILENO) < 0) fail();
+  if (input != STDIN_FILENO) close(input);
+  if (start.output >= 0 && dup2(start.output, STDOUT_FILENO) < 0) fail();
+  if (start.errors >= 0 && dup2(start.errors, STDERR_FILENO) < 0) fail();
+  for (int fd : start.kept) fcntl(fd, F_SETFD, 0);
+  if (!start.folder.empty() && chdir(start.folder.c_str()) != 0) fail();
+  int persona = personality(0xffffffff);
+  if (persona >= 0) personality(static_cast<unsigned long>(persona) | ADDR_NO_RANDOMIZE);
+  // A search may crash a thousand times; nobody wants a thousand core files.
+  struct rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  signal(SIGPIPE, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  execvpe(argv[0], argv, variables);
+  fail();
+}
+
+}  // namespace
+
+std::string with_user_options(const std::string& ours) {
+  const char* given = std::getenv("DURESS_OPTIONS");
+  std::string text = given != nullptr && *given != '\0' ? std::string(given) + ":" + ours : ours;
+  return padded_options(text);
+}
+
+std::string padded_options(const std::string& text) {
+  constexpr std::size_t kStep = 4096;
+  constexpr char kPad[] = ":pad=";
+  std::size_t length = text.size() + sizeof kPad - 1;
+  return text + kPad + std::string((length / kStep + 1) * kStep - length, 'x');
+}
+
+std::string check_option_path(const std::string& path) {
+  if (!std::regex_search(path, std::regex(":[a-z_]+="))) return {};
+  return "DURESS_OPTIONS cannot carry the path '" + path + "'; give another with --dir";
+}
+
+Started start_target(const TargetStart& start) {
+  Started result;
+  std::vector<std::string> variables = environment_with(start.options);
+  std::vector<char*> argv = pointers(start.argv), envp = pointers(variables);
+  int report[2];
+  if (pipe2(report, O_CLOEXEC) != 0) {
+    result.error = errno;
+    return result;
+  }
+  Descriptor reader(report[0]), writer(report[1]);
+  struct Call {
+    const TargetStart& start;
+    char* const* argv;
+    char* const* envp;
+    int report;
+  } call{start, argv.data(), envp.data(), report[1]};
+  result.pid = start_own(
+      [](void* argument) {
+        auto* the = static_cast<Call*>(argument);
+        pid_t pid = fork();
+        if (pid == 0) become_target(the->start, the->argv, the->envp, the->report);
+        return pid;
+      },
+      &call);
+  if (result.pid < 0) {
+    result.error = errno;
+    return result;
+  }
+  writer.reset();
+  ssize_t got;
+  do got = read(reader.get(), &result.error, sizeof result.error);
+  while (got < 0 && errno == EINTR);
+  if (got != sizeof result.error) {
+    result.error = 0;
+    return result;
+  }
+  while (waitpid(result.pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  own_ended(result.pid);
+  result.pid = -1;
+  return result;
+}
+
+void adopt_leftovers() {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+pid_t start_own(pid_t (*run)(void*), void* argument) {
+  std::lock_guard guard(own_lock);
+  pid_t pid = run(argument);
+  if (pid > 0) own.insert(pid);
+  return pid;
+}
+
+void own_ended(pid_t pid) {
+  std::lock_guard guard(own_lock);
+  own.erase(pid);
+}
+
+int end_leftovers() {
+  // Orphans are given to the main thread, whoever started their parents.
+  static const std::string path = "/proc/self/task/" + std::to_string(getpid()) + "/children";
+  std::lock_guard guard(own_lock);
+  std::optional<std::string> children = read_file(path);
+  int ended = 0;
+  for (const char* at = children ? children->c_str() : ""; *at != '\0';) {
+    char* end = nullptr;
+    auto pid = static_cast<pid_t>(std::strtol(at, &end, 10));
+    if (end == at) break;
+    at = end + std::strspn(end, " ");
+    if (pid <= 0 || own.count(pid) != 0) continue;
+    if (waitpid(pid, nullptr, WNOHANG) == pid) continue;  // had ended by itself
+    ++ended;
+    kill(pid, SIGKILL);
+    while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+  return ended;
+}
+
+}  // namespace duress::exec

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Starting a target for a controlled execution: the same streams, addresses and descriptors each time.
+#ifndef DURESS_EXEC_TARGET_START_H_
+#define DURESS_EXEC_TARGET_START_H_
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace duress::exec {
+
+struct TargetStart {
+  std::vector<std::string> argv;
+  std::string folder;   // to start it in; "": ours
+  std::string options;  // of DURESS_OPTIONS, after the user's own
+  std::string input;    // file for its standard input
+  int output = -1;      // descriptors for its standard output and error; -1: ours
+  int errors = -1;
+  std::vector<int> kept;   // other descriptors it gets
+  bool own_group = false;  // a process group of its own: Ctrl-C is then for us alone
+};
+
+struct Started {
+  pid_t pid = -1;
+  int error = 0;  // errno if it could not be started
+};
+
+/// Forks and executes. Safe to call from several threads.
+Started start_target(const TargetStart& start);
+
+/// The environment's DURESS_OPTIONS, then `ours`, so that ours win.
+std::string with_user_options(const std::string& ours);
+/// Made longer, to one of a few lengths. The environment lies above the stack: with folders and process ids
+/// in it the stack would lie elsewhere in every run.
+std::string padded_options(const std::string& text);
+
+/// "" if `path` can stand in DURESS_OPTIONS, else why not.
+std::string check_option_path(const std::string& path);
+
+// What a run leaves running (a daemon, a child that outlives its parent) would go on to write into the next
+// run's output. As the reaper of all our descendants we get to see it, and end it.
+
+/// Makes this process the reaper of its descendants. Once, before the first target is started.
+void adopt_leftovers();
+/// Ends what earlier runs left running; returns how many processes that were.
+int end_leftovers();
+/// A child of ours that is no leftover: holds end_leftovers() off while it is being started, then knows it.
+/// `run` starts a process and returns its number.
+pid_t start_own(pid_t (*run)(void*), void* argument);
+void own_ended(pid_t pid);
+
+}  // namespace duress::exec
+
+#endif  // DURESS_EXEC_TARGET_START_H_

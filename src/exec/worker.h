@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A target's fork server and all that one thread of the host needs to run executions with it.
+#ifndef DURESS_EXEC_WORKER_H_
+#define DURESS_EXEC_WORKER_H_
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exec/captured.h"
+#include "exec/exchange.h"
+#include "exec/files.h"
+#include "exec/plan.h"
+#include "exec/remote.h"
+#include "exec/worker_problem.h"
+#include "finding/run_logs.h"
+
+namespace duress::exec {
+
+struct WorkerOptions {
+  std::vector<std::string> target;
+  std::string folder;    // its own; made and removed by the worker
+  std::string start_in;  // where the target starts; "": where we are
+  std::string input;     // file for the target's standard input; "": /dev/null
+  std::string chain = "FastTrack";
+  double run_seconds = 10;                 // a run that takes longer is ended
+  int processor = -1;                      // on which of the allowed ones targets run; -1: any
+  std::shared_ptr<RemoteExecutor> remote;  // who performs the executions; none: the worker itself
+};
+
+/// Threads: one at a time.
+class Worker {
+ public:
+  explicit Worker(WorkerOptions options, const std::atomic<bool>* stop = nullptr);
+  ~Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  /// Performs one execution; starts the server if there is none. Nothing: see problem().
+  std::optional<Execution> run(const Plan& plan);
+  const WorkerProblem& problem() const { return problem_; }
+
+  /// Files that hold what the last run printed.
+  const Captured& captured() const { return captured_; }
+  /// Reads the logs of the last run and removes them.
+  finding::RunLogs take_logs(const Execution& execution);
+  /// Removes them unread: a passing run's are of no use, and the folder must stay small.
+  void drop_logs(const Execution& execution);
+  /// The last run with all it left, to be carried elsewhere; its logs are removed.
+  RemoteRun pack(std::optional<Execution> execution);
+  /// Times the server had to be started again, and processes that runs left behind: worth a word at the end.
+  int restarts() const { return restarts_; }
+  int leftovers() const { return leftovers_; }
+
+ private:
+  enum class Wait { kReply, kTimeout, kServerGone, kStopped };
+
+  bool prepare();
+  bool prepare_files();
+  void clear_logs();
+  std::optional<Execution> run_remotely(const Plan& plan);
+  bool start_server();
+  void stop_server();
+  Wait wait_reply(double seconds, trail::Reply& reply, bool watch_output);
+  /// One attempt; nothing with `problem_` set, or with it unset if the server was lost.
+  std::optional<Execution> attempt(const Plan& plan);
+  bool fail(WorkerProblem::Kind kind, const std::string& text);
+  std::string ended_text(const std::string& what) const;
+
+  WorkerOptions options_;
+  const std::atomic<bool>* stop_;
+  std::unique_ptr<Exchange> exchange_;
+  Captured captured_;
+  std::string log_dir_;
+  Descriptor output_, errors_;  // of the captured files, opened for appending
+  Descriptor to_server_, from_server_;
+  pid_t server_ = -1;
+  int server_status_ = 0;
+  bool answered_ = false;  // this server has run something
+  bool flooded_ = false;
+  int restarts_ = 0, leftovers_ = 0;
+  int packed_restarts_ = 0, packed_leftovers_ = 0;                // of these, told by pack()
+  std::vector<std::pair<std::string, std::string>> remote_logs_;  // of the last run, if it was remote
+  WorkerProblem problem_;
+};
+
+/// So many, in folders below that of `options`; if there are several, each with a processor of its own.
+std::vector<std::unique_ptr<Worker>> make_workers(const WorkerOptions& options, unsigned jobs,
+                                                  const std::atomic<bool>& stop);
+
+}  // namespace duress::exec
+
+#endif  // DURESS_EXEC_WORKER_H_

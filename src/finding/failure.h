@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One way in which a target failed, and the name it keeps.
+#ifndef DURESS_FINDING_FAILURE_H_
+#define DURESS_FINDING_FAILURE_H_
+
+#include <string>
+
+#include "finding/names.h"
+#include "finding/run_logs.h"
+
+namespace duress::finding {
+
+struct Failure {
+  std::string kind;      // "signal:SIGSEGV", "exit:1", "exception:TYPE", "assertion", "deadlock", "no-end",
+                         // "output", "check", "sanitizer:NAME": the spelling of --json
+  std::string text;      // the same for people, one line
+  std::string detail;    // what enters the identity beside the kind: an assertion's expression, what a
+                         // sanitizer calls the error, how a run did not end
+  finding::Frame place;  // where it happened; file "" if not known
+  std::string identity;  // kind, detail and place without what changes from run to run
+  std::string id;        // "F-12ab"; given by identify()
+};
+
+/// Completes a failure from the run's logs: where, and its id. The id is a hash of names without lines, so
+/// that it survives edits elsewhere; two runs that fail in the same place for the same reason share it.
+void identify(Failure& failure, const RunLogs& logs, Names& names);
+
+/// "F-" and as many hex digits of the identity's hash.
+std::string failure_id(const std::string& identity, int digits = 4);
+
+/// The strands that wait in `stuck`, those of a cycle before those that only wait for it.
+std::vector<const StuckStrand*> waiting_strands(const Stuck& stuck);
+
+}  // namespace duress::finding
+
+#endif  // DURESS_FINDING_FAILURE_H_

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "finding/run_logs.h"
+
+#include <gtest/gtest.h>
+
+#include "finding/log_reader.h"
+
+namespace duress::finding {
+namespace {
+
+TEST(RunLogs, StuckStepAndPointsLines) {
+  RunLogs logs;
+  parse_extra_lines(
+      R"({"t":"stuck","outcome":"deadlock","strands":[{"strand":1,"name":"w","state":"blocked","op":"lock","object":"0xb0","held_by":[2],"stack":["0x10","0x20"]},{"strand":2,"state":"runnable","op":"read","place":"0x33"}]})"
+      "\n"
+      R"({"t":"step","n":17,"strand":1,"op":"read","object":"0x8","size":4,"value":"0x3","site":123,"place":"0x0"})"
+      "\n"
+      R"({"t":"step","n":18,"strand":2,"name":"x","op":"lock","object":"0x9","site":null,"place":"0x44"})"
+      "\n"
+      R"({"t":"points","sites":[{"site":[1,7],"key":99},{"site":8,"key":100},{"site":9,"key":0}]})"
+      "\n",
+      logs);
+  ASSERT_TRUE(logs.stuck);
+  ASSERT_EQ(logs.stuck->strands.size(), 2u);
+  EXPECT_EQ(logs.stuck->strands[0].held_by, std::vector<int>{2});
+  EXPECT_EQ(logs.stuck->strands[0].stack, (std::vector<Address>{0x10, 0x20}));
+  EXPECT_EQ(logs.stuck->strands[1].stack, std::vector<Address>{0x33});
+  ASSERT_EQ(logs.steps.size(), 2u);
+  EXPECT_EQ(logs.steps[0].number, 17u);
+  EXPECT_EQ(logs.steps[0].site->index, 123u);
+  EXPECT_FALSE(logs.steps[1].site);
+  EXPECT_EQ(logs.steps[1].place, 0x44u);
+  ASSERT_EQ(logs.keys.size(), 2u);
+  EXPECT_EQ(logs.keys[0].site.module, 1);
+  EXPECT_EQ(logs.keys[1].key, 100u);
+}
+
+TEST(RunLogs, NonsenseIsSkipped) {
+  RunLogs logs;
+  parse_extra_lines(
+      "{\"t\":\"stuck\",\"strands\":7}\n[\"step\"]\n{\"t\":\"step\"\n\"points\"\n"
+      "{\"t\":\"points\",\"sites\":[1,{\"site\":\"x\",\"key\":-1},{\"site\":[\"a\",2],\"key\":3}]}\n"
+      "{\"t\":\"step\",\"n\":-5,\"strand\":\"a\",\"op\":3,\"site\":[1]}\n{\"t\":\"step\",\"n\":1",
+      logs);
+  EXPECT_TRUE(logs.stuck && logs.stuck->strands.empty());
+  EXPECT_EQ(logs.steps.size(), 1u);
+  EXPECT_TRUE(logs.keys.empty());
+}
+
+TEST(RunLogs, RacesBecomePairsOfKeys) {
+  RunLogs logs;
+  auto race = [](int first, int second) {
+    return R"({"t":"race","analysis":"FastTrack","addr":"0x1","prev":{"thread":1,"access":"write","addr":"0x1","site":[0,)" +
+           std::to_string(first) + R"(]},"cur":{"thread":2,"access":"read","addr":"0x1","site":[0,)" +
+           std::to_string(second) + "]}}\n";
+  };
+  std::string text = R"({"t":"start","version":1,"pid":5})"
+                     "\n" +
+                     race(1, 2) + race(2, 1) + race(2, 2) + race(1, 3) +
+                     R"({"t":"points","sites":[{"site":[0,1],"key":50},{"site":[0,2],"key":40}]})"
+                     "\n";
+  finding::parse_log(text, "5.jsonl", logs.run);
+  parse_extra_lines(text, logs);
+  std::vector<trail::SitePair> pairs = racing_pairs(logs);
+  ASSERT_EQ(pairs.size(), 2u);  // the third site's key is not known
+  EXPECT_EQ(pairs[0].first, 40u);
+  EXPECT_EQ(pairs[0].second, 40u);
+  EXPECT_EQ(pairs[1].first, 40u);
+  EXPECT_EQ(pairs[1].second, 50u);
+}
+
+}  // namespace
+}  // namespace duress::finding

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "repair/advice.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "repair/proposal.h"
+#include "trail/as_if.h"
+
+namespace duress::repair {
+
+std::string listed(const std::set<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : " and ") + name;
+  return text;
+}
+
+std::string place_text(const finding::Frame& frame) {
+  return std::filesystem::path(frame.file).filename().string() + ":" + std::to_string(frame.line);
+}
+
+FileEdit* edit_of(Advice& advice, const std::string& path) {
+  for (FileEdit& edit : advice.edits) {
+    if (edit.path == path) return &edit;
+  }
+  std::optional<FileEdit> edit = open_for_edit(path);
+  if (!edit) return nullptr;
+  advice.edits.push_back(std::move(*edit));
+  return &advice.edits.back();
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kMostRounds = 8;
+constexpr u32 kOrders[] = {0, 4, 5};  // relaxed, acq_rel, seq_cst, as the compiler numbers them
+
+Racing racing_of(const verify::RacyExecution& racy, finding::Names& names) {
+  Racing racing;
+  const finding::RaceRecord& record = racy.log.races[0];
+  finding::Race race = names.race(racy.log, record);
+  racing.variable = race.variable;
+  const finding::AccessRecord* records[] = {&record.prev, &record.cur};
+  for (std::size_t i = 0; i < 2; ++i) {
+    Side& side = racing.sides[i];
+    side.key = racy.site_keys[i];
+    side.place = race.sites[i].site();
+    side.writes = race.sites[i].access == finding::Access::kWrite;
+    if (auto thread = racy.log.threads.find(records[i]->thread); thread != racy.log.threads.end()) {
+      side.thread = thread->first;
+      if (thread->first == 0 || thread->second.path != 0) side.path = thread->second.path;
+      std::vector<finding::Frame> stack = names.stack(racy.log, thread->second.stack);
+      if (!stack.empty()) side.created_at = stack[finding::blamed_frame(stack)];
+    }
+    for (std::size_t k = 0; k < records[i]->locks.size() && k < race.sites[i].locks.size(); ++k) {
+      const finding::LockRecord& lock = records[i]->locks[k];
+      if (lock.kind == "mutex" && !lock.shared) side.locks[lock.address] = race.sites[i].locks[k];
+    }
+  }
+  return racing;
+}
+
+std::vector<Racing> all_racing(const verify::VerifyResult& result, finding::Names& names) {
+  std::vector<Racing> all;
+  for (const verify::RacyExecution& racy : result.racy) all.push_back(racing_of(racy, names));
+  return all;
+}
+
+/// The sites that the proposal must cover for these races. False: it cannot do anything about one of them.
+bool cover(Proposal& proposal, const std::vector<Racing>& all, bool& more) {
+  if (proposal.kind == Proposal::Kind::kJoin) return cover_join(proposal, all, more);
+  more = false;
+  for (const Racing& racing : all) {
+    if (proposal.variables.count(racing.variable) == 0) continue;
+    for (const Side& side : racing.sides) {
+      if (proposal.kind == Proposal::Kind::kPublish) continue;
+      if (proposal.kind == Proposal::Kind::kLock && side.locks.count(proposal.lock) != 0) continue;
+      if (side.key == 0) return false;
+      more = proposal.sites.emplace(side.key, side.place).second || more;
+    }
+  }
+  return true;
+}
+
+verify::VerifySetup as_if(const verify::VerifySetup& setup, const verify::VerifyResult& base,
+                          const Proposal& proposal) {
+  verify::VerifySetup tried = setup;
+  tried.keeps = tried.minimise = false;
+  tried.worker.folder += "/fix";
+  // More than the program has as it is: atomics are scheduled, plain accesses are not.
+  tried.most_executions = base.interleavings * 20 + 2000;
+  if (setup.most_executions < tried.most_executions / 4) tried.most_executions = setup.most_executions * 4;
+  if (proposal.kind == Proposal::Kind::kJoin) {
+    add_joins(proposal, tried.as_if);
+    return tried;
+  }
+  for (const auto& [key, place] : proposal.sites) {
+    trail::Prediction entry = {};
+    entry.site = key;
+    switch (proposal.kind) {
+      case Proposal::Kind::kAtomic:
+        tried.as_if_atomic.push_back(key);
+        continue;
+      case Proposal::Kind::kLock:
+        entry.strand = raw(trail::AsIf::kLocked);
+        entry.value[0] = proposal.lock;
+        break;
+      case Proposal::Kind::kPublish:
+        entry.strand = raw(trail::AsIf::kPublishedAfter);
+        entry.value[0] = proposal.lock;
+        break;
+      case Proposal::Kind::kJoin:
+        break;
+    }
+    tried.as_if.push_back(entry);
+  }
+  tried.as_if_order = proposal.order;
+  return tried;
+}
+
+/// What is found if the proposal is made; it may have to cover more places than the races of the program as
+/// it is showed. Nothing: it does not help.
+std::optional<verify::VerifyResult> try_out(const verify::VerifySetup& setup,
+                                            const verify::VerifyResult& base, Proposal& proposal,
+                                            finding::Names& names, const std::atomic<bool>& stop) {
+  if (proposal.kind == Proposal::Kind::kJoin && !proposal.made_by_joiner) {
+    // One execution tells whether it joins them at all.
+    verify::VerifySetup once = as_if(setup, base, proposal);
+    once.most_executions = 1;
+    verify::VerifyResult result = verify::Verifier(std::move(once), names, nullptr).run(stop);
+    for (const auto& [path, joined] : proposal.joined) {
+      if (std::none_of(result.joins.begin(), result.joins.end(),
+                       [&](const verify::JoinPlace& place) { return place.joined == path; }))
+        return std::nullopt;
+    }
+  }
+  for (int round = 0; round < kMostRounds && !stop; ++round) {
+    verify::VerifyResult result = verify::Verifier(as_if(setup, base, proposal), names, nullptr).run(stop);
+    if (result.problem.kind != exec::WorkerProblem::Kind::kNone) return std::nullopt;
+    if (result.racy.empty()) {
+      proposal.join_places = result.joins;
+      return result.found.empty() && result.complete ? std::optional(std::move(result)) : std::nullopt;
+    }
+    if (proposal.kind == Proposal::Kind::kPublish) {
+      // The first time it is only asked which store comes too early.
+      if (proposal.lock != 0 || result.published_at == 0) return std::nullopt;
+      proposal.lock = result.published_at;
+      std::vector<finding::Frame> stack = names.stack(result.racy[0].log, {proposal.lock - 1});
+      if (!stack.empty()) proposal.store = stack[0];
+      continue;
+    }
+    bool more = false;
+    if (!cover(proposal, all_racing(result, names), more) || !more) return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+/// In the order in which they are tried: what changes least first.
+std::vector<Proposal> proposals(const std::vector<Racing>& all) {
+  std::vector<Proposal> list;
+  std::set<std::string> variables;
+  for (const Racing& racing : all) {
+    variables.insert(racing.variable);
+    for (const Side& side : racing.sides) {
+      if (!side.writes || side.key == 0) continue;
+      Proposal publish;
+      publish.kind = Proposal::Kind::kPublish;
+      publish.variables = {racing.variable};
+      publish.sites.emplace(side.key, side.place);
+      list.push_back(publish);
+    }
+  }
+  auto add_joins_that = [&](bool reads) {
+    std::vector<Proposal> joins = join_proposals(all, reads);
+    list.insert(list.end(), joins.begin(), joins.end());
+  };
+  std::set<std::pair<std::string, finding::Address>> seen;
+  for (const Racing& racing : all) {
+    for (const Side& side : racing.sides) {
+      for (const auto& [address, name] : side.locks) {
+        if (!seen.emplace(racing.variable, address).second) continue;
+        Proposal lock;
+        lock.kind = Proposal::Kind::kLock;
+        lock.variables = {racing.variable};
+        lock.lock = address;
+        lock.lock_name = name;
+        list.push_back(lock);
+      }
+    }
+  }
+  add_joins_that(/*reads=*/true);
+  auto atomic = [&](const std::set<std::string>& which) {
+    for (u32 order : kOrders) {
+      Proposal one;
+      one.variables = which;
+      one.order = order;
+      list.push_back(one);
+    }
+  };
+  for (const std::string& variable : variables) atomic({variable});
+  if (variables.size() > 1) atomic(variables);
+  add_joins_that(/*reads=*/false);
+  return list;
+}
+
+std::string text_of(const Proposal& proposal) {
+  switch (proposal.kind) {
+    case Proposal::Kind::kPublish: {
+      const finding::Frame& place = proposal.sites.begin()->second;
+      return "publish after " + listed(proposal.variables) + " is set: move " + place_text(proposal.store) +
+             " below " + place_text(place);
+    }
+    case Proposal::Kind::kLock: {
+      std::set<std::string> places;
+      for (const auto& [key, place] : proposal.sites) places.insert(place_text(place));
+      return "hold " + proposal.lock_name + " at " + listed(places);
+    }
+    case Proposal::Kind::kJoin:
+      return join_text(proposal);
+    case Proposal::Kind::kAtomic:
+      break;
+  }
+  bool elements = listed(proposal.variables).find("heap block") != std::string::npos ||
+                  listed(proposal.variables).find("[]") != std::string::npos;
+  return (elements ? "make the elements of " : "make ") + listed(proposal.variables) + " atomic" +
+         (proposal.order == 0   ? " (relaxed is enough to be free of races)"
+          : proposal.order == 4 ? " (acquire and release are enough)"
+                                : " (seq_cst)");
+}
+
+bool make_edits(Advice& advice, const Proposal& proposal, const std::vector<Racing>& all) {
+  if (proposal.kind == Proposal::Kind::kPublish) {
+    const finding::Frame& place = proposal.sites.begin()->second;
+    FileEdit* edit = edit_of(advice, place.file);
+    return edit != nullptr && proposal.store.file == place.file &&
+           move_below(*edit, proposal.store.line, place.line);
+  }
+  if (proposal.kind == Proposal::Kind::kJoin) return make_join_edits(advice, proposal);
+  if (proposal.kind == Proposal::Kind::kLock) {
+    std::set<std::pair<std::string, u32>> places;
+    for (const auto& [key, place] : proposal.sites) places.emplace(place.file, place.line);
+    for (auto it = places.rbegin(); it != places.rend();
+         ++it) {  // from below, so that lines keep their numbers
+      FileEdit* edit = edit_of(advice, it->first);
+      if (edit == nullptr || !add_lock(*edit, it->second, proposal.lock_name)) return false;
+    }
+    return true;
+  }
+  for (const std::string& variable : proposal.variables) {
+    std::set<std::string> files;
+    for (const Racing& racing : all) {
+      if (racing.variable != variable) continue;
+      for (const Side& side : racing.sides) files.insert(side.place.file);
+    }
+    bool done = false;
+    for (const std::string& file : files) {
+      FileEdit* edit = done ? nullptr : edit_of(advice, file);
+      done = done || (edit != nullptr && make_atomic(*edit, variable));
+    }
+    if (!done) return false;
+  }
+  return true;
+}
+
+std::string advice_path(const std::string& dir, const std::string& race) {
+  return dir + "/fixes/" + race + ".json";
+}
+
+std::string joined(const Lines& lines, bool ends_in_newline) {
+  std::string text;
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    text += lines[i] + (i + 1 < lines.size() || ends_in_newline ? "\n" : "");
+  return text;
+}
+
+}  // namespace
+
+std::string Advice::diff() const {
+  std::string all;
+  std::error_code ignored;
+  std::filesystem::path here = std::filesystem::current_path(ignored);
+  for (FileEdit edit : edits) {
+    std::string near = std::filesystem::path(edit.path).lexically_proximate(here).string();
+    if (near.rfind("..", 0) != 0) edit.path = near;
+    all += unified_diff(edit);
+  }
+  return all;
+}
+
+std::optional<Advice> advise(const verify::VerifySetup& setup, const verify::VerifyResult& result,
+                             finding::Names& names, const std::atomic<bool>& stop) {
+  if (std::optional<Advice> stronger = advise_orders(setup, result, names, stop)) return stronger;
+  std::vector<Racing> all = all_racing(result, names);
+  for (Proposal& proposal : proposals(all)) {
+    bool more = false;
+    if (!cover(proposal, all, more) || proposal.sites.empty()) continue;
+    std::optional<verify::VerifyResult> tried = try_out(setup, result, proposal, names, stop);
+    if (!tried) continue;
+    if (std::optional<Proposal> first;
+        proposal.kind == Proposal::Kind::kJoin && (first = first_join(proposal))) {
+      std::optional<verify::VerifyResult> enough = try_out(setup, result, *first, names, stop);
+      if (enough && first->sites.size() == 1) {
+        proposal = std::move(*first);
+        tried = std::move(enough);
+      }
+    }
+    Advice advice;
+    advice.kind = proposal.kind == Proposal::Kind::kLock      ? "lock"
+                  : proposal.kind == Proposal::Kind::kPublish ? "publish-after-init"
+                  : proposal.kind == Proposal::Kind::kJoin    ? "join"
+                                                              : "atomic";
+    advice.text = text_of(proposal);
+    advice.interleavings = tried->interleavings;
+    if (!make_edits(advice, proposal, all)) advice.edits.clear();
+    std::erase_if(advice.edits, [](const FileEdit& edit) { return edit.before == edit.after; });
+    return advice;
+  }
+  return std::nullopt;
+}
+
+std::string save_advice(const std::string& dir, const std::string& race, const Advice& advice) {
+  if (std::string error = exec::make_folder(dir + "/fixes", dir); !error.empty()) return error;
+  Json json = {{"kind", advice.kind},
+               {"text", advice.text},
+               {"interleavings", advice.interleavings},
+               {"edits", Json::array()}};
+  for (const FileEdit& edit : advice.edits) {
+    json["edits"].push_back({{"path", edit.path},
+                             {"before", joined(edit.before, edit.ends_in_newline)},
+                             {"after", joined(edit.after, edit.ends_in_newline)}});
+  }
+  return exec::write_file(advice_path(dir, race),
+                          json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+std::optional<Advice> load_advice(const std::string& dir, const std::string& race, std::string& error) {
+  std::optional<std::string> text = exec::read_file(advice_path(dir, race));
+  if (!text) {
+    error = "no fix is known for '" + race + "' in " + dir + ": duress verify finds them";
+    return std::nullopt;
+  }
+  Json json = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  try {
+    Advice advice;
+    advice.kind = json.at("kind").get<std::string>();
+    advice.text = json.at("text").get<std::string>();
+    advice.interleavings = json.at("interleavings").get<u64>();
+    for (const Json& one : json.at("edits")) {
+      FileEdit edit;
+      auto after = one.at("after").get<std::string>();
+      edit.path = one.at("path").get<std::string>();
+      edit.before = split_lines(one.at("before").get<std::string>());
+      edit.after = split_lines(after);
+      edit.ends_in_newline = after.empty() || after.back() == '\n';
+      advice.edits.push_back(std::move(edit));
+    }
+    return advice;
+  } catch (const Json::exception&) {
+    error = advice_path(dir, race) + " is damaged; run duress verify again";
+    return std::nullopt;
+  }
+}
+
+std::string apply_advice(const Advice& advice) {
+  for (const FileEdit& edit : advice.edits) {
+    std::optional<FileEdit> now = open_for_edit(edit.path);
+    if (!now) return "cannot read " + edit.path;
+    if (now->before != edit.before)
+      return edit.path + " has changed since the fix was found; run duress verify again";
+  }
+  for (const FileEdit& edit : advice.edits) {
+    if (std::string error = exec::write_file(edit.path, joined(edit.after, edit.ends_in_newline));
+        !error.empty())
+      return error;
+  }
+  return "";
+}
+
+}  // namespace duress::repair

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How the races that `duress verify` found can be fixed (Java RaceFinder's JRF-E). Every proposal is tried:
+// all interleavings are explored again as if it had been made (trail/as_if.h), and what still has a race or a
+// failure is not proposed.
+#ifndef DURESS_REPAIR_ADVICE_H_
+#define DURESS_REPAIR_ADVICE_H_
+
+#include "repair/source_edit.h"
+#include "verify/verifier.h"
+
+namespace duress::repair {
+
+struct Advice {
+  std::string kind;             // "atomic", "lock", "publish-after-init", "join": the spelling of --json
+  std::string text;             // "make `done` atomic; acquire and release are enough"
+  u64 interleavings = 0;        // of the program so changed: none has a race or a failure
+  std::vector<FileEdit> edits;  // empty: people must make it
+  std::string diff() const;
+};
+
+/// What fixes all races at once; nothing if no proposal does.
+std::optional<Advice> advise(const verify::VerifySetup& setup, const verify::VerifyResult& result,
+                             finding::Names& names, const std::atomic<bool>& stop);
+
+/// `document` with what verify adds: complete, interleavings, bound, failures, advice, and the tokens of
+/// races by their ids.
+std::string with_verification(const std::string& document, const verify::VerifyResult& result,
+                              const std::map<std::string, std::string>& replays,
+                              const std::optional<Advice>& advice, finding::Names& names);
+
+/// `document` with the fixes of its races, by their ids.
+std::string with_fixes(const std::string& document, const std::map<std::string, Advice>& fixes);
+
+/// Kept for `duress fix`, under the id of each race. "" or what went wrong.
+std::string save_advice(const std::string& dir, const std::string& race, const Advice& advice);
+std::optional<Advice> load_advice(const std::string& dir, const std::string& race, std::string& error);
+/// Makes the edits. "" or what went wrong: nothing was changed then.
+std::string apply_advice(const Advice& advice);
+
+}  // namespace duress::repair
+
+#endif  // DURESS_REPAIR_ADVICE_H_

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The inside of advice.cc: races as it looks at them, and a change that may fix them.
+#ifndef DURESS_REPAIR_PROPOSAL_H_
+#define DURESS_REPAIR_PROPOSAL_H_
+
+#include <map>
+#include <set>
+
+#include "repair/advice.h"
+
+namespace duress::repair {
+
+struct Side {
+  u32 key = 0;
+  finding::Frame place;
+  bool writes = false;
+  std::map<finding::Address, std::string> locks;
+  int thread = 0;
+  std::optional<u64> path;    // of its thread: trail/as_if.h
+  finding::Frame created_at;  // its thread
+};
+
+/// A race as it is looked at here.
+struct Racing {
+  std::string variable;
+  Side sides[2];
+};
+
+struct Proposal {
+  enum class Kind { kPublish, kLock, kJoin, kAtomic } kind = Kind::kAtomic;
+  std::set<std::string> variables;
+  u32 order = 5;
+  finding::Address lock = 0;  // of kPublish: where the call of the store returns to
+  std::string lock_name;
+  finding::Frame store;                 // of kPublish
+  std::map<u32, finding::Frame> sites;  // by key
+  // Of kJoin: who joins, whom, and where it does so now.
+  u64 joiner = 0;
+  std::map<u64, Side> joined;  // by path
+  bool made_by_joiner = true;  // else it must be seen to join them
+  std::vector<verify::JoinPlace> join_places;
+};
+
+/// Places in a text.
+std::string listed(const std::set<std::string>& names);
+std::string place_text(const finding::Frame& frame);
+
+// ---- joining earlier (join_advice.cc)
+
+/// Who could join whom, so that the races are none. `reads`: only where the joining thread reads what the
+/// others have written and does not wait for it in a loop: then it wants what they leave. Elsewhere joining
+/// is legal too, but threads that are meant to work together do not any more.
+std::vector<Proposal> join_proposals(const std::vector<Racing>& all, bool reads);
+/// As cover() of advice.cc.
+bool cover_join(Proposal& proposal, const std::vector<Racing>& all, bool& more);
+/// The entries of the request.
+void add_joins(const Proposal& proposal, std::vector<trail::Prediction>& entries);
+/// The same with one site, if there are several: the one that comes first in the source.
+std::optional<Proposal> first_join(const Proposal& proposal);
+std::string join_text(const Proposal& proposal);
+bool make_join_edits(Advice& advice, const Proposal& proposal);
+
+// ---- stronger orders (order_advice.cc)
+
+/// As advise(), with nothing but stronger orders for the atomic operations that there are.
+std::optional<Advice> advise_orders(const verify::VerifySetup& setup, const verify::VerifyResult& result,
+                                    finding::Names& names, const std::atomic<bool>& stop);
+
+/// The edit of that file among those of the advice; null: it cannot be read.
+FileEdit* edit_of(Advice& advice, const std::string& path);
+
+}  // namespace duress::repair
+
+#endif  // DURESS_REPAIR_PROPOSAL_H_

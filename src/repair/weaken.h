@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which memory orders a program needs: each atomic operation and fence is given weaker orders, one at a time,
+// and all executions under rc11 are explored again as if it were written so (trail/as_if.h). Nothing is
+// rebuilt.
+#ifndef DURESS_REPAIR_WEAKEN_H_
+#define DURESS_REPAIR_WEAKEN_H_
+
+#include "verify/verifier.h"
+
+namespace duress::repair {
+
+/// What became of one operation of the source.
+struct Weakened {
+  finding::Frame place;
+  trail::AtomicKind kind = trail::AtomicKind::kLoad;
+  u32 order = 0;       // as it is written
+  u32 sufficient = 0;  // the weakest with which nothing was found
+  std::string found;   // with the next weaker one; "": there is none
+  u64 executions = 0;  // with `sufficient`
+  bool bounded = false;
+  bool needed() const { return sufficient == order; }
+};
+
+/// REQUIRES: `base` is what exploring with setup.profile gave, complete and with nothing found.
+std::vector<Weakened> weaken(const verify::VerifySetup& setup, const verify::VerifyResult& base,
+                             finding::Names& names, const std::atomic<bool>& stop,
+                             const std::function<void(const Weakened& one)>& tell);
+
+/// `document` with what was found, as `orders`.
+std::string with_orders(const std::string& document, const std::vector<Weakened>& all);
+
+}  // namespace duress::repair
+
+#endif  // DURESS_REPAIR_WEAKEN_H_

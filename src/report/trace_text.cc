@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/trace_text.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "report/failure_text.h"
+
+namespace duress::report {
+namespace {
+
+constexpr std::size_t kLeastColumn = 18;  // ":123 variable = 42" just fits
+constexpr std::size_t kMostColumn = 44;
+constexpr const char* kBar = " │ ";
+
+std::string base_name(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+/// Columns that `text` takes: UTF-8's continuation bytes take none.
+std::size_t columns(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+/// Cut or filled to `width` columns.
+std::string fitted(const std::string& text, std::size_t width) {
+  std::size_t have = columns(text);
+  if (have <= width) return text + std::string(width - have, ' ');
+  std::string cut;
+  std::size_t count = 0;
+  for (char c : text) {
+    if ((c & 0xc0) != 0x80 && ++count > width - 1) break;
+    cut += c;
+  }
+  return cut + "…";
+}
+
+std::string value_of(const finding::Step& step) {
+  if (step.value.empty()) return {};
+  u64 value[2] = {std::strtoull(step.value.c_str(), nullptr, 0), 0};
+  return value_text(value, static_cast<u32>(step.size), step.type);
+}
+
+}  // namespace
+
+std::string value_text(const u64* value, u32 size, trail::ValueType type) {
+  char text[40];
+  if (type == trail::ValueType::kFloat && (size == 4 || size == 8)) {
+    float half;
+    double number;
+    std::memcpy(&half, value, sizeof half);
+    std::memcpy(&number, value, sizeof number);
+    std::snprintf(text, sizeof text, "%.*g", size == 4 ? 9 : 17, size == 4 ? half : number);
+    double shorter = std::strtod(text, nullptr);
+    for (int digits = 1; digits < (size == 4 ? 9 : 17); ++digits) {  // the fewest that say the same number
+      char few[40];
+      std::snprintf(few, sizeof few, "%.*g", digits, shorter);
+      if (size == 4 ? std::strtof(few, nullptr) == half : std::strtod(few, nullptr) == number) return few;
+    }
+    return text;
+  }
+  if (type == trail::ValueType::kPointer && value[0] == 0) return "null";
+  if (size > 8 && value[1] != 0) {
+    std::snprintf(text, sizeof text, "0x%llx%016llx", static_cast<unsigned long long>(value[1]),
+                  static_cast<unsigned long long>(value[0]));
+    return text;
+  }
+  u64 bits = value[0];
+  if (size != 0 && size < 8) bits &= (u64{1} << size * 8) - 1;
+  int shift = size != 0 && size < 8 ? 64 - static_cast<int>(size) * 8 : 0;
+  i64 number = static_cast<i64>(bits << shift) >> shift;
+  // Beyond a million it is an address, a pattern of bits, or a number that nobody reads anyway.
+  if (number > -1000000 && number < 1000000) return std::to_string(number);
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(bits));
+  return text;
+}
+
+StepNames step_names(const finding::Step& step, const finding::ProcessLog& process, finding::Names& names) {
+  StepNames named;
+  if (step.site) {
+    finding::NamedSite site = names.site_at(process, *step.site, step.object);
+    named.file = site.frame.file;
+    named.line = site.frame.line;
+    named.object = site.variable;
+  } else if (step.place != 0) {
+    std::vector<finding::Frame> stack = names.stack(process, {step.place});
+    if (!stack.empty()) {
+      const finding::Frame& frame = stack[finding::blamed_frame(stack)];
+      if (!frame.library) {
+        named.file = frame.file;
+        named.line = frame.line;
+      }
+    }
+  }
+  const std::string& op = step.operation;
+  bool thread = op == "join" || op == "create" || op == "start" || op == "end" || op == "yield";
+  if (named.object.empty() && step.object != 0 && !thread) named.object = names.object(process, step.object);
+  return named;
+}
+
+TraceRow trace_row(const finding::Step& step, const finding::ProcessLog& process, finding::Names& names) {
+  StepNames named = step_names(step, process, names);
+  TraceRow row{step.strand, named.file, named.line, ""};
+  const std::string& object = named.object;
+  const std::string& op = step.operation;
+  bool reads = op == "read" || op == "atomic read", writes = op == "write" || op == "atomic write";
+  std::string value = value_of(step);
+  if (!step.newest.empty()) value += " (stale, newest " + value_text(step.newest, step.size) + ")";
+  if (reads || writes)
+    row.what = object + (value.empty() ? (reads ? " read" : " written") : (reads ? " → " : " = ") + value);
+  else
+    row.what = op + (object.empty() ? "" : " " + object) + (value.empty() ? "" : " = " + value);
+  row.what = names.clean(row.what);
+  return row;
+}
+
+std::string value_text(const std::string& text, u64 size) {
+  if (text.empty()) return {};
+  u64 value[2] = {std::strtoull(text.c_str(), nullptr, 0), 0};
+  return value_text(value, static_cast<u32>(size));
+}
+
+std::map<int, std::string> strands_of(const std::vector<TraceRow>& rows, const finding::RunLogs& logs) {
+  std::map<int, std::string> strands;
+  for (const TraceRow& row : rows) strands[row.strand];
+  for (const finding::Step& step : logs.steps) {
+    if (auto it = strands.find(step.strand); it != strands.end() && !step.name.empty())
+      it->second = step.name;
+  }
+  const finding::ProcessLog* process = logs.process();
+  for (auto& [strand, name] : strands) {
+    if (!name.empty() || process == nullptr) continue;
+    if (auto it = process->threads.find(strand); it != process->threads.end()) name = it->second.name;
+  }
+  return strands;
+}
+
+std::string rows_text(const std::vector<TraceRow>& rows, const std::map<int, std::string>& strands,
+                      finding::Names& names, std::size_t width) {
+  std::set<std::string> files;
+  for (const TraceRow& row : rows) {
+    if (!row.file.empty()) files.insert(row.file);
+  }
+  // One file needs no name in every row.
+  auto text_of = [&](const TraceRow& row) {
+    std::string place;
+    if (row.line != 0)
+      place =
+          (files.size() > 1 ? names.clean(base_name(row.file)) : "") + ":" + std::to_string(row.line) + " ";
+    return place + row.what;
+  };
+  auto name_of = [&](int strand) {
+    auto it = strands.find(strand);
+    return strand_text(strand, it == strands.end() ? "" : it->second, names);
+  };
+  std::string out;
+  if (strands.empty()) return out;
+  std::size_t count = strands.size();
+  std::size_t column = (std::max<std::size_t>(width, 20) - 2) / count;
+  column = column > 3 ? column - 3 : 0;
+  if (column < kLeastColumn) {
+    for (const TraceRow& row : rows) {
+      std::string text = fitted(name_of(row.strand), 16) + " " + text_of(row);
+      out += (columns(text) > width ? fitted(text, std::max<std::size_t>(width, 20)) : text) + "\n";
+    }
+    return out;
+  }
+  std::size_t longest = 0;
+  for (const TraceRow& row : rows) longest = std::max(longest, columns(text_of(row)));
+  column = std::min({column, kMostColumn, std::max(longest, kLeastColumn)});
+  auto line = [&](const std::function<std::string(int)>& cell) {
+    std::string text = "  ";
+    std::size_t left = count;
+    for (const auto& [strand, name] : strands) text += fitted(cell(strand), column) + (--left ? kBar : "");
+    while (!text.empty() && text.back() == ' ') text.pop_back();
+    out += text + "\n";
+  };
+  line([&](int strand) { return name_of(strand); });
+  for (const TraceRow& row : rows)
+    line([&](int strand) { return strand == row.strand ? text_of(row) : std::string(); });
+  return out;
+}
+
+std::string trace_text(const finding::RunLogs& logs, finding::Names& names, std::size_t width) {
+  const finding::ProcessLog* process = logs.process();
+  if (process == nullptr || logs.steps.empty()) return {};
+  std::vector<TraceRow> rows;
+  std::set<std::string> files;
+  for (const finding::Step& step : logs.steps) {
+    rows.push_back(trace_row(step, *process, names));
+    if (!rows.back().file.empty()) files.insert(rows.back().file);
+  }
+  std::string head = files.size() == 1 ? names.clean(names.shown(*files.begin())) + "\n" : "";
+  return head + rows_text(rows, strands_of(rows, logs), names, width);
+}
+
+}  // namespace duress::report

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which execution is the i-th of a search.
+#ifndef DURESS_SEARCH_PORTFOLIO_H_
+#define DURESS_SEARCH_PORTFOLIO_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exec/plan.h"
+
+namespace duress::search {
+
+struct SearchOptions {
+  std::string strategy = "portfolio";  // or the name of one strategy
+  u32 depth = 3;                       // pct
+  trail::Points points = trail::Points::kSync;
+  trail::Backend backend = trail::Backend::kFiber;
+  u64 seed = 1;
+  u64 most_steps = 0;
+  u32 model = 0;                 // sc, or rc11
+  std::optional<u32> heuristic;  // of rc11; none: all in turn
+};
+
+/// What earlier runs taught: which pairs of sites race, and how many choices a run has.
+struct Knowledge {
+  std::vector<trail::SitePair> pairs;  // sorted, each once
+  u64 length = 0;
+
+  std::vector<u32> sites() const;  // of all pairs, sorted, each once
+};
+
+/// What one run can teach.
+struct Lesson {
+  std::vector<trail::SitePair> pairs;
+  u64 choices = 0;  // 0: it did not end by itself, and says nothing of the length
+};
+
+/// Runs go in rounds, [0, 16), [16, 32), [32, 64), [64, 128), ...: what a round taught is used from the next
+/// one on. So run i is the same run whichever others have ended before it, and results do not depend on how
+/// many run side by side.
+class Portfolio {
+ public:
+  explicit Portfolio(SearchOptions options) : options_(std::move(options)) {}
+
+  /// The end of the round that run `index` belongs to.
+  static u64 round_end(u64 index);
+  static u64 round_begin(u64 index);
+  /// Whether the run detects races: all of the first round, and the first few of each later one, because
+  /// other schedules reach other code.
+  static bool detects(u64 index);
+
+  /// Only the first so many runs of a round teach; the rest would cost memory and say the same.
+  static constexpr u64 kLessons = 64;
+
+  exec::Plan plan(u64 index, const Knowledge& knowledge) const;
+  /// Adds what a round's runs taught, in order of their numbers.
+  static void learn(const std::vector<Lesson>& lessons, Knowledge& knowledge);
+
+  const SearchOptions& options() const { return options_; }
+
+ private:
+  void choose(u64 index, const Knowledge& knowledge, exec::Plan& plan) const;
+
+  SearchOptions options_;
+};
+
+}  // namespace duress::search
+
+#endif  // DURESS_SEARCH_PORTFOLIO_H_

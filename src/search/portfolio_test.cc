@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/portfolio.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+namespace duress::search {
+namespace {
+
+TEST(Portfolio, Rounds) {
+  EXPECT_EQ(Portfolio::round_end(0), 16u);
+  EXPECT_EQ(Portfolio::round_end(15), 16u);
+  EXPECT_EQ(Portfolio::round_end(16), 32u);
+  EXPECT_EQ(Portfolio::round_begin(31), 16u);
+  EXPECT_EQ(Portfolio::round_end(100), 128u);
+  EXPECT_TRUE(Portfolio::detects(15));
+  EXPECT_TRUE(Portfolio::detects(64));
+  EXPECT_FALSE(Portfolio::detects(70));
+}
+
+TEST(Portfolio, SeedsDifferAndComeFromTheSeed) {
+  Portfolio one({}), again({}), other({.seed = 2});
+  std::set<u64> seeds;
+  for (u64 i = 0; i < 1000; ++i) {
+    seeds.insert(one.plan(i, {}).head.seed);
+    EXPECT_EQ(one.plan(i, {}).head.seed, again.plan(i, {}).head.seed);
+    EXPECT_NE(one.plan(i, {}).head.seed, other.plan(i, {}).head.seed);
+  }
+  EXPECT_EQ(seeds.size(), 1000u);
+}
+
+TEST(Portfolio, EveryStrategyHasItsTurnAndEveryPair) {
+  Portfolio portfolio({});
+  Knowledge knowledge{{{1, 2}, {1, 3}, {4, 4}}, 100};
+  std::map<StrategyId, int> turns;
+  std::set<u32> depths, pairs, single;
+  for (u64 i = 16; i < 1000; ++i) {
+    exec::Plan plan = portfolio.plan(i, knowledge);
+    ++turns[plan.strategy()];
+    EXPECT_EQ(plan.sites, (std::vector<u32>{1, 2, 3, 4}));
+    if (plan.strategy() == StrategyId::kPct) depths.insert(plan.head.depth);
+    if (plan.strategy() == StrategyId::kRacefuzzer) {
+      pairs.insert(static_cast<u32>(plan.pairs.size()));
+      if (plan.pairs.size() == 1) single.insert(plan.pairs[0].second);
+    }
+  }
+  for (StrategyId id : {StrategyId::kRacefuzzer, StrategyId::kPct, StrategyId::kRandom, StrategyId::kPos})
+    EXPECT_GT(turns[id], 100) << exec::strategy_name(id);
+  EXPECT_EQ(depths, (std::set<u32>{1, 2, 3, 4}));
+  EXPECT_EQ(pairs, (std::set<u32>{1, 3}));
+  EXPECT_EQ(single, (std::set<u32>{2, 3, 4}));
+}
+
+TEST(Portfolio, HeuristicsInTurnOrTheOneThatIsAskedFor) {
+  Portfolio none({}), all({.model = exec::kRc11Model}), one({.model = exec::kRc11Model, .heuristic = 3});
+  std::set<std::pair<u32, StrategyId>> together;
+  std::map<u32, int> turns;
+  for (u64 i = 0; i < 1000; ++i) {
+    EXPECT_EQ(none.plan(i, {}).head.model, 0u);
+    EXPECT_EQ(one.plan(i, {}).head.heuristic, 3u);
+    exec::Plan plan = all.plan(i, {});
+    EXPECT_EQ(plan.head.model, exec::kRc11Model);
+    EXPECT_EQ(plan.head.seed, none.plan(i, {}).head.seed);
+    ++turns[plan.head.heuristic];
+    together.insert({plan.head.heuristic, plan.strategy()});
+  }
+  EXPECT_EQ(turns.size(), 5u);
+  for (auto [heuristic, times] : turns) EXPECT_EQ(times, 200) << exec::heuristic_name(heuristic);
+  EXPECT_EQ(together.size(), 15u);  // with pct, random and pos
+}
+
+TEST(Portfolio, WithoutRacesNoRacefuzzer) {
+  Portfolio portfolio({}), alone({.strategy = "racefuzzer"});
+  for (u64 i = 0; i < 200; ++i) {
+    EXPECT_NE(portfolio.plan(i, {}).strategy(), StrategyId::kRacefuzzer);
+    EXPECT_EQ(alone.plan(i, {}).strategy(), StrategyId::kRandom);
+  }
+}
+
+TEST(Portfolio, OneStrategyOnRequest) {
+  Portfolio portfolio({.strategy = "pct", .depth = 5});
+  for (u64 i = 0; i < 100; ++i) {
+    EXPECT_EQ(portfolio.plan(i, {}).strategy(), StrategyId::kPct);
+    EXPECT_EQ(portfolio.plan(i, {}).head.depth, 5u);
+  }
+}
+
+TEST(Portfolio, Learns) {
+  Knowledge knowledge{{{5, 6}}, 3};
+  Portfolio::learn({{{{1, 2}}, 10}, {{{5, 6}, {1, 2}}, 12}, {{}, 0}, {{}, 100000}}, knowledge);
+  ASSERT_EQ(knowledge.pairs.size(), 2u);
+  EXPECT_EQ(knowledge.pairs[0].first, 1u);
+  EXPECT_EQ(knowledge.length, 12u);
+  Portfolio::learn({}, knowledge);
+  EXPECT_EQ(knowledge.length, 12u);
+}
+
+}  // namespace
+}  // namespace duress::search

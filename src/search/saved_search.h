@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A search that was cut short, as <dir>/searches/<hash>.json keeps it until the same command continues it.
+#ifndef DURESS_SEARCH_SAVED_SEARCH_H_
+#define DURESS_SEARCH_SAVED_SEARCH_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "search/portfolio.h"
+
+namespace duress::search {
+
+struct SavedSearch {
+  u64 next_run = 0;
+  Knowledge knowledge;                // in force in the round of next_run
+  std::vector<Lesson> lessons;        // of the runs of that round before next_run
+  std::vector<std::string> failures;  // ids
+};
+
+/// `key` says everything that must be the same for the search to be continued. A file that is damaged or of
+/// another version counts as not there.
+std::optional<SavedSearch> load_search(const std::string& dir, const std::string& key);
+/// "" or what went wrong.
+std::string save_search(const std::string& dir, const std::string& key, const SavedSearch& state);
+void forget_search(const std::string& dir, const std::string& key);
+
+}  // namespace duress::search
+
+#endif  // DURESS_SEARCH_SAVED_SEARCH_H_

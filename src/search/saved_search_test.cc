@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/saved_search.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+namespace duress::search {
+namespace {
+
+class SavedSearchTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "searchXXXXXX";
+    folder_ = mkdtemp(pattern.data());
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::string folder_;
+};
+
+TEST_F(SavedSearchTest, ComesBack) {
+  SavedSearch state;
+  state.next_run = 77;
+  state.knowledge = {{{1, 2}, {3, 4}}, 55};
+  state.lessons = {{{{5, 6}}, 10}, {{}, 0}};
+  state.failures = {"F-1111"};
+  ASSERT_EQ(save_search(folder_, "key \xff", state), "");
+  std::optional<SavedSearch> back = load_search(folder_, "key \xff");
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->next_run, 77u);
+  EXPECT_EQ(back->knowledge.length, 55u);
+  EXPECT_EQ(back->knowledge.pairs[1].second, 4u);
+  EXPECT_EQ(back->lessons.size(), 2u);
+  EXPECT_EQ(back->lessons[0].pairs[0].first, 5u);
+  EXPECT_EQ(back->failures, state.failures);
+  EXPECT_FALSE(load_search(folder_, "another"));
+  forget_search(folder_, "key \xff");
+  EXPECT_FALSE(load_search(folder_, "key \xff"));
+}
+
+}  // namespace
+}  // namespace duress::search

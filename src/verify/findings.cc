@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What verify does with what it found: the same with fewer switches, and a place in the store.
+#include <algorithm>
+#include <filesystem>
+
+#include "exec/token_text.h"
+#include "verify/execution_pool.h"
+
+namespace duress::verify {
+namespace {
+
+constexpr u64 kMinimiseRuns = 300;
+
+bool has_race(const finding::RunLogs& logs, const std::string& key) {
+  const finding::ProcessLog* process = logs.process();
+  if (process == nullptr) return false;
+  return std::any_of(process->races.begin(), process->races.end(),
+                     [&](const finding::RaceRecord& race) { return race_key(race) == key; });
+}
+
+}  // namespace
+
+/// Which two accesses raced, without what changes from run to run.
+std::string race_key(const finding::RaceRecord& race) {
+  auto side = [](const std::optional<finding::SiteRecord>& site) {
+    return site ? std::to_string(site->module) + ":" + std::to_string(site->index) : std::string("-");
+  };
+  std::string a = side(race.prev.site), b = side(race.cur.site);
+  return a < b ? a + " " + b : b + " " + a;
+}
+
+/// The same race with fewer switches.
+void Verifier::minimise_race(RacyExecution& racy) {
+  if (!setup_.minimise || racy.switches == 0) return;
+  exec::Worker& worker = *workers_[0];
+  auto replay = [&](const exec::Trail& trail) -> std::optional<search::Attempt> {
+    exec::Plan plan = base_plan().replaying(trail);
+    plan.head.detect = 1;
+    std::optional<exec::Execution> execution = worker.run(plan);
+    if (!execution) return std::nullopt;
+    finding::RunLogs logs = worker.take_logs(*execution);
+    search::Attempt attempt;
+    attempt.same = has_race(logs, racy.key);
+    attempt.switches = execution->record.switches;
+    attempt.choices = execution->record.choices;
+    attempt.strands = execution->record.strands;
+    attempt.trail = std::move(execution->trail);
+    return attempt;
+  };
+  search::Minimised minimised = search::Minimiser(replay, kMinimiseRuns).run(racy.trail);
+  if (!minimised.confirmed) return;
+  racy.trail = minimised.trail;
+  racy.switches = minimised.switches;
+}
+
+void Verifier::minimise_found(search::Found& found) {
+  exec::Worker& worker = *workers_[0];
+  auto run = [&](const exec::Trail& trail, Outcome& outcome) {
+    exec::Plan plan = base_plan().replaying(trail);
+    outcome = judge(worker, plan, worker.run(plan));
+    return outcome.ran;
+  };
+  auto replay = [&](const exec::Trail& trail) -> std::optional<search::Attempt> {
+    Outcome outcome;
+    if (!run(trail, outcome)) return std::nullopt;
+    const trail::Record& record = outcome.execution.record;
+    search::Attempt attempt;
+    attempt.same = outcome.failure && outcome.failure->id == found.failure.id;
+    attempt.switches = record.switches;
+    attempt.choices = record.choices;
+    attempt.strands = record.strands;
+    attempt.trail = std::move(outcome.execution.trail);
+    return attempt;
+  };
+  search::Minimised minimised =
+      search::Minimiser(replay, setup_.minimise ? kMinimiseRuns : 1).run(found.trail);
+  found.replayed = minimised.confirmed;
+  if (!minimised.confirmed) return;
+  found.fewest = minimised.complete;
+  Outcome outcome;
+  if (!run(minimised.trail, outcome) || !outcome.failure || outcome.failure->id != found.failure.id) return;
+  found.trail = std::move(outcome.execution.trail);
+  found.switches = outcome.execution.record.switches;
+  found.failure = std::move(*outcome.failure);
+  found.logs = std::move(outcome.logs);
+  found.errors = std::move(outcome.errors);
+}
+
+void Verifier::keep(search::Found& found) {
+  found.failure.id = store_.free_id(found.failure.identity);
+  exec::StoredFinding stored;
+  stored.id = found.failure.id;
+  stored.failure = found.failure.kind;
+  stored.text = found.failure.text;
+  stored.identity = found.failure.identity;
+  stored.file = found.failure.place.file;
+  stored.line = found.failure.place.line;
+  stored.column = found.failure.place.column;
+  stored.target = setup_.worker.target;
+  std::error_code ignored;
+  stored.folder = std::filesystem::current_path(ignored).string();
+  stored.input = setup_.worker.input;
+  stored.token = exec::make_token(base_plan().replaying({}), found.trail, setup_.worker.target[0]);
+  stored.strategy = exec::strategy_name(StrategyId::kExhaustive);
+  stored.seed = setup_.seed;
+  stored.run = found.run;
+  stored.switches = found.switches;
+  stored.oracle = setup_.oracle;
+  if (std::string error = store_.save(stored); !error.empty()) result_.bounds.push_back(error);
+  found.token = stored.token;
+}
+
+}  // namespace duress::verify

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verify/verifier.h"
+
+#include <algorithm>
+#include <chrono>
+#include <type_traits>
+
+#include "exec/token_text.h"
+#include "search/preemptions.h"
+#include "trail/as_if.h"
+#include "verify/speculation.h"
+
+namespace duress::verify {
+namespace {
+
+constexpr u64 kMostNodes = u64{1} << 23;  // about 2 GiB
+constexpr std::size_t kMostFound = 16;
+
+/// <atomic> and <stdatomic.h> and what they are made of.
+bool of_atomic_header(const std::string& file) {
+  std::string name = file.substr(file.rfind('/') + 1);
+  return name.empty() || name == "atomic" || name.rfind("atomic_", 0) == 0 || name == "stdatomic.h";
+}
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+u32 key_of(const finding::RunLogs& logs, const std::optional<finding::SiteRecord>& site) {
+  for (const finding::SiteKey& known : logs.keys) {
+    if (site && known.site.module == site->module && known.site.index == site->index) return known.key;
+  }
+  return 0;
+}
+
+const char* limit_text(u32 limit) {
+  using Log = exhaustive::StepLog;
+  switch (limit) {
+    case Log::kTooManySteps:
+      return "an execution has more than 50,000 steps: what comes after them is not explored";
+    case Log::kTooManyStrands:
+      return "there are more than 64 threads";
+    case Log::kTimers:
+      return "timeouts come only when nothing else can happen (--timeouts explores most)";
+    case Log::kClock:
+      return "the program looks at a clock";
+    case Log::kCancelled:
+      return "a thread is cancelled: where that reaches it is not explored";
+    case Log::kDescriptors:
+      return "the program waits for a file, a pipe or a socket";
+    case Log::kFutex:
+      return "a futex wakes some of those who wait, and which ones is not explored";
+    case Log::kSpinning:
+      return "a loop went round 200 times with nothing changed but its own counters";
+    case Log::kHistory:
+      return "an atomic has more stores than are remembered, is accessed in several sizes, or was written "
+             "unseen";
+    case Log::kTried:
+      return "a loop that waits takes a lock in each round, and another thread tries to take it: only one "
+             "round in vain is explored";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+Verifier::Verifier(VerifySetup setup, finding::Names& names, Progress progress)
+    : setup_(std::move(setup)),
+      names_(names),
+      progress_(std::move(progress)),
+      oracle_(setup_.oracle),
+      store_(setup_.dir) {}
+
+Verifier::~Verifier() = default;
+
+exec::Plan Verifier::base_plan() const {
+  exec::Plan plan;
+  plan.head.strategy = raw(StrategyId::kExhaustive);
+  plan.head.seed = setup_.seed;
+  plan.head.detect = 1;
+  plan.head.steps = 1;
+  plan.head.heuristic = raw(setup_.order);
+  plan.head.model = setup_.model;
+  plan.head.profile = setup_.profile ? 1 : 0;
+  plan.head.spurious = setup_.spurious;
+  plan.head.timeouts = setup_.timeouts;
+  if (setup_.model != 0) plan.head.fair_after = 0;
+  plan.origins = origins_;
+  plan.spins = spins_;
+  plan.sites = setup_.as_if_atomic;
+  plan.predictions = setup_.as_if;
+  if (!plan.sites.empty()) plan.head.depth = setup_.as_if_order;
+  return plan;
+}
+
+Verifier::Outcome Verifier::judge(exec::Worker& worker, const exec::Plan& plan,
+                                  std::optional<exec::Execution> execution) {
+  Outcome outcome;
+  outcome.problem = worker.problem();
+  if (!execution) return outcome;
+  outcome.ran = true;
+  outcome.failure = oracle_.judge(*execution, worker.captured());
+  outcome.logs = worker.take_logs(*execution);
+  if (outcome.failure) {
+    outcome.errors = exec::last_errors(worker.captured());
+    std::lock_guard guard(names_lock_);
+    finding::identify(*outcome.failure, outcome.logs, names_);
+  }
+  outcome.execution = std::move(*execution);
+  return outcome;
+}
+
+/// The atomic operations that ran, each once.
+void Verifier::take_atomics(const Outcome& outcome) {
+  const finding::ProcessLog* process = outcome.logs.process();
+  const std::vector<trail::Prediction>& profile = outcome.execution.profile;
+  constexpr std::size_t kEntries = trail::kOrderedCalls / 2;
+  if (process == nullptr) return;
+  for (std::size_t i = 0; i + kEntries <= profile.size(); i += kEntries) {
+    AtomicUse use;
+    use.kind = static_cast<trail::AtomicKind>(profile[i].site);
+    use.success = profile[i].count;
+    use.failure = profile[i].size;
+    for (std::size_t k = 0; k < trail::kOrderedCalls && use.pc == 0; ++k) {
+      finding::Address pc = profile[i + k / 2].value[k % 2];
+      if (pc == 0) break;
+      std::lock_guard guard(names_lock_);
+      for (const finding::Frame& frame : names_.stack(*process, {pc - 1})) {
+        if (frame.library || frame.file.empty() || frame.file.rfind("/usr/", 0) == 0) {
+          use.indirect = use.indirect || !of_atomic_header(frame.file);
+          continue;
+        }
+        use.pc = pc;
+        use.place = frame;
+        break;
+      }
+    }
+    bool known = std::any_of(result_.atomics.begin(), result_.atomics.end(), [&](const AtomicUse& other) {
+      return other.pc == use.pc && other.kind == use.kind;
+    });
+    if (!known && use.pc != 0) result_.atomics.push_back(use);
+  }
+}
+
+/// What an execution showed.
+void Verifier::take(Outcome& outcome) {
+  exec::Execution& execution = outcome.execution;
+  result_.most_strands = std::max(result_.most_strands, execution.record.strands);
+  result_.most_steps = std::max<u64>(result_.most_steps, execution.steps.size());
+  result_.published_at = std::max(result_.published_at, trail::published_at(execution.record));
+  for (const finding::ProcessLog& process : outcome.logs.run.processes)
+    result_.incomplete.insert(process.incomplete.begin(), process.incomplete.end());
+  uncontrolled_ = uncontrolled_ || execution.record.uncontrolled != 0;
+  result_.waited =
+      result_.waited || std::any_of(execution.steps.begin(), execution.steps.end(),
+                                    [](const exhaustive::Step& step) { return step.kind == OpKind::kWait; });
+  if (setup_.profile) take_atomics(outcome);
+  if (!setup_.profile) take_told(outcome);
+  if (const finding::ProcessLog* process = outcome.logs.process()) {
+    std::map<std::string, const finding::RaceRecord*> here;
+    for (const finding::RaceRecord& race : process->races) here.try_emplace(race_key(race), &race);
+    for (const auto& [key, race] : here) {
+      auto [it, is_new] = known_races_.try_emplace(key, result_.racy.size());
+      if (!is_new) {
+        ++result_.racy[it->second].executions;
+        continue;
+      }
+      RacyExecution racy;
+      racy.key = key;
+      racy.log = *process;
+      racy.log.races = {*race};
+      racy.trail = execution.trail;
+      racy.switches = execution.record.switches;
+      racy.executions = 1;
+      racy.site_keys[0] = key_of(outcome.logs, race->prev.site);
+      racy.site_keys[1] = key_of(outcome.logs, race->cur.site);
+      result_.racy.push_back(std::move(racy));
+    }
+  }
+  if (!outcome.failure) return;
+  auto [it, is_new] = known_failures_.try_emplace(outcome.failure->id, result_.found.size());
+  if (!is_new) {
+    ++result_.found[it->second].times;
+    return;
+  }
+  search::Found found;
+  found.failure = std::move(*outcome.failure);
+  found.logs = std::move(outcome.logs);
+  found.errors = std::move(outcome.errors);
+  found.run = result_.interleavings - 1;
+  found.plan = base_plan();
+  found.trail = execution.trail;
+  found.switches = found.first_switches = execution.record.switches;
+  found.times = 1;
+  result_.found.push_back(std::move(found));
+}
+
+/// One exploration. True: begin anew, a loop that waits was found.
+bool Verifier::explore(const std::atomic<bool>& stop) {
+  Arena arena;
+  struct Release {
+    Arena& arena;
+    ~Release() { arena.release_all(); }
+  } release{arena};
+  if (setup_.model != 0 && !by_interleavings_) {
+    exhaustive::Graphs graphs(arena);
+    bool again = explore_all(graphs, arena, stop);
+    limits_ |= graphs.limits();
+    result_.cut_off = graphs.illegal() + graphs.waiting();
+    return again;
+  }
+  exhaustive::Explorer explorer(arena);
+  search::Preemptions bound_by{setup_.preemptions};
+  if (setup_.preemptions >= 0) explorer.admit_only(&search::Preemptions::admit, &bound_by);
+  return explore_all(explorer, arena, stop);
+}
+
+/// An execution that counts.
+void Verifier::note(Outcome& outcome) {
+  ++result_.interleavings;
+  take(outcome);
+  if (result_.first_finding == 0 && (!result_.racy.empty() || !result_.found.empty()))
+    result_.first_finding = result_.interleavings;
+}
+
+/// Exploring by interleavings under a memory model: whether the execution counts, and came for the first
+/// time.
+bool Verifier::is_new(const exec::Execution& execution, exhaustive::Shape& shape) {
+  bool counts = (execution.limits & (exhaustive::StepLog::kIllegal | exhaustive::StepLog::kWaits)) == 0;
+  // Shapes do not tell which of several sizes was read from where.
+  bool shapeless = (kept_limits_ & exhaustive::StepLog::kHistory) != 0;
+  if (counts && shapeless) return true;
+  if (counts &&
+      shapes_.insert(shape.of(execution.steps.data(), static_cast<u32>(execution.steps.size()))).second)
+    return true;
+  ++result_.cut_off;
+  return false;
+}
+
+template <typename Explorer>
+bool Verifier::explore_all(Explorer& explorer, Arena& arena, const std::atomic<bool>& stop) {
+  constexpr bool kByGraphs = std::is_same_v<Explorer, exhaustive::Graphs>;
+  Pool pool(*this, workers_.size());
+  exhaustive::Shape shape(arena);
+  shapes_.clear();
+  result_.interleavings = result_.skipped = result_.first_finding = result_.cut_off = 0;
+  result_.racy.clear();
+  result_.found.clear();
+  result_.atomics.clear();
+  known_races_.clear();
+  known_failures_.clear();
+  limits_ = kept_limits_;
+  diverged_ = 0;
+  double started = now();
+  Scouts<Explorer> scouts(*this, pool);
+  std::string bound;
+  while (bound.empty()) {
+    typename Explorer::Plan plan;
+    if (!explorer.next(&plan)) break;
+    std::string name = name_of(plan, origins_);
+    if (!pool.has(name)) pool.add(name, plan_of(base_plan(), plan, origins_), /*first=*/true);
+    scouts.send(explorer);
+    std::optional<Outcome> outcome;
+    while (!(outcome = pool.take(name))) {
+      scouts.send(explorer);
+      if (progress_) progress_(result_.interleavings, explorer.nodes(), now() - started);
+      bool late = setup_.seconds > 0 && now() - started > setup_.seconds;
+      if (!stop && !late) continue;
+      halt_ = true;
+      result_.interrupted = stop;
+      result_.out_of_time = !stop && late;
+      break;
+    }
+    if (!outcome) {
+      bound = stop ? "interrupted" : "the time was up";
+      break;
+    }
+    if (!outcome->ran) {
+      result_.problem = outcome->problem;
+      break;
+    }
+    exec::Execution& execution = outcome->execution;
+    using Log = exhaustive::StepLog;
+    limits_ |= execution.limits & ~(Log::kIllegal | Log::kWaits | Log::kNotExplored);
+    // Its strands by our numbers.
+    std::size_t strands = origins_.size();
+    renumber(execution, origins_);
+    if (origins_.size() != strands) scouts.forget();
+    bool more = false;
+    for (u64 spin : execution.spins) {
+      if (std::find(spins_.begin(), spins_.end(), spin) != spins_.end()) continue;
+      spins_.push_back(spin);
+      more = true;
+    }
+    if (more && spins_.size() < exhaustive::StepLog::kMostSpins) {
+      halt_ = true;
+      return true;
+    }
+    const exhaustive::Step* steps = execution.steps.data();
+    auto count = static_cast<u32>(execution.steps.size());
+    if constexpr (kByGraphs) {
+      exhaustive::Graphs::Learned learned = explorer.learn(plan.ticket, steps, count, execution.limits);
+      if (learned == exhaustive::Graphs::Learned::kNew) note(*outcome);
+      diverged_ += learned == exhaustive::Graphs::Learned::kDiverged;
+      if ((explorer.limits() | execution.limits) & exhaustive::StepLog::kNotExplored) {
+        by_interleavings_ = halt_ = true;
+        kept_limits_ = explorer.limits() & exhaustive::StepLog::kHistory;
+        return true;
+      }
+    } else {
+      if (setup_.model != 0) {
+        if (is_new(execution, shape)) note(*outcome);
+      } else if ((execution.limits & exhaustive::StepLog::kWaits) != 0) {
+        ++result_.cut_off;
+      } else if (within_bound(execution)) {
+        note(*outcome);
+      } else {
+        ++result_.skipped;
+      }
+      diverged_ += !explorer.learn(plan.ticket, steps, count);
+    }
+    if (progress_) progress_(result_.interleavings, explorer.nodes(), now() - started);
+    if (result_.interleavings >= setup_.most_executions) bound = "as many executions as --runs allows";
+    if (setup_.stops_at_first && result_.first_finding != 0) bound = "one finding was enough";
+    if (explorer.nodes() > kMostNodes) bound = "there was no more memory for what is still to be explored";
+    if (setup_.seconds > 0 && now() - started > setup_.seconds) {
+      bound = "the time was up";
+      result_.out_of_time = true;
+    }
+    if (stop) {
+      bound = "interrupted";
+      result_.interrupted = true;
+    }
+    if (explorer.done()) bound.clear(), result_.out_of_time = result_.interrupted = false;
+    if (explorer.done()) break;
+  }
+  result_.complete = explorer.done();
+  result_.redundant = explorer.redundant();
+  result_.skipped += explorer.skipped();
+  if (!bound.empty()) result_.bounds.push_back(bound);
+  if (result_.skipped != 0)
+    result_.bounds.push_back("only interleavings with at most " + std::to_string(setup_.preemptions) +
+                             " preemptions: " + std::to_string(result_.skipped) + " others were left out");
+  halt_ = true;
+  return false;
+}
+
+/// Whether the execution is one of those that were asked for, with few enough preemptions.
+bool Verifier::within_bound(const exec::Execution& execution) const {
+  if (setup_.preemptions < 0) return true;
+  std::vector<const exhaustive::Step*> steps;
+  for (const exhaustive::Step& step : execution.steps) {
+    if (!step.is(exhaustive::Step::kAfter) && !step.is(exhaustive::Step::kPending)) steps.push_back(&step);
+  }
+  return search::least_preemptions(steps.data(), static_cast<u32>(steps.size())) <=
+         static_cast<u32>(setup_.preemptions);
+}
+
+VerifyResult Verifier::run(const std::atomic<bool>& stop) {
+  double started = now();
+  result_.spurious = setup_.spurious;
+  result_.timeouts = setup_.timeouts;
+  if (std::string error = oracle_.load(); !error.empty()) {
+    result_.problem = {exec::WorkerProblem::Kind::kTool, error};
+    return std::move(result_);
+  }
+  workers_ = exec::make_workers(setup_.worker, setup_.jobs, halt_);
+  do halt_ = false;
+  while (explore(stop));
+  result_.explore_seconds = now() - started;
+  halt_ = false;
+  if (result_.problem.kind == exec::WorkerProblem::Kind::kNone) {
+    for (u32 limit = 1; limit != 0 && limit <= limits_; limit <<= 1) {
+      if ((limits_ & limit) != 0) result_.bounds.push_back(limit_text(limit));
+    }
+    if (diverged_ != 0)
+      result_.bounds.push_back("the program did not do the same again under the same schedule, " +
+                               std::to_string(diverged_) + " times");
+    if (uncontrolled_ && result_.incomplete.empty())
+      result_.bounds.push_back("something ran that the scheduler does not control");
+    for (const std::string& what : result_.incomplete) result_.bounds.push_back("not controlled: " + what);
+    result_.complete = result_.complete && result_.bounds.empty();
+    for (RacyExecution& racy : result_.racy) {
+      result_.races.processes.push_back(racy.log);
+      if (!setup_.keeps) continue;
+      minimise_race(racy);
+      racy.token = exec::make_token(base_plan().replaying({}), racy.trail, setup_.worker.target[0]);
+    }
+    if (result_.found.size() > kMostFound) result_.found.resize(kMostFound);
+    for (search::Found& found : result_.found) {
+      if (!setup_.keeps) break;
+      minimise_found(found);
+      keep(found);
+    }
+  }
+  workers_.clear();
+  result_.seconds = now() - started;
+  return std::move(result_);
+}
+
+}  // namespace duress::verify

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `duress verify` without its words: every interleaving of a program up to equivalence, each looked at for
+// races and failures. The explorer (src/exhaustive) says which executions are wanted; workers run them.
+//
+// What is learned must not depend on the number of workers: executions are learned in the explorer's own
+// order. But whatever waits in its tree will be run sooner or later exactly as it stands there, so workers
+// run it and what comes below it ahead (verify_scouts.h), and results are kept until it is their turn.
+#ifndef DURESS_VERIFY_VERIFIER_H_
+#define DURESS_VERIFY_VERIFIER_H_
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <unordered_set>
+
+#include "exec/oracle.h"
+#include "exec/worker.h"
+#include "exhaustive/explorer.h"
+#include "exhaustive/graphs.h"
+#include "exhaustive/order.h"
+#include "exhaustive/shape.h"
+#include "finding/failure.h"
+#include "finding/run_logs.h"
+#include "search/search.h"
+#include "trail/as_if.h"
+
+namespace duress::verify {
+
+struct VerifySetup {
+  exec::WorkerOptions worker;  // its folder is the parent of the workers' own
+  exec::OracleOptions oracle;
+  std::string dir;
+  u64 seed = 1;
+  u64 most_executions = ~u64{0};
+  double seconds = 0;  // 0: no limit
+  unsigned jobs = 1;
+  int preemptions = -1;  // -1: any number
+  u32 model = 0;         // 0: sc; else rc11
+  u32 spurious = 0;      // so many spurious wake-ups in a row of a wait are explored
+  u32 timeouts = 0;      // the same of timeouts that come early
+  exhaustive::Order order = exhaustive::Order::kRunOn;
+  bool minimise = true;
+  bool keeps = true;            // findings are stored
+  bool stops_at_first = false;  // one finding is enough
+  bool profile = false;         // the result lists the atomic operations that ran
+  /// As if the program were another one: see trail/as_if.h.
+  std::vector<u32> as_if_atomic;  // keys of sites
+  u32 as_if_order = 5;            // seq_cst
+  std::vector<trail::Prediction> as_if;
+};
+
+/// An atomic operation that ran.
+struct AtomicUse {
+  finding::Address pc = 0;  // where the user's call of it returns to
+  trail::AtomicKind kind = trail::AtomicKind::kLoad;
+  u32 success = 0, failure = 0;  // memory orders, as the compiler numbers them
+  finding::Frame place;
+  bool indirect = false;  // inside something else of the library than <atomic>: a shared pointer
+};
+
+/// Where a thread really joins one that it was to join before, as if (trail::AsIf::kJoined).
+struct JoinPlace {
+  u64 joined = 0, joiner = 0;  // paths
+  finding::Frame place;
+};
+
+/// A pair of accesses that raced, and an execution that shows it.
+struct RacyExecution {
+  std::string key;          // which two accesses
+  finding::ProcessLog log;  // with this race
+  exec::Trail trail;
+  u64 switches = 0;
+  u64 executions = 0;  // in how many the pair raced
+  std::string token;
+  u32 site_keys[2] = {0, 0};  // previous, current; 0: not known
+};
+
+struct VerifyResult {
+  exec::WorkerProblem problem;
+  u64 interleavings = 0;
+  bool complete = false;
+  std::vector<std::string> bounds;  // what was not explored, and why
+  bool interrupted = false, out_of_time = false;
+  std::vector<search::Found> found;
+  std::vector<RacyExecution> racy;  // in the order in which they were found
+  finding::RunLog races;            // the same for a report
+  u64 first_finding = 0;            // which interleaving was the first with a race or a failure; 0: none
+  u64 redundant = 0, skipped = 0;
+  u64 cut_off = 0;  // executions that were begun and do not count: rc11, and waits that never end
+  u32 spurious = 0, timeouts = 0;  // as asked for
+  bool waited = false;             // on a condition
+  u64 published_at = 0;            // trail/as_if.h
+  std::vector<AtomicUse> atomics;
+  std::vector<JoinPlace> joins;
+  u32 most_strands = 0;
+  u64 most_steps = 0;
+  double seconds = 0, explore_seconds = 0;
+  std::set<std::string> incomplete;
+};
+
+class Verifier {
+ public:
+  using Progress = std::function<void(u64 interleavings, u64 waiting, double seconds)>;
+
+  Verifier(VerifySetup setup, finding::Names& names, Progress progress);
+  ~Verifier();
+
+  VerifyResult run(const std::atomic<bool>& stop);
+
+  /// The plan of every execution, for replays.
+  exec::Plan base_plan() const;
+
+ private:
+  struct Outcome;
+  class Pool;
+  template <typename Explorer>
+  class Scouts;
+
+  bool explore(const std::atomic<bool>& stop);
+  template <typename Explorer>
+  bool explore_all(Explorer& explorer, Arena& arena, const std::atomic<bool>& stop);
+  void note(Outcome& outcome);
+  bool is_new(const exec::Execution& execution, exhaustive::Shape& shape);
+  void take_atomics(const Outcome& outcome);
+  void take_told(const Outcome& outcome);
+  void take_join(const Outcome& outcome, JoinPlace join, const std::vector<finding::Address>& calls);
+  bool looks_itself(const Outcome& outcome, const std::vector<finding::Address>& calls);
+  void take(Outcome& outcome);
+  bool within_bound(const exec::Execution& execution) const;
+  void minimise_found(search::Found& found);
+  void minimise_race(RacyExecution& racy);
+  void keep(search::Found& found);
+  Outcome judge(exec::Worker& worker, const exec::Plan& plan, std::optional<exec::Execution> execution);
+
+  VerifySetup setup_;
+  finding::Names& names_;
+  Progress progress_;
+  exec::Oracle oracle_;
+  exec::Store store_;
+  std::vector<std::unique_ptr<exec::Worker>> workers_;
+  std::atomic<bool> halt_{false};
+  std::mutex names_lock_;
+  std::vector<exhaustive::StepLog::Origin> origins_;
+  std::vector<u64> spins_;
+  std::map<std::string, std::size_t> known_races_;  // by sites: index of racy
+  std::map<std::string, std::size_t> known_failures_;
+  std::map<std::vector<finding::Address>, bool> known_clocks_;  // by calls: whether the program itself looks
+  u32 limits_ = 0;
+  u64 diverged_ = 0;
+  bool by_interleavings_ = false;   // rc11: threads meet at what graphs do not have
+  u32 kept_limits_ = 0;             // of what was explored by graphs before that
+  std::unordered_set<u64> shapes_;  // then: executions that were counted
+  bool uncontrolled_ = false;
+  VerifyResult result_;
+};
+
+}  // namespace duress::verify
+
+#endif  // DURESS_VERIFY_VERIFIER_H_

@@ -131,7 +131,7 @@ COMP_WORDS=({' '.join(repr(w) for w in words)}); COMP_CWORD=$((${{#COMP_WORDS[@]
 
     def test_the_problem_matcher_finds_what_duress_prints(self):
         for name in ("bank", "dl"):
-            fit.run([fit.tool("duress-c++"), "-std=c++20", "-g", "-O1", "-pthread", fit.ROOT / f"tests/fit/docs/{name}.cc", "-o",
+            fit.run([fit.tool("duress-c++"), "-std=c++20", "-g", "-O1", "-pthread", fit.ROOT / f"tests/integration/docs/{name}.cc", "-o",
                      self.folder / name], code=0)
         (self.folder / "size.cc").write_text(
             "#include <cstdlib>\n#include <thread>\nint size_;\nint main() {\n  std::thread other([] { size_ = 1; });\n"

@@ -4,7 +4,7 @@
 // with each memory model; here what it wrote down is held against the models' definitions, by brute force:
 // all pairs of operations, happens-before as a table. Nothing of the runtime's clocks or histories is used.
 //
-//   legal_test MACHINE FOLDER LOADS     until so many loads were checked
+//   conformance_test MACHINE FOLDER LOADS     until so many loads were checked
 #include <bitset>
 #include <cstdio>
 #include <cstdlib>

@@ -49,7 +49,7 @@ def project(source, name, *options):
     """A build folder of that project, made with duress' toolchain file. Built once for equal source and tool."""
     text = [(p.name, p.read_bytes()) for p in sorted(source.rglob("*")) if p.is_file()]
     key = hashlib.sha256(repr((stamp(), text, options)).encode()).hexdigest()[:12]
-    folder = BUILD / "tests" / "fit" / name
+    folder = BUILD / "tests" / "integration" / name
     if (folder / "key").exists() and (folder / "key").read_text() == key:
         return folder
     shutil.rmtree(folder, ignore_errors=True)
@@ -86,5 +86,5 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, required=True)
     options, rest = parser.parse_known_args()
     sys.modules["fit"].BUILD = BUILD = options.build.resolve()
-    (BUILD / "tests" / "fit").mkdir(parents=True, exist_ok=True)
+    (BUILD / "tests" / "integration").mkdir(parents=True, exist_ok=True)
     unittest.main(module="__main__", argv=[sys.argv[0], *rest], verbosity=2)

@@ -5,7 +5,7 @@
 # and why.
 set -euo pipefail
 build=$(cd "$1" && pwd)
-work=$build/tests/fit/deb
+work=$build/tests/integration/deb
 base=$work/root
 
 skip() {

@@ -18,7 +18,7 @@ NEW_CMAKE = ["cmake_3.31.6-2~bpo12+1_amd64.deb", "cmake-data_3.31.6-2~bpo12+1_al
 
 def installed():
     """A prefix that was moved after it was installed: nothing may remember where it was."""
-    prefix = fit.BUILD / "tests" / "fit" / "moved prefix"
+    prefix = fit.BUILD / "tests" / "integration" / "moved prefix"
     stamp = repr((fit.stamp(), (fit.BUILD / "bin/duress").stat().st_mtime_ns,
                   (fit.ROOT / "cmake/DuressConfig.cmake").read_bytes()))
     mark = prefix.parent / "prefix.stamp"
@@ -37,7 +37,7 @@ def new_cmake():
     version = fit.run(["cmake", "--version"])[1].split()[2]
     if tuple(int(n) for n in version.split(".")[:2]) >= (3, 29):
         return pathlib.Path(shutil.which("cmake")).parent
-    folder = fit.BUILD / "tests" / "fit" / "cmake-3.31"
+    folder = fit.BUILD / "tests" / "integration" / "cmake-3.31"
     if not (folder / "usr/bin/ctest").exists():
         partial = folder.with_name(f"cmake-3.31.{os.getpid()}")
         partial.mkdir(parents=True)

@@ -42,10 +42,10 @@ GIVEN = {
                              "peterson": "examples/herlihy_shavit/peterson.cc"},
     "docs/guide/report.md": {"point": "examples/jumble/double_checked_locking.cc"},
     "docs/guide/trace.md": {"prog": "examples/jumble/double_checked_locking.cc"},
-    "docs/guide/explore.md": {"dl.cc": "tests/fit/docs/dl.cc", "queue_test": "tests/fit/docs/dl.cc"},
-    "docs/guide/replay.md": {"bank": "tests/fit/docs/bank.cc"},
-    "docs/guide/run.md": {"counter.cc": "tests/fit/docs/counter.cc"},
-    "docs/guide/collide.md": {"counter.c": "tests/fit/docs/counter.c"},
+    "docs/guide/explore.md": {"dl.cc": "tests/integration/docs/dl.cc", "queue_test": "tests/integration/docs/dl.cc"},
+    "docs/guide/replay.md": {"bank": "tests/integration/docs/bank.cc"},
+    "docs/guide/run.md": {"counter.cc": "tests/integration/docs/counter.cc"},
+    "docs/guide/collide.md": {"counter.c": "tests/integration/docs/counter.c"},
 }
 
 

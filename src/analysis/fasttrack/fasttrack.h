@@ -83,6 +83,7 @@ struct FastTrackThread {
   u16& set_hint(uptr granule) { return set_hints[(granule >> 3) % kSetHints]; }
 
   // The read cache of include/duress/hooks.h.
+  static constexpr size_t kReadCacheBytes = DURESS_READ_CACHE_ENTRIES * sizeof(u64);
   bool has_cache = false;
   u32 tag = 0;
   u32 seen_generation = 0;
@@ -157,7 +158,7 @@ class FastTrack {
   void after_fork(FastTrackThread& survivor);
 
  private:
-  struct Found;  // races found in one access, reported when no lock is held
+  struct Found;  // found.h
 
   void enter(FastTrackThread& t);
   void enter_slow(FastTrackThread& t);

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Threads, their epochs and the access numbers they hand out (access_records.h). An epoch is opened at the
+// first access after a synchronisation; a thread that has no number left takes a new chunk of them, which
+// may start a collection (collect.cc).
+#include "analysis/fasttrack/hot_path.h"
+#include "base/check.h"
+
+namespace duress {
+
+static constexpr u32 kTags = 1u << 12;
+
+void FastTrack::attach(FastTrackThread& t) {
+  SpinGuard guard(threads_lock_);
+  t.generation = &generation_;
+  t.next_thread = threads_;
+  threads_ = &t;
+}
+
+void FastTrack::detach(FastTrackThread& t) {
+  if (t.has_cache) unmap_memory(t.self->read_cache, FastTrackThread::kReadCacheBytes);
+  t.has_cache = false;
+  SpinGuard guard(threads_lock_);
+  for (FastTrackThread** link = &threads_; *link; link = &(*link)->next_thread) {
+    if (*link == &t) {
+      *link = t.next_thread;
+      return;
+    }
+  }
+}
+
+void FastTrack::after_fork(FastTrackThread& survivor) {
+  new (&threads_lock_) SpinLock;
+  records_.reset_lock();
+  spills_.reset_lock();
+  threads_ = &survivor;
+  survivor.next_thread = nullptr;
+  collecting_.store(false, std::memory_order_relaxed);
+}
+
+void FastTrack::enter_slow(FastTrackThread& t) {
+  do {
+    t.busy.store(false, std::memory_order_release);
+    while (collecting_.load(std::memory_order_acquire)) yield_processor();
+    t.busy.store(true, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  } while (collecting_.load(std::memory_order_relaxed));
+}
+
+void FastTrack::take_chunk(FastTrackThread& t) {
+  if (t.end) records_.close_chunk(t.end - 1, t.epoch);
+  if (records_.chunks_in_use() >= budget()) collect(t);
+  AccessId first = records_.take_chunk(t.clock.slot());
+  if (!first) fatal("more than 67 million access records are live", "track fewer variables at once");
+  t.low = t.next = first;
+  t.end = first + AccessRecords::kChunk;
+}
+
+/// How many chunks of records are fine: a quarter of what shadow takes, so that a collection, which walks all
+/// shadow, is paid for by as much work; and few enough to stay in the caches where shadow is small.
+u32 FastTrack::budget() const {
+  constexpr u64 kShadowPerBlock = u64{2} << ShadowMap::kBlockBits;
+  u64 of_shadow =
+      shadow_.touched_blocks() * kShadowPerBlock / 4 / (AccessRecords::kChunk * sizeof(AccessRecord));
+  u64 most = of_shadow > chunk_budget_ ? of_shadow : chunk_budget_;
+  return static_cast<u32>(most > live_chunks_ * 2u ? most : live_chunks_ * 2u);
+}
+
+void FastTrack::open_epoch(FastTrackThread& t) {
+  t.clock.tick_if_released();
+  u32 generation = generation_.load(std::memory_order_relaxed);
+  if (t.epoch != t.clock.own() || t.seen_generation != generation) {
+    if (t.epoch != t.clock.own()) t.low = t.next;
+    t.epoch = t.clock.own();
+    t.seen_generation = generation;
+    if (++t.tag == kTags) {  // old entries would look new again
+      if (t.has_cache) drop_pages(t.self->read_cache, FastTrackThread::kReadCacheBytes);
+      t.tag = 1;
+    }
+  }
+  t.self->read_tag = u64{t.tag} << 8;
+  t.self->epoch_low = u64{t.low} << DURESS_ID_SHIFT;
+  t.self->epoch_span = u64{t.end - t.low} << DURESS_ID_SHIFT;
+}
+
+AccessId FastTrack::number(FastTrackThread& t, Place place) {
+  if (DURESS_UNLIKELY(t.self->epoch_span == 0)) open_epoch(t);
+  if (t.next == t.end) {
+    take_chunk(t);
+    t.self->epoch_low = u64{t.low} << DURESS_ID_SHIFT;
+    t.self->epoch_span = u64{t.end - t.low} << DURESS_ID_SHIFT;
+  }
+  return number_in_chunk(t, place);
+}
+
+}  // namespace duress

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory that is given back and used anew: a free is a write to all of it; fresh memory forgets what was
+// known about its bytes.
+#include "analysis/fasttrack/found.h"
+#include "analysis/fasttrack/hot_path.h"
+
+namespace duress {
+
+bool FastTrack::freed(FastTrackThread& t, uptr address, u64 size, Place place) {
+  place.site = kFreeSite;
+  return range(t, address, size, true, AccessKind::kFree, place);
+}
+
+/// Returns true if synchronisation objects live in the granule. REQUIRES: the cell's line is locked.
+bool FastTrack::wipe_cell(Cell* cell) {
+  u64 w = cell->writes(), r = cell->reads();
+  if (!(w | r)) return false;
+  Word writes = Word::decode(w), reads = Word::decode(r);
+  if (writes.spilled) spills_.free_writes(writes.old);
+  cell->set_reads(0);
+  cell->set_writes(0);
+  if (reads.spilled) {
+    // Threads that read the old block must not take the new one as read. Whoever gets to know the new block
+    // by synchronisation looks at the generation then (after_sync).
+    generation_.fetch_add(1, std::memory_order_relaxed);
+    spills_.free_reads(reads.old);
+  }
+  return writes.sync;
+}
+
+void FastTrack::wipe(uptr begin, uptr end) {
+  constexpr uptr kBlock = uptr{1} << ShadowMap::kBlockBits;
+  begin &= ~uptr{7};
+  while (begin < end && ShadowMap::covers(begin)) {
+    uptr next = (begin & ~(kBlock - 1)) + kBlock;
+    if (next > end) next = end;
+    if (shadow_.touched(begin)) {
+      for (uptr at = begin; at < next;) {
+        uptr line_end = (at & ~(Line::kBytes - 1)) + Line::kBytes;
+        uptr stop = line_end < next ? line_end : next;
+        Cell* cell = shadow_.cell(at);
+        const Line* line = Line::of(cell);
+        u64 used = 0;
+        for (const Cell& c : line->cells) used |= c.writes() | c.reads();
+        bool syncs = false;
+        if (used) {
+          LineGuard guard(cell);
+          for (uptr a = at; a < stop; a += 8) syncs |= wipe_cell(cell++);
+        }
+        if (syncs) {
+          syncs_.remove(at, stop, [&](SyncObject* object) {
+            if (object->history) static_cast<AtomicHistory*>(object->history)->destroy(arena_);
+          });
+        }
+        at = stop;
+      }
+      if (next - begin == kBlock) shadow_.clear(begin, next);
+    }
+    begin = next;
+  }
+}
+
+void FastTrack::forget(FastTrackThread& t, uptr begin, uptr end) {
+  enter(t);
+  wipe(begin, end);
+  leave(t);
+}
+
+}  // namespace duress

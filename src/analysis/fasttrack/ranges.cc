@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Accesses to more than one cell: ranges (memcpy, memset, free) and strided loops. Elements of an array are
+// mostly accessed by one thread at a time, so cell after cell holds the same two words and the transition of
+// one cell is the transition of the next.
+#include "analysis/fasttrack/found.h"
+#include "analysis/fasttrack/hot_path.h"
+
+namespace duress {
+
+/// Is every byte of [address, stop), all in one line, "same epoch"? Without the line's lock.
+bool FastTrack::known(FastTrackThread& t, Cell* cell, uptr address, uptr stop, bool write) {
+  for (; address < stop; ++cell) {
+    uptr granule = address & ~uptr{7};
+    uptr till = stop - granule < 8 ? stop - granule : 8;
+    u8 mask = static_cast<u8>((1u << till) - (1u << (address & 7)));
+    bool same = same_epoch(t, write ? cell->writes() : cell->reads(), mask);
+    if (!same && (write || !shared_read_seen(t, cell, granule, mask))) return false;
+    address = granule + 8;
+  }
+  return true;
+}
+
+/// Whole lines of [address, end), up to the first that is not simple. Returns where it stopped. Arrays are
+/// swept by one thread at a time, so cell after cell holds the same two words: the verdict on one is the
+/// verdict on the next.
+template <bool kWrite>
+uptr FastTrack::sweep(FastTrackThread& t, uptr address, uptr end, AccessId id) {
+  const u64 low = u64{t.low} << DURESS_ID_SHIFT, span = u64{t.next - t.low} << DURESS_ID_SHIFT;
+  Transition last;
+  u64 changed = 0;
+  Line* line = nullptr;
+  for (; end - address >= Line::kBytes; address += Line::kBytes, ++line) {
+    if (!line || !(address & (ShadowMap::kRegionBytes - 1))) line = Line::of(shadow_.cell(address));
+    bool same = true;
+    for (const Cell& c : line->cells) {
+      u64 word = kWrite ? c.writes() : c.reads();
+      same &= word - low < span && !(word & 0xff);
+    }
+    if (same) continue;
+    line->lock();
+    bool simple = true;
+    for (Cell& c : line->cells) {
+      u64 w = c.writes(), r = c.reads();
+      u64 word = kWrite ? w : r;
+      if (word - low < span && !(word & 0xff)) continue;
+      // Cells of this line that are done already are found "same epoch" next time.
+      simple = last.is(w, r, 0xff) || transition<kWrite>(t, w, r, 0xff, id, last);
+      if (!simple) break;
+      if (!(w | r)) shadow_.mark_touched(address);
+      last.apply<kWrite>(&c);
+      ++changed;
+    }
+    line->unlock();
+    if (!simple) break;
+  }
+  (kWrite ? t.rules.write_exclusive : t.rules.read_exclusive) += changed;
+  return address;
+}
+
+/// The access to one cell of a range, if it is a simple case. REQUIRES: the cell's line is locked.
+template <bool kWrite>
+inline bool FastTrack::cell_simply(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id) {
+  u64 w = cell->writes(), r = cell->reads();
+  if (same_epoch(t, kWrite ? w : r, mask)) return true;
+  Transition change;
+  if (!transition<kWrite>(t, w, r, mask, id, change)) return false;
+  if (!(w | r)) shadow_.mark_touched(granule);
+  change.apply<kWrite>(cell);
+  ++(kWrite ? t.rules.write_exclusive : t.rules.read_exclusive);
+  return true;
+}
+
+bool FastTrack::range(FastTrackThread& t, uptr address, u64 size, bool write, AccessKind kind, Place place) {
+  if (DURESS_UNLIKELY(t.ignore || size == 0 || !ShadowMap::covers(address + size - 1))) return false;
+  AccessId id = number(t, place);
+  enter(t);
+  Found found;
+  bool raced = false;
+  uptr end = address + size;
+  while (address < end) {
+    if (DURESS_UNLIKELY(found.nearly_full())) {
+      leave(t);
+      report(t, found, kind, place);
+      found.count = 0;
+      raced = true;
+      enter(t);
+    }
+    // Whole lines in bulk, as far as they are simple; then one line at a time, its first and last cell in
+    // part.
+    if (end - address >= Line::kBytes && !(address & (Line::kBytes - 1))) {
+      address = write ? sweep<true>(t, address, end, id) : sweep<false>(t, address, end, id);
+      if (address == end) break;
+    }
+    uptr line_end = (address & ~(Line::kBytes - 1)) + Line::kBytes;
+    uptr stop = line_end < end ? line_end : end;
+    Cell* cell = shadow_.cell(address);
+    if (known(t, cell, address, stop, write)) {
+      address = stop;
+      continue;
+    }
+    uptr first = address;
+    u32 atomics = 0;  // bit i: ask the atomics of cell i
+    {
+      LineGuard guard(cell);
+      while (address < stop) {
+        uptr granule = address & ~uptr{7};
+        uptr till = stop - granule < 8 ? stop - granule : 8;
+        u8 mask = static_cast<u8>((1u << till) - (1u << (address & 7)));
+        if ((write && cell_simply<true>(t, cell, granule, mask, id)) ||
+            (!write &&
+             (cell_simply<false>(t, cell, granule, mask, id) || shared_read_seen(t, cell, granule, mask)))) {
+          ++cell;
+          address = granule + 8;
+          continue;
+        }
+        bool ask = write ? write_cell(t, cell, granule, mask, id, found)
+                         : read_cell(t, cell, granule, mask, id, found);
+        atomics |= static_cast<u32>(ask) << ((granule & (Line::kBytes - 1)) >> 3);
+        ++cell;
+        address = granule + 8;
+      }
+    }
+    for (; DURESS_UNLIKELY(atomics != 0); atomics &= atomics - 1) {
+      uptr granule = (first & ~(Line::kBytes - 1)) + 8u * static_cast<u32>(__builtin_ctz(atomics));
+      uptr from = first > granule ? first - granule : 0, to = stop - granule < 8 ? stop - granule : 8;
+      judge_atomics(t, granule, static_cast<u8>((1u << to) - (1u << from)), write, found);
+    }
+  }
+  leave(t);
+  if (DURESS_LIKELY(!found.count)) return raced;
+  report(t, found, kind, place);
+  return true;
+}
+
+/// How many of `count` accesses, from the first on, are "same epoch". Cells are `step` bytes of memory apart.
+template <bool kWrite>
+inline u64 FastTrack::known_ahead(const FastTrackThread& t, const Cell* cell, u64 count, i64 step, u8 mask) {
+  const u64 low = u64{t.low} << DURESS_ID_SHIFT, span = u64{t.next - t.low} << DURESS_ID_SHIFT;
+  i64 cells = step / 8;
+  u64 known = 0;
+  for (; known < count; ++known, cell += cells) {
+    u64 word = kWrite ? cell->writes() : cell->reads();
+    bool mine = word - low < span ||
+                (!kWrite && (word & Word::kBothBit) && (word << DURESS_OLD_ID_SHIFT) - low < span);
+    if (!mine || (word & mask)) break;
+  }
+  return known;
+}
+
+template <bool kWrite>
+bool FastTrack::stride(FastTrackThread& t, uptr address, u64 count, i64 step, u32 size, Place place) {
+  AccessId id = number(t, place);
+  bool raced = false;
+  Transition last;       // elements of one array mostly share their two words
+  Line* held = nullptr;  // neighbours share a line
+  auto let_go = [&] {
+    if (!held) return;
+    held->unlock();
+    leave(t);
+    held = nullptr;
+  };
+  auto hard = [&](uptr at) {
+    let_go();
+    raced |= access(t, at, size, kWrite, place);
+    id = number(t, place);  // the chunk of the other one may be full and gone
+    last = {};
+  };
+  // The usual array: each access lies in its cell as the first one does, and all cells in one region.
+  uptr end = address + (count - 1) * static_cast<uptr>(step);
+  bool even = step % 8 == 0 && (address & 7) + size <= 8 && shadow_.has_region(address) &&
+              address >> ShadowMap::kRegionBits == end >> ShadowMap::kRegionBits;
+  for (u64 i = 0; i < count; ++i) {
+    uptr at = address + i * static_cast<uptr>(step);
+    if (DURESS_UNLIKELY(!even && ((at & 7) + size > 8 || !ShadowMap::covers(at)))) {
+      hard(at);
+      continue;
+    }
+    u8 mask = static_cast<u8>(((1u << size) - 1) << (at & 7));
+    Cell* cell = shadow_.cell(at);
+    if (u64 known = known_ahead<kWrite>(t, cell, even ? count - i : 1, step, mask)) {
+      i += known - 1;
+      continue;
+    }
+    u64 w = cell->writes(), r = cell->reads();
+    if (!kWrite && (r & Word::kSpillBit) && shared_read_seen(t, cell, at, mask)) continue;
+    if (Line::of(cell) != held) {
+      let_go();
+      enter(t);
+      held = Line::of(cell);
+      held->lock();
+      w = cell->writes(), r = cell->reads();
+    }
+    if (DURESS_LIKELY(last.is(w, r, mask) || transition<kWrite>(t, w, r, mask, id, last))) {
+      if (!(w | r)) shadow_.mark_touched(at);
+      last.apply<kWrite>(cell);
+      ++(kWrite ? t.rules.write_exclusive : t.rules.read_exclusive);
+    } else {
+      hard(at);
+    }
+  }
+  let_go();
+  return raced;
+}
+
+bool FastTrack::strided(FastTrackThread& t, uptr address, u64 count, i64 step, u32 size, bool write,
+                        Place place) {
+  if (DURESS_UNLIKELY(t.ignore || count == 0)) return false;
+  return write ? stride<true>(t, address, count, step, size, place)
+               : stride<false>(t, address, count, step, size, place);
+}
+
+}  // namespace duress

@@ -245,6 +245,7 @@ void Strand::renew() {
   spin = Spin();
   ends = Ends();
   for (Repeat& repeat : repeats) repeat.key = 0;
+  for (Looks& look : looks) look = {};
 }
 
 Strand* Scheduler::make_spare() {

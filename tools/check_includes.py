@@ -25,6 +25,7 @@ DIRECT = {
     "memory": ["base", "event", "clock", "trail"],
     "sched": ["base", "event", "trail", "exhaustive"],
     "runtime": ["base", "event", "clock", "trail", "exhaustive", "finding", "shadow", "analysis", "memory", "sched"],
+    "check": ["base", "event", "clock", "trail", "exhaustive", "finding", "analysis", "memory", "sched", "runtime"],
     # The compiler plugin.
     "pass": [],
     # The host.
@@ -40,7 +41,7 @@ DIRECT = {
     "cli": ["base", "event", "trail", "trace", "collide", "finding", "report", "exec", "search", "classify", "verify", "repair",
             "cluster"],
 }
-IN_PROCESS = {"base", "event", "exhaustive", "clock", "trail", "shadow", "analysis", "memory", "sched", "runtime"}
+IN_PROCESS = {"base", "event", "exhaustive", "clock", "trail", "shadow", "analysis", "memory", "sched", "runtime", "check"}
 LLVM = {"pass", "report"}
 HOST_LIBRARIES = re.compile(r"(fmt|CLI|nlohmann|llvm|gtest)/|iostream$|sqlite3.h$")
 

@@ -8,7 +8,7 @@
 
 extern "C" {
 
-/// What the header asks of the runtime; see src/runtime/check.cc.
+/// What the header asks of the runtime; see src/check/check.cc.
 struct DuressCheck {
   uint32_t size;  // of this struct
   uint32_t depth;

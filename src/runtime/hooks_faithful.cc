@@ -4,15 +4,19 @@
 // what a load returns; the events go to the analysis chain.
 #include <string.h>
 
+#include "runtime/access_observer.h"
 #include "runtime/adversary.h"
 #include "runtime/as_if.h"
-#include "runtime/check_races.h"
 #include "runtime/control.h"
 #include "runtime/hooks_atomic.h"
 #include "runtime/parallel_adversary.h"
 #include "runtime/runtime.h"
 
 namespace duress {
+
+u64* g_access_digest = nullptr;
+const u64* g_access_homes = nullptr;
+
 namespace {
 
 /// Returns whether the access was a schedule point.
@@ -176,7 +180,7 @@ __attribute__((noinline)) T load_that_matters(const void* p, const DuressSite* s
 template <typename T>
 T load(const void* p, const DuressSite* site) {
   if (g_plain_matters && !g_quiet.ignores(p, sizeof(T), site)) return load_that_matters<T>(p, site);
-  tell_learner(p, sizeof(T), false, site);
+  observe_access(p, sizeof(T), false, site);
   T value;
   memcpy(&value, p, sizeof value);
   return value;
@@ -205,7 +209,7 @@ __attribute__((noinline)) void store_that_matters(void* p, T value, const Duress
 template <typename T>
 void store(void* p, T value, const DuressSite* site) {
   if (g_plain_matters && !g_quiet.ignores(p, sizeof(T), site)) return store_that_matters<T>(p, value, site);
-  tell_learner(p, sizeof(T), true, site);
+  observe_access(p, sizeof(T), true, site);
   memcpy(p, &value, sizeof value);
 }
 
@@ -242,7 +246,7 @@ bool copy_by_model(void* to, const void* from, u64 size, const DuressSite* site)
 /// Reads or writes whole ranges: what was written before is not compared.
 void range(const void* p, u64 size, AccessKind kind, const DuressSite* site) {
   if (DURESS_UNLIKELY(g_as_if) && controlled()) as_if_join(site);
-  if (!g_plain_matters) return tell_learner(p, size, is_write(kind), site);
+  if (!g_plain_matters) return observe_access(p, size, is_write(kind), site);
   if (!event(p, size, kind, site)) return;
   control_done(is_write(kind));
   control_trace_value(0, 16);

@@ -3,7 +3,7 @@
 // What could be a race in an execution of duress::check, found cheaply: two accesses of the same four bytes,
 // one of them a plain one and one of them a write, that the creation and joining of threads does not order.
 // Locks and atomics are not asked. A closure that shares nothing but atomics has no such pair; an execution
-// that has one is run again with clocks (check_races.h).
+// that has one is run again with clocks (check/races.h).
 //
 // Nine accesses of ten are of memory that one strand alone ever touches: its stack, its blocks. So the strand
 // that first touches a granule, in any execution of the check, is its home, and what it does there does not

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/spin_lock.h"
-#include "runtime/check_races.h"
 #include "runtime/control.h"
 #include "runtime/misuse.h"
 #include "runtime/sync.h"
@@ -65,11 +64,6 @@ void as_if_joined(const sched::Strand*, uptr) {}
 void as_if_ended() {}
 void tell_clock(uptr) {}
 void thread_path(Thread*, u64) {}
-RaceWatch g_race_watch = RaceWatch::kNone;
-void race_strand_created(sched::Strand*, sched::Strand*) {}
-void race_strand_starts(sched::Strand*) {}
-void race_strand_ends(sched::Strand*) {}
-void race_strand_joined(sched::Strand*, sched::Strand*) {}
 
 static void set_awake(bool on) {
   static Runtime runtime;

@@ -6,13 +6,13 @@
 #include <string.h>
 #include <unwind.h>
 
-#include "runtime/check_races.h"
 #include "runtime/interceptors/real.h"
 #include "sched/context.h"
 
 namespace duress {
 
 bool g_pooling = false;
+const StrandObserver* g_strand_observer = nullptr;
 
 namespace {
 
@@ -119,16 +119,16 @@ void* live_on(void* data) {
     if (_setjmp(job_begins[s->number % kMostStrands]) == 0) {
       s->in_job = true;
       renew_storage(s);
-      if (g_race_watch != RaceWatch::kNone) race_strand_starts(s);
+      if (g_strand_observer) g_strand_observer->starts(s);
       run_job(s);
       run_destructors(s);
-      if (g_race_watch != RaceWatch::kNone) race_strand_ends(s);
+      if (g_strand_observer) g_strand_observer->ends(s);
       if (s->detached) s->joined = true;
       s->in_job = false;
       scheduler().end_job();
     } else {
       forget_destructors(s);
-      if (g_race_watch != RaceWatch::kNone) race_strand_ends(s);
+      if (g_strand_observer) g_strand_observer->ends(s);
       s->in_job = false;
       scheduler().give_up_job();
     }
@@ -164,7 +164,7 @@ Strand* pool_take(void* (*job)(void*), void* argument, uptr created_at) {
   s->job = job;
   s->argument = argument;
   scheduler().enlist(s, created_at);
-  if (g_race_watch != RaceWatch::kNone) race_strand_created(controlled(), s);
+  if (g_strand_observer) g_strand_observer->created(controlled(), s);
   return s;
 }
 
@@ -207,7 +207,7 @@ int pool_join(Strand* s, void** value, u64 deadline, uptr pc) {
     if (scheduler().block(operation, operation.object, deadline) == sched::Wake::kTimeout) return ETIMEDOUT;
   }
   s->joined = true;
-  if (g_race_watch != RaceWatch::kNone) race_strand_joined(controlled(), s);
+  if (g_strand_observer) g_strand_observer->joined(controlled(), s);
   if (value) *value = s->result;
   return 0;
 }

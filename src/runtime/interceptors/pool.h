@@ -38,6 +38,18 @@ int pool_detach(sched::Strand* strand);
 /// For Scheduler::call_back().
 [[noreturn]] void pool_give_up(sched::Strand& strand);
 
+/// What duress::check wants to know about the pool's strands, to order their accesses.
+struct StrandObserver {
+  /// In the creator. Null creator: the root of an execution.
+  void (*created)(sched::Strand* creator, sched::Strand* child);
+  /// On the strand, whose thread-local storage has just been reset.
+  void (*starts)(sched::Strand* strand);
+  /// On the strand, after its thread-local destructors.
+  void (*ends)(sched::Strand* strand);
+  void (*joined)(sched::Strand* by, sched::Strand* child);
+};
+extern const StrandObserver* g_strand_observer;  // null: none
+
 /// For thread-local objects with destructors: true if it was taken over.
 bool pool_at_thread_end(void (*destroy)(void*), void* object);
 void pool_key_made(pthread_key_t key, void (*destroy)(void*));

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/check_races.h"
+#include "check/races.h"
 
 #include <malloc.h>
 #include <string.h>
 
 #include "base/check.h"
-#include "runtime/control.h"
+#include "runtime/access_observer.h"
+#include "runtime/interceptors/pool.h"
 #include "runtime/runtime.h"
 
 namespace duress {
 
 RaceWatch g_race_watch = RaceWatch::kNone;
-u64* g_digest = nullptr;
-const u64* g_homes = nullptr;
 
 namespace {
 
@@ -77,8 +76,8 @@ void set_hooks() {
                    : to_suspects ? suspect_access
                    : to_digest   ? digest_access
                                  : nullptr;
-  g_homes = !learn_besides && to_suspects ? suspects.homes() : nullptr;
-  g_digest = !learn_besides && to_digest ? digest.of_strand() : nullptr;
+  g_access_homes = !learn_besides && to_suspects ? suspects.homes() : nullptr;
+  g_access_digest = !learn_besides && to_digest ? digest.of_strand() : nullptr;
   g_learn_atomic = to_suspects ? suspect_atomic : to_digest ? digest_atomic : nullptr;
   g_learn_freed = to_suspects ? suspect_freed : to_digest ? digest_freed : nullptr;
 }
@@ -133,6 +132,86 @@ void note_race(const Race& race) {
   found.block = g_runtime->heap.find_containing(race.address);
 }
 
+// ---- strands of the pool
+
+void strand_created(Strand* creator, Strand* child) {
+  if (g_race_watch != RaceWatch::kClocks) {
+    if (creator) {
+      suspects.created(creator->number, child->number);
+      digest.add(creator->number, child->number, 0, What::kCreated);
+    }
+    set_hooks();
+    return;
+  }
+  Thread* t = creator ? current_thread() : nullptr;
+  Watched& w = watched(child, t);
+  if (!t) return;
+  InRuntime in(t);
+  t->clock.release_to(w.thread->start);
+  FastTrack::after_sync(t->fasttrack);
+}
+
+void strand_starts(Strand* strand) {
+  if (g_race_watch != RaceWatch::kClocks) return;
+  Runtime& rt = *g_runtime;
+  auto& w = *static_cast<Watched*>(strand->watched);
+  Thread* t = w.thread;
+  t->in_runtime = true;
+  if (!w.entered) {
+    w.entered = true;
+    find_stack(*t);
+    rt.enter_thread(t);
+  } else {
+    enlist(t);
+    __duress_self = w.self;
+    __duress_self.frames = t->frames_begin;
+    t_current = t;
+  }
+  bool root = t->start.empty();
+  if (w.check != check_number) forget_stacks(*t, root);
+  w.check = check_number;
+  t->fasttrack.locks = LockSetId{};
+  t->fasttrack.ignore = 0;
+  if (root) {
+    t->clock.acquire(*past);
+  } else {
+    t->clock.acquire(t->start);
+    t->start.clear(rt.arena);
+  }
+  t->clock.next_epoch();  // what it does now, nobody knows who knew all that it did before
+  FastTrack::after_sync(t->fasttrack);
+  t->in_runtime = false;
+}
+
+void strand_ends(Strand* strand) {
+  if (g_race_watch != RaceWatch::kClocks) return;
+  if (!t_current) return;  // it gave up when it had ended already
+  static_cast<Watched*>(strand->watched)->self = __duress_self;
+  delist(t_current);
+  t_current = nullptr;
+}
+
+void strand_joined(Strand* by, Strand* child) {
+  if (g_race_watch != RaceWatch::kClocks) {
+    suspects.joined(by->number, child->number);
+    digest.add(by->number, child->number, 0, What::kJoined);
+    set_hooks();
+    return;
+  }
+  Thread* t = current_thread();
+  InRuntime in(t);
+  if (!in.entered()) return;
+  t->clock.acquire(static_cast<Watched*>(child->watched)->thread->clock.clock());
+  FastTrack::after_sync(t->fasttrack);
+}
+
+constexpr StrandObserver kStrandObserver = {strand_created, strand_starts, strand_ends, strand_joined};
+
+void set_watch(RaceWatch watch) {
+  g_race_watch = watch;
+  g_strand_observer = watch == RaceWatch::kNone ? nullptr : &kStrandObserver;
+}
+
 }  // namespace
 
 // ---- check.cc
@@ -140,7 +219,7 @@ void note_race(const Race& race) {
 void watch_races(RaceWatch watch, void (*learn)(const void*, u64, bool, const DuressSite*)) {
   learn_besides = learn;
   any_found = false;
-  g_race_watch = watch;
+  set_watch(watch);
   ++check_number;
   caller_frame = reinterpret_cast<uptr>(__builtin_frame_address(0));
   if (watch == RaceWatch::kSuspects || watch == RaceWatch::kDigest) {
@@ -150,7 +229,7 @@ void watch_races(RaceWatch watch, void (*learn)(const void*, u64, bool, const Du
     digest.forget();
     closely = known = 0;
   }
-  if (watch == RaceWatch::kClocks && !watch_with_clocks()) g_race_watch = RaceWatch::kNone;
+  if (watch == RaceWatch::kClocks && !watch_with_clocks()) set_watch(RaceWatch::kNone);
   if (g_race_watch != RaceWatch::kClocks) g_runtime->reporter.listen(nullptr);
   set_hooks();
 }
@@ -159,7 +238,7 @@ bool watch_with_clocks() {
   Runtime& rt = *g_runtime;
   if (!rt.direct || (!rt.shadow.is_open() && !rt.shadow.open(DURESS_SHADOW_TABLE))) return false;
   if (!past) past = new (arena.allocate(sizeof(VectorClock))) VectorClock(arena);
-  g_race_watch = RaceWatch::kClocks;
+  set_watch(RaceWatch::kClocks);
   g_plain_matters = true;
   rt.checking = true;
   rt.heap.follow_all();
@@ -223,79 +302,6 @@ void suspect_access(const void* p, u64 size, bool write, const DuressSite*) {
 
 const FoundRace* race_found() {
   return any_found ? &found : nullptr;
-}
-
-// ---- the pool
-
-void race_strand_created(Strand* creator, Strand* child) {
-  if (g_race_watch != RaceWatch::kClocks) {
-    if (creator) {
-      suspects.created(creator->number, child->number);
-      digest.add(creator->number, child->number, 0, What::kCreated);
-    }
-    set_hooks();
-    return;
-  }
-  Thread* t = creator ? current_thread() : nullptr;
-  Watched& w = watched(child, t);
-  if (!t) return;
-  InRuntime in(t);
-  t->clock.release_to(w.thread->start);
-  FastTrack::after_sync(t->fasttrack);
-}
-
-void race_strand_starts(Strand* strand) {
-  if (g_race_watch != RaceWatch::kClocks) return;
-  Runtime& rt = *g_runtime;
-  auto& w = *static_cast<Watched*>(strand->watched);
-  Thread* t = w.thread;
-  t->in_runtime = true;
-  if (!w.entered) {
-    w.entered = true;
-    find_stack(*t);
-    rt.enter_thread(t);
-  } else {
-    enlist(t);
-    __duress_self = w.self;
-    __duress_self.frames = t->frames_begin;
-    t_current = t;
-  }
-  bool root = t->start.empty();
-  if (w.check != check_number) forget_stacks(*t, root);
-  w.check = check_number;
-  t->fasttrack.locks = LockSetId{};
-  t->fasttrack.ignore = 0;
-  if (root) {
-    t->clock.acquire(*past);
-  } else {
-    t->clock.acquire(t->start);
-    t->start.clear(rt.arena);
-  }
-  t->clock.next_epoch();  // what it does now, nobody knows who knew all that it did before
-  FastTrack::after_sync(t->fasttrack);
-  t->in_runtime = false;
-}
-
-void race_strand_ends(Strand* strand) {
-  if (g_race_watch != RaceWatch::kClocks) return;
-  if (!t_current) return;  // it gave up when it had ended already
-  static_cast<Watched*>(strand->watched)->self = __duress_self;
-  delist(t_current);
-  t_current = nullptr;
-}
-
-void race_strand_joined(Strand* by, Strand* child) {
-  if (g_race_watch != RaceWatch::kClocks) {
-    suspects.joined(by->number, child->number);
-    digest.add(by->number, child->number, 0, What::kJoined);
-    set_hooks();
-    return;
-  }
-  Thread* t = current_thread();
-  InRuntime in(t);
-  if (!in.entered()) return;
-  t->clock.acquire(static_cast<Watched*>(child->watched)->thread->clock.clock());
-  FastTrack::after_sync(t->fasttrack);
 }
 
 }  // namespace duress

@@ -3,8 +3,9 @@
 // duress::check learns which plain accesses are schedule points: those of a location that two strands touch,
 // one of them writing. All functions run faithfully, so a site that is found to be shared is a point from
 // then on.
-#include "runtime/check_races.h"
-#include "runtime/check_run.h"
+#include "check/execution.h"
+#include "check/races.h"
+#include "runtime/control.h"
 #include "runtime/runtime.h"
 
 namespace duress {

@@ -4,9 +4,9 @@
 // (exhaustive/graphs.h), as `duress verify --model rc11` explores them.
 #include <string.h>
 
+#include "check/execution.h"
 #include "exhaustive/graphs.h"
 #include "memory/model.h"
-#include "runtime/check_run.h"
 #include "sched/scheduler.h"
 
 namespace duress {

@@ -2,8 +2,8 @@
 //
 // The interleaving of a failing execution of duress::check, a column per thread. Source lines of accesses
 // come from the site table; those of locks and the like from llvm-symbolizer, if there is one.
-#ifndef DURESS_RUNTIME_CHECK_REPORT_H_
-#define DURESS_RUNTIME_CHECK_REPORT_H_
+#ifndef DURESS_CHECK_STEP_TRACE_H_
+#define DURESS_CHECK_STEP_TRACE_H_
 
 #include "base/text.h"
 #include "duress/hooks.h"
@@ -47,4 +47,4 @@ u32 object_number(uptr object);
 
 }  // namespace duress
 
-#endif  // DURESS_RUNTIME_CHECK_REPORT_H_
+#endif  // DURESS_CHECK_STEP_TRACE_H_

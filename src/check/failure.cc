@@ -3,9 +3,9 @@
 // An execution of duress::check that failed: made shorter, told, and named by a token.
 #include <sys/syscall.h>
 
-#include "runtime/check_races.h"
-#include "runtime/check_report.h"
-#include "runtime/check_run.h"
+#include "check/execution.h"
+#include "check/races.h"
+#include "check/step_trace.h"
 #include "runtime/runtime.h"
 #include "trail/token.h"
 

@@ -11,12 +11,12 @@
 #include <time.h>
 
 #include "base/text.h"
+#include "check/execution.h"
+#include "check/races.h"
+#include "check/step_trace.h"
 #include "duress/test_call.h"
 #include "exhaustive/explorer.h"
 #include "memory/model.h"
-#include "runtime/check_races.h"
-#include "runtime/check_report.h"
-#include "runtime/check_run.h"
 #include "runtime/interceptors/pool.h"
 #include "runtime/rc11.h"
 #include "runtime/runtime.h"

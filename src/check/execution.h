@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Between the files of duress::check: one execution, and what explorers need besides.
-#ifndef DURESS_RUNTIME_CHECK_RUN_H_
-#define DURESS_RUNTIME_CHECK_RUN_H_
+#ifndef DURESS_CHECK_EXECUTION_H_
+#define DURESS_CHECK_EXECUTION_H_
 
 #include <string.h>
 
@@ -43,12 +43,12 @@ inline bool is_weak(const DuressCheck& c) {
 u64 check_deadline(const DuressCheck& c);
 bool check_is_late(u64 deadline);
 
-// ---- check_learn.cc: which plain accesses are schedule points
+// ---- point_learner.cc: which plain accesses are schedule points
 bool learn_prepare();
 void learn_execution_begins();
 void learn_access(const void* p, u64 size, bool write, const DuressSite* site);
 
-// ---- check_trail.cc: an execution that failed
+// ---- failure.cc: an execution that failed
 /// The execution that just ran, as a trail to replay. False: too long to keep.
 bool keep_trail();
 /// Leaves out what the failure does not need: halves, quarters, ... single deviations.
@@ -58,11 +58,11 @@ void write_token(Text& text, bool learned);
 void report(DuressCheck& c, u64 found_in);
 
 // ---- explorers. True: an execution failed.
-/// At random (check_search.cc).
+/// At random (search.cc).
 bool search(DuressCheck& c);
 /// Every execution that rc11 allows, until one fails; it is the last that was run.
 bool explore_graphs(DuressCheck& c);
 
 }  // namespace duress
 
-#endif  // DURESS_RUNTIME_CHECK_RUN_H_
+#endif  // DURESS_CHECK_EXECUTION_H_

@@ -3,8 +3,8 @@
 // A race in an execution of duress::check, in words.
 #include <string.h>
 
-#include "runtime/check_races.h"
-#include "runtime/check_report.h"
+#include "check/races.h"
+#include "check/step_trace.h"
 #include "runtime/runtime.h"
 
 namespace duress {

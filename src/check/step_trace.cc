@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/check_report.h"
+#include "check/step_trace.h"
 
 #include <fcntl.h>
 #include <link.h>

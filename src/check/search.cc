@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // duress::check at random: a mix of strategies, until an execution fails. One that only has a race is put by.
+#include "check/execution.h"
+#include "check/races.h"
 #include "memory/model.h"
-#include "runtime/check_races.h"
-#include "runtime/check_run.h"
 #include "runtime/runtime.h"
 #include "sched/strategy.h"
 

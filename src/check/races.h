@@ -10,40 +10,19 @@
 // Clocks cost more than a small closure itself. So executions are first looked at for suspects (suspects.h),
 // and for these only if no execution with the same accesses was (access_digest.h); from the first that has
 // one on, that one run again, clocks are kept.
-#ifndef DURESS_RUNTIME_CHECK_RACES_H_
-#define DURESS_RUNTIME_CHECK_RACES_H_
+#ifndef DURESS_CHECK_RACES_H_
+#define DURESS_CHECK_RACES_H_
 
 #include "base/text.h"
 #include "duress/hooks.h"
 #include "finding/race.h"
-#include "runtime/access_digest.h"
-#include "runtime/control.h"
 #include "runtime/heap_table.h"
-#include "runtime/suspects.h"
 
 namespace duress {
 
 /// The cheapest first.
 enum class RaceWatch : u8 { kNone, kDigest, kSuspects, kClocks };
 extern RaceWatch g_race_watch;
-
-extern u64* g_digest;       // kDigest: of each strand
-extern const u64* g_homes;  // kSuspects; null: g_learn_access is told of everything
-/// Of a plain access, before it.
-inline void tell_learner(const void* p, u64 size, bool write, const DuressSite* site) {
-  if (DURESS_LIKELY(g_learn_access == nullptr)) return;
-  const sched::Strand* s = controlled();
-  if (!s) return;
-  uptr at = address_of(p), last = at + size - 1;
-  if (g_digest) {
-    return AccessDigest::add(g_digest, s->number, at, size,
-                             write ? AccessDigest::What::kWrite : AccessDigest::What::kRead);
-  }
-  if (g_homes && (at & 7) + size <= 16 && Suspects::is_home(g_homes, at, s->number) &&
-      (last >> 3 == at >> 3 || Suspects::is_home(g_homes, last, s->number)))
-    return;
-  g_learn_access(p, size, write, site);
-}
 
 // ---- check.cc
 /// `learn`: what is to be told of plain accesses besides; null: nobody.
@@ -77,14 +56,6 @@ void put_race(Text& text, const FoundRace& found);
 /// A line for each access, with its function and locks, and one for the block of memory.
 void put_race_lines(Text& text, const FoundRace& found);
 
-// ---- the pool; REQUIRES: g_race_watch is not kNone
-/// In the creator. Null creator: the root of an execution.
-void race_strand_created(sched::Strand* creator, sched::Strand* child);
-/// On the strand, whose storage is new.
-void race_strand_starts(sched::Strand* strand);
-void race_strand_ends(sched::Strand* strand);
-void race_strand_joined(sched::Strand* by, sched::Strand* child);
-
 }  // namespace duress
 
-#endif  // DURESS_RUNTIME_CHECK_RACES_H_
+#endif  // DURESS_CHECK_RACES_H_

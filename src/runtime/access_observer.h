@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How duress::check (src/check) observes the plain accesses of a closure. The tests that decide whether an
+// access is of interest are inline here, because most accesses are not and a closure runs more than a hundred
+// thousand times a second. What the observer does with the others is behind g_learn_access (control.h): the
+// runtime does not know src/check.
+#ifndef DURESS_RUNTIME_ACCESS_OBSERVER_H_
+#define DURESS_RUNTIME_ACCESS_OBSERVER_H_
+
+#include "duress/hooks.h"
+#include "runtime/access_digest.h"
+#include "runtime/control.h"
+#include "runtime/suspects.h"
+
+namespace duress {
+
+/// A digest per strand to which accesses are added; null: accesses are not digested.
+extern u64* g_access_digest;
+/// The table of Suspects. Accesses by the strand that alone has touched the memory are dropped. Null: none
+/// are.
+extern const u64* g_access_homes;
+
+/// Called before every plain access of a faithful body.
+inline void observe_access(const void* p, u64 size, bool write, const DuressSite* site) {
+  if (DURESS_LIKELY(g_learn_access == nullptr)) return;
+  const sched::Strand* s = controlled();
+  if (!s) return;
+  uptr at = address_of(p), last = at + size - 1;
+  if (g_access_digest) {
+    return AccessDigest::add(g_access_digest, s->number, at, size,
+                             write ? AccessDigest::What::kWrite : AccessDigest::What::kRead);
+  }
+  if (g_access_homes && (at & 7) + size <= 16 && Suspects::is_home(g_access_homes, at, s->number) &&
+      (last >> 3 == at >> 3 || Suspects::is_home(g_access_homes, last, s->number)))
+    return;
+  g_learn_access(p, size, write, site);
+}
+
+}  // namespace duress
+
+#endif  // DURESS_RUNTIME_ACCESS_OBSERVER_H_

@@ -163,7 +163,7 @@ TEST(FailureId, OfADeadlockIgnoresBystanders) {
   finding::Names names;
   finding::RunLogs logs;
   logs.run.processes.emplace_back();
-  auto strand = [](int number, std::vector<int> held_by, Address place) {
+  auto strand = [](int number, std::vector<int> held_by, finding::Address place) {
     finding::StuckStrand s;
     s.strand = number;
     s.state = "blocked";

@@ -25,7 +25,7 @@ struct Watched {
   u64 check;  // the last one it took part in
 };
 
-constinit Suspects suspects;
+constinit RacePrefilter prefilter;
 constinit AccessDigest digest;
 u64 number = 0;              // of the execution that is looked at more closely
 u64 closely = 0, known = 0;  // executions
@@ -44,11 +44,11 @@ u32 own_number() {
 }
 
 void suspect_atomic(const void* p, u64 size, bool write) {
-  suspects.atomic(address_of(p), size, write, own_number());
+  prefilter.atomic(address_of(p), size, write, own_number());
 }
 
 void suspect_freed(void* p) {
-  suspects.access(address_of(p), malloc_usable_size(p), true, own_number());
+  prefilter.access(address_of(p), malloc_usable_size(p), true, own_number());
 }
 
 // ---- digest
@@ -69,14 +69,14 @@ void digest_freed(void* p) {
 
 /// Hooks are called only while they have something to say.
 void set_hooks() {
-  bool asked = !suspects.alone() && !suspects.found();
+  bool asked = !prefilter.single_strand() && !prefilter.race_possible();
   bool to_suspects = asked && g_race_watch == RaceWatch::kSuspects;
   bool to_digest = asked && g_race_watch == RaceWatch::kDigest;
   g_learn_access = learn_besides ? learn_besides
                    : to_suspects ? suspect_access
                    : to_digest   ? digest_access
                                  : nullptr;
-  g_access_homes = !learn_besides && to_suspects ? suspects.homes() : nullptr;
+  g_access_owners = !learn_besides && to_suspects ? prefilter.owners() : nullptr;
   g_access_digest = !learn_besides && to_digest ? digest.of_strand() : nullptr;
   g_learn_atomic = to_suspects ? suspect_atomic : to_digest ? digest_atomic : nullptr;
   g_learn_freed = to_suspects ? suspect_freed : to_digest ? digest_freed : nullptr;
@@ -137,7 +137,7 @@ void note_race(const Race& race) {
 void strand_created(Strand* creator, Strand* child) {
   if (g_race_watch != RaceWatch::kClocks) {
     if (creator) {
-      suspects.created(creator->number, child->number);
+      prefilter.created(creator->number, child->number);
       digest.add(creator->number, child->number, 0, What::kCreated);
     }
     set_hooks();
@@ -193,7 +193,7 @@ void strand_ends(Strand* strand) {
 
 void strand_joined(Strand* by, Strand* child) {
   if (g_race_watch != RaceWatch::kClocks) {
-    suspects.joined(by->number, child->number);
+    prefilter.joined(by->number, child->number);
     digest.add(by->number, child->number, 0, What::kJoined);
     set_hooks();
     return;
@@ -223,9 +223,9 @@ void watch_races(RaceWatch watch, void (*learn)(const void*, u64, bool, const Du
   ++check_number;
   caller_frame = reinterpret_cast<uptr>(__builtin_frame_address(0));
   if (watch == RaceWatch::kSuspects || watch == RaceWatch::kDigest) {
-    if (!suspects.prepare() || !digest.prepare()) fatal("out of memory for duress::check");
-    suspects.forget();
-    suspects.begin();
+    if (!prefilter.prepare() || !digest.prepare()) fatal("out of memory for duress::check");
+    prefilter.forget();
+    prefilter.begin();
     digest.forget();
     closely = known = 0;
   }
@@ -249,7 +249,7 @@ bool watch_with_clocks() {
 
 void race_execution_begins() {
   any_found = false;
-  if (g_race_watch == RaceWatch::kSuspects || g_race_watch == RaceWatch::kDigest) suspects.begin();
+  if (g_race_watch == RaceWatch::kSuspects || g_race_watch == RaceWatch::kDigest) prefilter.begin();
   if (g_race_watch == RaceWatch::kDigest) digest.begin();
   if (g_race_watch == RaceWatch::kClocks && current_thread()) {  // detected outside of checks too
     past->join(current_thread()->clock.clock());
@@ -272,7 +272,7 @@ void race_execution_ends() {
 bool races_known() {
   if (g_race_watch != RaceWatch::kDigest) return false;
   number = digest.number();
-  bool is = !suspects.found() && digest.known(number);
+  bool is = !prefilter.race_possible() && digest.known(number);
   known += is;
   return is;
 }
@@ -289,15 +289,15 @@ void races_are_none() {
 }
 
 bool races_unseen() {
-  return g_race_watch == RaceWatch::kSuspects && suspects.again() && !suspects.found();
+  return g_race_watch == RaceWatch::kSuspects && prefilter.must_rerun() && !prefilter.race_possible();
 }
 
 bool races_suspected() {
-  return g_race_watch == RaceWatch::kSuspects && suspects.found();
+  return g_race_watch == RaceWatch::kSuspects && prefilter.race_possible();
 }
 
 void suspect_access(const void* p, u64 size, bool write, const DuressSite*) {
-  suspects.access(address_of(p), size, write, own_number());
+  prefilter.access(address_of(p), size, write, own_number());
 }
 
 const FoundRace* race_found() {

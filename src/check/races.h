@@ -7,9 +7,9 @@
 // memory, in locks and in atomics is ordered before everything that comes, and cannot race with it. A strand
 // of the pool keeps its place in vector clocks for good.
 //
-// Clocks cost more than a small closure itself. So executions are first looked at for suspects (suspects.h),
-// and for these only if no execution with the same accesses was (access_digest.h); from the first that has
-// one on, that one run again, clocks are kept.
+// Clocks cost more than a small closure itself. So executions are first looked at for suspects
+// (runtime/race_prefilter.h), and for these only if no execution with the same accesses was
+// (runtime/access_digest.h); from the first that has one on, that one run again, clocks are kept.
 #ifndef DURESS_CHECK_RACES_H_
 #define DURESS_CHECK_RACES_H_
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Most executions that an exploration of all interleavings runs differ in the order of atomic operations and
-// locks alone: each strand touches the same memory in the same order, creates and joins the same strands.
-// Whether there are suspects among its accesses (suspects.h) depends on nothing else, so it need be asked
-// once. Here is one number for all of it, at less than two nanoseconds for an access, and a set of those that
-// had none.
+// Most executions that an exploration of all interleavings runs differ only in the order of atomic operations
+// and locks: each strand touches the same memory in the same order, creates and joins the same strands. The
+// answer of RacePrefilter depends on nothing else, so it is needed once for all of them. The digest is a
+// number for all of these events, at less than two nanoseconds per access; here is also the set of digests of
+// executions that cannot have a race.
 //
-// Two executions with the same number of 64 bits are taken for equal: with a million different ones the odds
-// that any two of them are not are one in thirty million.
+// Two executions with the same digest of 64 bits are taken for equal: with a million different ones the
+// probability that two of them are not is one in thirty million.
 #ifndef DURESS_RUNTIME_ACCESS_DIGEST_H_
 #define DURESS_RUNTIME_ACCESS_DIGEST_H_
 
@@ -22,7 +22,7 @@ namespace duress {
 /// Threads: the running strand.
 class AccessDigest {
  public:
-  static constexpr u32 kMostStrands = 64;  // the others share
+  static constexpr u32 kMostStrands = 64;  // further ones share a digest
 
   enum class What : u64 {
     kRead = 0,
@@ -33,12 +33,12 @@ class AccessDigest {
     kJoined = 5
   };
 
-  /// False: no memory. Once, before the rest.
+  /// False: out of memory. To be called once, first.
   bool prepare() {
     if (!known_) known_ = static_cast<u64*>(map_memory(kRoom * sizeof(u64)));
     return known_ != nullptr;
   }
-  /// A new check: nothing is known.
+  /// A new check: the set is empty.
   void forget() {
     if (count_) memset(known_, 0, kRoom * sizeof(u64));
     count_ = 0;
@@ -53,14 +53,14 @@ class AccessDigest {
   void add(u32 strand, u64 address, u64 size, What what) { add(of_strand_, strand, address, size, what); }
   u64* of_strand() { return of_strand_; }
 
-  /// Of all that was added since begin(). Never 0.
+  /// The digest of all that was added since begin(). Never 0.
   u64 number() const {
     u64 all = 0;
     for (u64 d : of_strand_) all = mix(all ^ d) + 1;
     return all ? all : 1;
   }
   bool known(u64 number) const { return known_[find(number)] == number; }
-  /// False: there is no more room.
+  /// False: the set is full.
   bool remember(u64 number) {
     if (count_ >= kRoom / 2) return false;
     u64& at = known_[find(number)];

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How duress::check (src/check) observes the plain accesses of a closure. The tests that decide whether an
-// access is of interest are inline here, because most accesses are not and a closure runs more than a hundred
-// thousand times a second. What the observer does with the others is behind g_learn_access (control.h): the
-// runtime does not know src/check.
+// How duress::check (src/check) observes the plain accesses of a closure. Most accesses are of no interest,
+// and a closure runs more than a hundred thousand times a second, so the tests that drop them are inline
+// here. The others go to g_learn_access (control.h), which src/check sets: the runtime does not include it.
 #ifndef DURESS_RUNTIME_ACCESS_OBSERVER_H_
 #define DURESS_RUNTIME_ACCESS_OBSERVER_H_
 
 #include "duress/hooks.h"
 #include "runtime/access_digest.h"
 #include "runtime/control.h"
-#include "runtime/suspects.h"
+#include "runtime/race_prefilter.h"
 
 namespace duress {
 
@@ -18,7 +17,7 @@ namespace duress {
 extern u64* g_access_digest;
 /// The table of Suspects. Accesses by the strand that alone has touched the memory are dropped. Null: none
 /// are.
-extern const u64* g_access_homes;
+extern const u64* g_access_owners;
 
 /// Called before every plain access of a faithful body.
 inline void observe_access(const void* p, u64 size, bool write, const DuressSite* site) {
@@ -30,8 +29,8 @@ inline void observe_access(const void* p, u64 size, bool write, const DuressSite
     return AccessDigest::add(g_access_digest, s->number, at, size,
                              write ? AccessDigest::What::kWrite : AccessDigest::What::kRead);
   }
-  if (g_access_homes && (at & 7) + size <= 16 && Suspects::is_home(g_access_homes, at, s->number) &&
-      (last >> 3 == at >> 3 || Suspects::is_home(g_access_homes, last, s->number)))
+  if (g_access_owners && (at & 7) + size <= 16 && RacePrefilter::owned_by(g_access_owners, at, s->number) &&
+      (last >> 3 == at >> 3 || RacePrefilter::owned_by(g_access_owners, last, s->number)))
     return;
   g_learn_access(p, size, write, site);
 }

@@ -65,7 +65,7 @@ u32 Adversary::pick(const memory::Legal& legal) {
 void Adversary::loaded(Thread& t, const void* p, u32 size, const DuressSite* site, void* value) {
   u32 key = runtime_.points.point(site, p);
   if (!key) return;
-  g_quiet.mind(address_of(p), address_of(p) + size);
+  g_access_filter.track(address_of(p), address_of(p) + size);
   u8 memory[16];
   memcpy(memory, value, size);
   memory::Viewer who = {t.clock.clock(), t.clock.slot()};
@@ -106,7 +106,7 @@ bool Adversary::predict(const memory::Viewer& who, const memory::DynamicLocation
 
 void Adversary::storing(Thread& t, void* p, u64 size, const DuressSite* site, memory::Source value) {
   u32 key = runtime_.points.point(site, p);
-  if (key) g_quiet.mind(address_of(p), address_of(p) + size);
+  if (key) g_access_filter.track(address_of(p), address_of(p) + size);
   memory::Viewer who = {t.clock.clock(), t.clock.slot()};
   memory::Extent extent = extent_of(p, size);
   model_.store(who, extent, key ? memory::Tracking::kBegin : memory::Tracking::kOnlyTracked,

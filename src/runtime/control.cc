@@ -253,7 +253,7 @@ void control_begin() {
   bool by_volatile = rt.volatile_mode != VolatileMode::kPlain;
   if (g_request->detect != trail::kDetectRaces && g_request->points == trail::Points::kSync &&
       !g_request->steps && !by_volatile)
-    rt.points.begin_quiet();
+    rt.points.begin_filter();
   if (g_request->trace) g_trace_value = trace_value;
   bool rc11 = g_request->model == raw(memory::ModelId::kRc11);
   bool clocks = g_request->detect || rc11;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/prng.h"
-#include "runtime/quiet.h"
+#include "runtime/access_filter.h"
 
 namespace duress {
 namespace {
@@ -69,23 +69,23 @@ TEST(ElementSample, VariablesDoNotTakeEachOthersPlaces) {
   for (u64 i = 0; i < ElementSample::kFirst; ++i) EXPECT_TRUE(sample->ask(8, 0x10000 + i * 8).taken);
 }
 
-TEST(Quiet, IgnoresNothingThatIsTakenOrMinded) {
+TEST(AccessFilter, IgnoresNothingThatIsTakenOrTracked) {
   auto sample = std::make_unique<ElementSample>();
-  auto quiet = std::make_unique<Quiet>();
+  auto filter = std::make_unique<AccessFilter>();
   static DuressSite sites[3] = {};
-  std::atomic<uptr> kinds[3] = {Quiet::kNothing, Quiet::kMatters, Quiet::kMatters};
-  quiet->begin(sites, 2, kinds);
+  std::atomic<uptr> kinds[3] = {AccessFilter::kIgnored, AccessFilter::kObserved, AccessFilter::kObserved};
+  filter->begin(sites, 2, kinds);
   u64 ignored = 0, all = 0;
   for (uptr address : touches(0x7f0000001000, 3)) {
     ElementSample::Answer answer = sample->ask(kVariable, address);
     if (answer.base) kinds[1] = answer.base;
-    if (answer.taken) quiet->mind(address, address + 8);
+    if (answer.taken) filter->track(address, address + 8);
     const void* p = reinterpret_cast<const void*>(address);
-    bool ignores = quiet->ignores(p, 8, &sites[1]);
+    bool ignores = filter->ignores(p, 8, &sites[1]);
     EXPECT_FALSE(ignores && answer.taken) << address;
-    EXPECT_FALSE(answer.taken && quiet->ignores(p, 4, &sites[0])) << address;
-    EXPECT_FALSE(quiet->ignores(p, 8, &sites[2]));                                     // outside
-    EXPECT_FALSE(quiet->ignores(reinterpret_cast<const char*>(p) + 5, 8, &sites[0]));  // two words
+    EXPECT_FALSE(answer.taken && filter->ignores(p, 4, &sites[0])) << address;
+    EXPECT_FALSE(filter->ignores(p, 8, &sites[2]));                                     // outside
+    EXPECT_FALSE(filter->ignores(reinterpret_cast<const char*>(p) + 5, 8, &sites[0]));  // two words
     ignored += ignores;
     ++all;
   }

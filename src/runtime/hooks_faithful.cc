@@ -15,7 +15,7 @@
 namespace duress {
 
 u64* g_access_digest = nullptr;
-const u64* g_access_homes = nullptr;
+const u64* g_access_owners = nullptr;
 
 namespace {
 
@@ -179,7 +179,7 @@ __attribute__((noinline)) T load_that_matters(const void* p, const DuressSite* s
 
 template <typename T>
 T load(const void* p, const DuressSite* site) {
-  if (g_plain_matters && !g_quiet.ignores(p, sizeof(T), site)) return load_that_matters<T>(p, site);
+  if (g_plain_matters && !g_access_filter.ignores(p, sizeof(T), site)) return load_that_matters<T>(p, site);
   observe_access(p, sizeof(T), false, site);
   T value;
   memcpy(&value, p, sizeof value);
@@ -208,7 +208,8 @@ __attribute__((noinline)) void store_that_matters(void* p, T value, const Duress
 
 template <typename T>
 void store(void* p, T value, const DuressSite* site) {
-  if (g_plain_matters && !g_quiet.ignores(p, sizeof(T), site)) return store_that_matters<T>(p, value, site);
+  if (g_plain_matters && !g_access_filter.ignores(p, sizeof(T), site))
+    return store_that_matters<T>(p, value, site);
   observe_access(p, sizeof(T), true, site);
   memcpy(p, &value, sizeof value);
 }

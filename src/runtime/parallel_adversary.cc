@@ -57,7 +57,7 @@ const VectorClock* ParallelAdversary::next(u32* cursor) {
 
 bool ParallelAdversary::load(Thread& t, const void* p, u32 size, const DuressSite* site, void* value) {
   if (!runtime_.points.point(site, p)) return false;
-  g_quiet.mind(reinterpret_cast<uptr>(p), reinterpret_cast<uptr>(p) + size);
+  g_access_filter.track(reinterpret_cast<uptr>(p), reinterpret_cast<uptr>(p) + size);
   memory::HeuristicPicker picker(heuristic_, *this);
   u8 memory[16];
   SpinGuard guard(lock_);
@@ -69,7 +69,7 @@ bool ParallelAdversary::load(Thread& t, const void* p, u32 size, const DuressSit
 
 bool ParallelAdversary::store(Thread& t, void* p, u64 size, const DuressSite* site, memory::Source value) {
   bool tracked = runtime_.points.point(site, p) != 0;
-  if (tracked) g_quiet.mind(reinterpret_cast<uptr>(p), reinterpret_cast<uptr>(p) + size);
+  if (tracked) g_access_filter.track(reinterpret_cast<uptr>(p), reinterpret_cast<uptr>(p) + size);
   SpinGuard guard(lock_);
   model_.store({t.clock.clock(), t.clock.slot()}, extent_of(p, size),
                tracked ? memory::Tracking::kBegin : memory::Tracking::kOnlyTracked,

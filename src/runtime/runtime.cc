@@ -97,7 +97,7 @@ void start_parallel_adversary(Runtime& rt) {
   rt.checking = false;
   rt.points.track(rt.options.track_);
   rt.points.apply(ParallelAdversary::request());
-  if (rt.volatile_mode == VolatileMode::kPlain) rt.points.begin_quiet();
+  if (rt.volatile_mode == VolatileMode::kPlain) rt.points.begin_filter();
   g_parallel_adversary = new (map_memory(sizeof(ParallelAdversary))) ParallelAdversary(rt);
 }
 

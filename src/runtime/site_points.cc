@@ -11,7 +11,7 @@
 
 namespace duress {
 
-Quiet g_quiet;
+AccessFilter g_access_filter;
 
 namespace {
 
@@ -104,15 +104,15 @@ void SitePoints::add(const DuressModule& module) {
   unit.keys = static_cast<u32*>(map_memory(unit.count * sizeof(u32) + 1));
   unit.functions = static_cast<u32*>(map_memory(unit.count * sizeof(u32) + 1));
   unit.points = static_cast<u8*>(map_memory(unit.count + 1));
-  unit.quiet = static_cast<std::atomic<uptr>*>(map_memory((unit.count + 1) * sizeof(uptr)));
-  if (!unit.keys || !unit.functions || !unit.points || !unit.quiet)
+  unit.filter = static_cast<std::atomic<uptr>*>(map_memory((unit.count + 1) * sizeof(uptr)));
+  if (!unit.keys || !unit.functions || !unit.points || !unit.filter)
     fatal("out of memory for the keys of sites");
   make_keys(unit);
   if (request_) {
     mark_requested(unit);
     if (means_variables(*request_)) mark_variables(unit);
     set_bodies(module);
-    if (quiet_) begin_quiet();
+    if (filtering_) begin_filter();
   }
 }
 
@@ -196,8 +196,8 @@ void SitePoints::apply(const trail::Request& request) {
 }
 
 /// One module is enough: others' accesses just take longer.
-void SitePoints::begin_quiet() {
-  quiet_ = true;
+void SitePoints::begin_filter() {
+  filtering_ = true;
   const Unit* best = nullptr;
   u32 most = 0;
   for (u32 i = 0; i < count_; ++i) {
@@ -209,9 +209,9 @@ void SitePoints::begin_quiet() {
   }
   if (!best) return;
   for (u32 s = 0; s < best->count; ++s)
-    best->quiet[s].store(best->points[s] == kNoPoint ? Quiet::kNothing : Quiet::kMatters,
-                         std::memory_order_relaxed);
-  g_quiet.begin(best->first, best->count, best->quiet);
+    best->filter[s].store(best->points[s] == kNoPoint ? AccessFilter::kIgnored : AccessFilter::kObserved,
+                          std::memory_order_relaxed);
+  g_access_filter.begin(best->first, best->count, best->filter);
 }
 
 void SitePoints::begin_learning(const trail::Request& request) {

@@ -7,8 +7,8 @@
 
 #include "base/arena.h"
 #include "duress/hooks.h"
+#include "runtime/access_filter.h"
 #include "runtime/element_sample.h"
-#include "runtime/quiet.h"
 #include "trail/execution.h"
 
 namespace duress {
@@ -27,7 +27,7 @@ class SitePoints {
   }
   /// Accesses at sites that the request does not name need not be heard of, except where a memory model
   /// minds.
-  void begin_quiet();
+  void begin_filter();
   /// For one module that came after apply().
   void set_bodies(const DuressModule& module) const;
 
@@ -66,7 +66,7 @@ class SitePoints {
       return key;
     ElementSample::Answer answer = sample_.ask(site->variable, reinterpret_cast<uptr>(p));
     if (answer.taken) return key;
-    if (answer.base) u->quiet[site - u->first].store(answer.base, std::memory_order_relaxed);
+    if (answer.base) u->filter[site - u->first].store(answer.base, std::memory_order_relaxed);
     return 0;
   }
   /// 0 if no request named the site.
@@ -80,9 +80,9 @@ class SitePoints {
     const DuressSite* first;
     u32 count;
     u32* keys;
-    u32* functions;            // a hash of each site's function and file; never 0
-    u8* points;                // kNoPoint, ...
-    std::atomic<uptr>* quiet;  // Quiet::kNothing, ...
+    u32* functions;             // a hash of each site's function and file; never 0
+    u8* points;                 // kNoPoint, ...
+    std::atomic<uptr>* filter;  // AccessFilter::kIgnored, ...
     DuressModule module;
   };
   enum : u8 { kNoPoint = 0, kPoint = 1, kSoon = 2, kWait = 3 };
@@ -96,7 +96,7 @@ class SitePoints {
 
   Unit units_[kMost] = {};
   u32 count_ = 0;
-  bool any_soon_ = false, quiet_ = false;
+  bool any_soon_ = false, filtering_ = false;
   const trail::Request* request_ = nullptr;
   const char* tracked_ = "";
   ElementSample sample_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/suspects.h"
+#include "runtime/race_prefilter.h"
 
 #include <gtest/gtest.h>
 
@@ -13,26 +13,26 @@ namespace {
 
 constexpr uptr kHere = 0x7f0000001000;
 
-class SuspectsTest : public testing::Test {
+class RacePrefilterTest : public testing::Test {
  protected:
   void SetUp() override { ASSERT_TRUE(s->prepare()); }
 
-  /// Whether an execution that does `body` is suspect, run again as often as it has to be.
+  /// Whether an execution of `body` can have a race, run again as often as it has to be.
   template <typename Body>
-  bool suspect(Body body) {
+  bool race_possible(Body body) {
     int runs = 0;
     do {
       s->begin();
       body();
-    } while (s->again() && !s->found() && ++runs < 100);
+    } while (s->must_rerun() && !s->race_possible() && ++runs < 100);
     EXPECT_LT(runs, 100);
-    return s->found();
+    return s->race_possible();
   }
-  std::unique_ptr<Suspects> s = std::make_unique<Suspects>();
+  std::unique_ptr<RacePrefilter> s = std::make_unique<RacePrefilter>();
 };
 
-TEST_F(SuspectsTest, CreationOrders) {
-  EXPECT_FALSE(suspect([&] {
+TEST_F(RacePrefilterTest, CreationOrders) {
+  EXPECT_FALSE(race_possible([&] {
     s->created(0, 1);
     s->access(kHere, 4, true, 0);
     s->created(0, 2);
@@ -40,28 +40,28 @@ TEST_F(SuspectsTest, CreationOrders) {
   }));
 }
 
-TEST_F(SuspectsTest, WhatTheCreatorDoesAfterwardsIsNotOrdered) {
-  EXPECT_TRUE(suspect([&] {
+TEST_F(RacePrefilterTest, WhatTheCreatorDoesAfterwardsIsNotOrdered) {
+  EXPECT_TRUE(race_possible([&] {
     s->created(0, 1);
     s->access(kHere, 4, true, 0);
     s->access(kHere, 4, false, 1);
   }));
 }
 
-TEST_F(SuspectsTest, JoiningOrders) {
-  EXPECT_FALSE(suspect([&] {
+TEST_F(RacePrefilterTest, JoiningOrders) {
+  EXPECT_FALSE(race_possible([&] {
     s->created(0, 1);
     s->created(0, 2);
     s->access(kHere, 4, true, 1);
     s->joined(0, 1);
-    EXPECT_FALSE(s->alone());
+    EXPECT_FALSE(s->single_strand());
     s->access(kHere, 4, true, 0);
   }));
 }
 
-TEST_F(SuspectsTest, ReadsAreNoPair) {
+TEST_F(RacePrefilterTest, ReadsAreNoPair) {
   for (bool write : {false, true}) {
-    EXPECT_EQ(suspect([&] {
+    EXPECT_EQ(race_possible([&] {
                 s->created(0, 1);
                 s->access(kHere, 4, false, 0);
                 s->access(kHere, 4, false, 1);
@@ -71,8 +71,8 @@ TEST_F(SuspectsTest, ReadsAreNoPair) {
   }
 }
 
-TEST_F(SuspectsTest, AnEarlierReaderIsNotForgotten) {
-  EXPECT_TRUE(suspect([&] {
+TEST_F(RacePrefilterTest, AnEarlierReaderIsNotForgotten) {
+  EXPECT_TRUE(race_possible([&] {
     s->created(0, 1);
     s->created(0, 2);
     s->access(kHere, 4, false, 1);
@@ -82,9 +82,9 @@ TEST_F(SuspectsTest, AnEarlierReaderIsNotForgotten) {
   }));
 }
 
-TEST_F(SuspectsTest, AtomicsAreNoPairAmongThemselves) {
+TEST_F(RacePrefilterTest, AtomicsAreNoPairAmongThemselves) {
   for (bool plain : {false, true}) {
-    EXPECT_EQ(suspect([&] {
+    EXPECT_EQ(race_possible([&] {
                 s->created(0, 1);
                 s->atomic(kHere, 4, true, 0);
                 s->atomic(kHere, 4, true, 1);
@@ -94,9 +94,9 @@ TEST_F(SuspectsTest, AtomicsAreNoPairAmongThemselves) {
   }
 }
 
-TEST_F(SuspectsTest, APlainAccessBeforeAnAtomicOne) {
+TEST_F(RacePrefilterTest, APlainAccessBeforeAnAtomicOne) {
   for (bool write : {false, true}) {
-    EXPECT_EQ(suspect([&] {
+    EXPECT_EQ(race_possible([&] {
                 s->created(0, 1);
                 s->access(kHere, 4, false, 0);
                 s->atomic(kHere, 4, write, 1);
@@ -105,10 +105,10 @@ TEST_F(SuspectsTest, APlainAccessBeforeAnAtomicOne) {
   }
 }
 
-TEST_F(SuspectsTest, ARangeAndALongOne) {
+TEST_F(RacePrefilterTest, ARangeAndALongOne) {
   for (bool overlap : {false, true}) {
     s->forget();
-    EXPECT_EQ(suspect([&] {
+    EXPECT_EQ(race_possible([&] {
                 s->created(0, 1);
                 s->access(kHere, 100, true, 0);
                 s->access(kHere + 100, 8, true, 1);
@@ -116,28 +116,28 @@ TEST_F(SuspectsTest, ARangeAndALongOne) {
               }),
               overlap);
   }
-  EXPECT_TRUE(suspect([&] {
+  EXPECT_TRUE(race_possible([&] {
     s->created(0, 1);
     s->access(kHere, 1 << 20, true, 0);  // more than is remembered
   }));
 }
 
-TEST_F(SuspectsTest, TooManyPlacesOrStrandsAreSuspect) {
-  EXPECT_TRUE(suspect([&] {
+TEST_F(RacePrefilterTest, TooManyPlacesOrStrandsAreSuspect) {
+  EXPECT_TRUE(race_possible([&] {
     s->created(0, 1);
-    for (u64 i = 0; i < 100000 && !s->found(); ++i) s->access(kHere + 8 * i, 8, true, 0);
+    for (u64 i = 0; i < 100000 && !s->race_possible(); ++i) s->access(kHere + 8 * i, 8, true, 0);
   }));
   for (bool more : {false, true}) {
-    EXPECT_EQ(suspect([&] {
-                for (u32 i = 1; i < Suspects::kMostStrands + more; ++i) s->created(0, i);
+    EXPECT_EQ(race_possible([&] {
+                for (u32 i = 1; i < RacePrefilter::kMostStrands + more; ++i) s->created(0, i);
               }),
               more);
   }
 }
 
-TEST_F(SuspectsTest, HalvesOfAGranuleAreApart) {
+TEST_F(RacePrefilterTest, HalvesOfAGranuleAreApart) {
   for (bool overlap : {false, true}) {
-    EXPECT_EQ(suspect([&] {
+    EXPECT_EQ(race_possible([&] {
                 s->created(0, 1);
                 s->access(kHere, 4, true, 0);
                 s->access(kHere + 4, 4, true, 1);
@@ -148,27 +148,27 @@ TEST_F(SuspectsTest, HalvesOfAGranuleAreApart) {
   }
 }
 
-TEST_F(SuspectsTest, WhatOneStrandTouchesHasAHome) {
+TEST_F(RacePrefilterTest, TheFirstStrandOwnsAGranule) {
   s->begin();
   s->created(0, 1);
   s->access(kHere, 8, true, 1);
-  EXPECT_TRUE(Suspects::is_home(s->homes(), kHere + 4, 1));
-  EXPECT_FALSE(Suspects::is_home(s->homes(), kHere + 4, 0));
-  EXPECT_FALSE(Suspects::is_home(s->homes(), kHere + 8, 1));
+  EXPECT_TRUE(RacePrefilter::owned_by(s->owners(), kHere + 4, 1));
+  EXPECT_FALSE(RacePrefilter::owned_by(s->owners(), kHere + 4, 0));
+  EXPECT_FALSE(RacePrefilter::owned_by(s->owners(), kHere + 8, 1));
   s->access(kHere, 1, false, 0);
-  EXPECT_TRUE(s->again());
-  EXPECT_FALSE(Suspects::is_home(s->homes(), kHere, 1));
+  EXPECT_TRUE(s->must_rerun());
+  EXPECT_FALSE(RacePrefilter::owned_by(s->owners(), kHere, 1));
   s->forget();
   s->begin();
   s->created(0, 1);
   s->access(kHere, 1, false, 0);
-  EXPECT_TRUE(Suspects::is_home(s->homes(), kHere, 0));
+  EXPECT_TRUE(RacePrefilter::owned_by(s->owners(), kHere, 0));
 }
 
-TEST_F(SuspectsTest, AnotherExecutionKnowsNothing) {
+TEST_F(RacePrefilterTest, AnotherExecutionKnowsNothing) {
   s->created(0, 1);
   s->access(kHere, 4, true, 1);
-  EXPECT_FALSE(suspect([&] {
+  EXPECT_FALSE(race_possible([&] {
     s->created(0, 1);
     s->access(kHere, 4, true, 0);
   }));
@@ -206,14 +206,14 @@ class AllPairs {
   std::vector<Access> all_;
 };
 
-// Too little must never be suspected. (Too much may be: that costs time.)
-TEST_F(SuspectsTest, MissesNothing) {
+// No pair may be missed. (Reporting too many only costs time.)
+TEST_F(RacePrefilterTest, MissesNothing) {
   constexpr u32 kStrands = 5;
-  u32 pairs = 0, quiet = 0;
+  u32 pairs = 0, without = 0;
   for (u64 seed = 0; seed < 20000; ++seed) {
     if (seed % 3 == 0) s->forget();
     bool pair = false;
-    bool found = suspect([&] {
+    bool possible = race_possible([&] {
       Prng prng(seed);
       AllPairs all(kStrands);
       u32 made = 1;
@@ -241,12 +241,12 @@ TEST_F(SuspectsTest, MissesNothing) {
         }
       }
     });
-    ASSERT_TRUE(!pair || found) << seed;
+    ASSERT_TRUE(!pair || possible) << seed;
     pairs += pair;
-    quiet += !found;
+    without += !possible;
   }
   EXPECT_GT(pairs, 1000u);
-  EXPECT_GT(quiet, 1000u);
+  EXPECT_GT(without, 1000u);
 }
 
 }  // namespace

@@ -257,7 +257,8 @@ bool explore_interleavings(DuressCheck& c) {
       u32 spins = step_log->spins;
       failed = execute() || judge(&unwatched);
       limits |= step_log->limits;
-      if (!failed && step_log->limits & exhaustive::StepLog::kWaits) --c.executions;  // it does not count
+      if (!failed && step_log->limits & exhaustive::StepLog::kAwaitBlocked)
+        --c.executions;                          // it does not count
       if (!failed && step_log->spins > spins) {  // a loop that waits was found: see sched/spin.cc
         again = true;
         // Only then does it matter what is written besides: a round of the loop that writes is no mere wait.

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // duress::check under rc11, all executions: each graph of reads-from and modification order once
-// (exhaustive/graphs.h), as `duress verify --model rc11` explores them.
+// (exhaustive/graph_explorer.h), as `duress verify --model rc11` explores them.
 #include <string.h>
 
 #include "check/execution.h"
-#include "exhaustive/graphs.h"
+#include "exhaustive/graph_explorer.h"
 #include "memory/model.h"
 #include "sched/scheduler.h"
 
 namespace duress {
 namespace {
 
-using exhaustive::Graphs;
+using exhaustive::GraphExplorer;
 
-void write_request(const DuressCheck& c, const Graphs::Plan& plan) {
+void write_request(const DuressCheck& c, const GraphExplorer::Plan& plan) {
   trail::Request& r = *check.request;
   r = trail::Request();
   r.seed = c.seed;
@@ -31,13 +31,13 @@ void write_request(const DuressCheck& c, const Graphs::Plan& plan) {
 /// One exploration. True: begin anew, a loop that waits was found.
 bool explore_once(DuressCheck& c, Arena& arena, u64 deadline, bool* failed) {
   constexpr u64 kMostNodes = u64{1} << 24;
-  Graphs graphs(arena);
+  GraphExplorer graphs(arena);
   exhaustive::StepLog& log = check_steps();
   u32 limits = 0;
   u64 runs = 0;
   c.executions = 0;
   c.bound = nullptr;
-  for (Graphs::Plan plan; graphs.next(&plan) && !c.bound; ++runs) {
+  for (GraphExplorer::Plan plan; graphs.next(&plan) && !c.bound; ++runs) {
     if (deadline && runs % 64 == 63 && check_is_late(deadline)) c.bound = "the time was up";
     if (graphs.nodes() > kMostNodes) c.bound = "there was no more memory for what is still to be explored";
     if (c.bound) break;
@@ -45,10 +45,11 @@ bool explore_once(DuressCheck& c, Arena& arena, u64 deadline, bool* failed) {
     u32 spins = log.spins;
     bool fails = check_execute();
     if (!fails && log.spins > spins) return true;
-    Graphs::Learned learned = graphs.learn(plan.ticket, log.steps, log.count, log.limits);
-    if (learned == Graphs::Learned::kDiverged)
+    GraphExplorer::Learned learned = graphs.learn(plan.ticket, log.steps, log.count, log.limits);
+    if (learned == GraphExplorer::Learned::kDiverged)
       c.bound = "the closure does not do the same again under the same schedule";
-    if (learned != Graphs::Learned::kNew) continue;  // not allowed, or known: what came of it does not count
+    if (learned != GraphExplorer::Learned::kNew)
+      continue;  // not allowed, or known: what came of it does not count
     limits |= log.limits;
     ++c.executions;
     if (fails) {

@@ -22,10 +22,10 @@ bool same_touches(const Step& a, const Step& b) {
 
 Explorer::Explorer(Arena& arena)
     : arena_(arena),
-      past_(arena),
-      past_serials_(arena),
+      trace_(arena),
+      trace_serials_(arena),
       path_(arena),
-      sleepers_(arena),
+      sleep_set_(arena),
       reversals_(arena),
       wanted_(arena),
       picks_(arena),
@@ -75,7 +75,7 @@ bool Explorer::done() const {
   return root_->state == State::kDone;
 }
 
-void Explorer::begin_below(const Explorer& other, const Node* leaf) {
+void Explorer::begin_subtree(const Explorer& other, const Node* leaf) {
   admit_ = other.admit_;
   admit_context_ = other.admit_context_;
   List<const Node*> way(arena_);
@@ -105,7 +105,7 @@ Explorer::Plan Explorer::plan_of(const Node* leaf) {
   return {planned_.data(), leaf->depth, nullptr};
 }
 
-bool Explorer::below(const Node* ticket) const {
+bool Explorer::in_subtree(const Node* ticket) const {
   while (ticket && ticket->depth > top_depth_) ticket = ticket->parent;
   return ticket && ticket->serial == top_;
 }
@@ -115,8 +115,8 @@ bool Explorer::below(const Node* ticket) const {
 void Explorer::cut(u32 depth) {
   if (path_.size() <= depth + 1) return;
   path_.cut(depth + 1);
-  while (sleepers_.size() && sleepers_.last().from >= depth) sleepers_.cut(sleepers_.size() - 1);
-  for (Sleeper& sleeper : sleepers_) {
+  while (sleep_set_.size() && sleep_set_.last().from >= depth) sleep_set_.cut(sleep_set_.size() - 1);
+  for (SleepSetEntry& sleeper : sleep_set_) {
     if (sleeper.until > depth) sleeper.until = ~0u;
   }
 }
@@ -124,8 +124,8 @@ void Explorer::cut(u32 depth) {
 /// `node` is a child of the path's end.
 void Explorer::extend(Node* node) {
   Node* parent = path_.last();
-  for (Node* c = parent->first; c != node; c = c->next) sleepers_.push({c, parent->depth, ~0u});
-  for (Sleeper& sleeper : sleepers_) {
+  for (Node* c = parent->first; c != node; c = c->next) sleep_set_.push({c, parent->depth, ~0u});
+  for (SleepSetEntry& sleeper : sleep_set_) {
     if (sleeper.until != ~0u) continue;
     const Step& step = sleeper.node->step;
     if (step.strand == node->step.strand || conflict(step, node->step)) sleeper.until = node->depth;
@@ -163,7 +163,7 @@ bool Explorer::next(Plan* plan) {
     up->state = State::kActive;
   }
   go_to(n);
-  for (const Sleeper& sleeper : sleepers_) redundant_ += sleeper.until > n->depth;
+  for (const SleepSetEntry& sleeper : sleep_set_) redundant_ += sleeper.until > n->depth;
   picks_.resize(n->depth);
   for (u32 d = 1; d <= n->depth; ++d) picks_[d - 1] = {path_[d]->step.strand, path_[d]->step.value};
   *plan = {picks_.data(), n->depth, n};
@@ -215,11 +215,11 @@ bool Explorer::learn(Node* ticket, const Step* steps, u32 count) {
   }
   // What is the same as in the execution before need not be looked at again.
   u32 same = 0;
-  while (same < past_serials_.size() && same < ticket->depth &&
-         past_serials_[same] == path_[same + 1]->serial)
+  while (same < trace_serials_.size() && same < ticket->depth &&
+         trace_serials_[same] == path_[same + 1]->serial)
     ++same;
-  past_.cut(same);
-  past_serials_.cut(same);
+  trace_.cut(same);
+  trace_serials_.cut(same);
   reversals_.clear();
   u32 depth = 0;
   for (at = 0; depth < same; ++at) depth += !steps[at].is(Step::kAfter);
@@ -227,11 +227,11 @@ bool Explorer::learn(Node* ticket, const Step* steps, u32 count) {
     const Step& step = steps[at];
     if (step.is(Step::kPending)) {
       // A loop that waits is not woken under a memory model: its last looks are among the steps.
-      if (step.is(Step::kAwaits) && step.is(Step::kAged)) continue;
-      past_.pending(step, reversals_);
+      if (step.is(Step::kAwaits) && step.is(Step::kHasStoreAge)) continue;
+      trace_.pending(step, reversals_);
       continue;
     }
-    past_.add(step, reversals_);
+    trace_.add(step, reversals_);
     if (step.is(Step::kAfter)) continue;
     if (++depth > ticket->depth) {
       Node* n = make_node(path_.last(), step);
@@ -239,7 +239,7 @@ bool Explorer::learn(Node* ticket, const Step* steps, u32 count) {
       extend(n);
       offer_choices(n);
     }
-    past_serials_.push(path_[depth]->serial);
+    trace_serials_.push(path_[depth]->serial);
   }
   for (const Reversal& reversal : reversals_) reverse(reversal);
   finish(path_.last());
@@ -263,14 +263,14 @@ void Explorer::offer_choices(Node* node) {
     Node* n = make_node(node->parent, step);
     n->whole = true;
     // An update may write with one choice and not with another.
-    if (step.is(Step::kAged) && step.kind == OpKind::kAtomicRmw) n->step.touch[0].mode = Mode::kWrite;
+    if (step.is(Step::kHasStoreAge) && step.kind == OpKind::kAtomicRmw) n->step.touch[0].mode = Mode::kWrite;
     for (Node* up = n; up; up = up->parent) ++up->open;
   }
 }
 
 /// Adds what did not depend on the earlier step and then the later one, before the earlier step.
 void Explorer::reverse(const Reversal& reversal) {
-  Node* at = path_[past_.entry(reversal.earlier).depth - 1];
+  Node* at = path_[trace_.entry(reversal.earlier).depth - 1];
   if (!reversal.step.choices) return insert(at, &reversal);
   for (u64 rest = reversal.step.choices; rest; rest &= rest - 1) {
     Reversal one = reversal;
@@ -280,16 +280,16 @@ void Explorer::reverse(const Reversal& reversal) {
 }
 
 const Step& Explorer::wanted_step(u32 k) const {
-  return wanted_[k] == kReversed ? reversal_->step : past_.entry(wanted_[k]).step;
+  return wanted_[k] == kReversed ? reversal_->step : trace_.entry(wanted_[k]).step;
 }
 
 /// Whether something wanted earlier must come before the k-th.
 bool Explorer::has_predecessor(u32 k) {
   for (u32 g = 0; g < k; ++g) {
     if (wanted_[k] != kReversed) {
-      if (past_.before(wanted_[g], wanted_[k])) return true;
-    } else if ((reversal_->last >= 0 && past_.before(wanted_[g], static_cast<u32>(reversal_->last))) ||
-               conflict(past_.entry(wanted_[g]).step, reversal_->step)) {
+      if (trace_.before(wanted_[g], wanted_[k])) return true;
+    } else if ((reversal_->last >= 0 && trace_.before(wanted_[g], static_cast<u32>(reversal_->last))) ||
+               conflict(trace_.entry(wanted_[g]).step, reversal_->step)) {
       return true;
     }
   }
@@ -305,7 +305,7 @@ bool Explorer::weakly_initial(const Node& node, u32* consumed) {
     if (other.strand != step.strand) continue;
     *consumed = k;
     // With any choice: which ones it has there is not known yet.
-    if (wanted_[k] == kReversed && other.is(Step::kAged))
+    if (wanted_[k] == kReversed && other.is(Step::kHasStoreAge))
       return (node.whole || node.state == State::kPending) && !has_predecessor(k);
     return other.value == step.value && !has_predecessor(k);
   }
@@ -319,12 +319,12 @@ bool Explorer::weakly_initial(const Node& node, u32* consumed) {
 void Explorer::insert(Node* at, const Reversal* reversal) {
   reversal_ = reversal;
   wanted_.clear();
-  for (u32 i = reversal->earlier + 1; i < reversal->later && i < past_.size(); ++i) {
-    if (!past_.entry(i).step.is(Step::kAfter) && !past_.before(reversal->earlier, i)) wanted_.push(i);
+  for (u32 i = reversal->earlier + 1; i < reversal->later && i < trace_.size(); ++i) {
+    if (!trace_.entry(i).step.is(Step::kAfter) && !trace_.before(reversal->earlier, i)) wanted_.push(i);
   }
   wanted_.push(kReversed);
   u32 consumed;
-  for (const Sleeper& sleeper : sleepers_) {
+  for (const SleepSetEntry& sleeper : sleep_set_) {
     if (sleeper.from > at->depth) break;
     if (sleeper.until > at->depth && weakly_initial(*sleeper.node, &consumed)) return;
   }
@@ -334,7 +334,8 @@ void Explorer::insert(Node* at, const Reversal* reversal) {
       c = c->next;
       continue;
     }
-    if (consumed != kReversed && wanted_[consumed] == kReversed && c->step.is(Step::kAged) && !c->whole)
+    if (consumed != kReversed && wanted_[consumed] == kReversed && c->step.is(Step::kHasStoreAge) &&
+        !c->whole)
       c->to_offer = true;
     if (!c->first) return;  // all of what starts with a leaf will be seen
     if (consumed != kReversed) {
@@ -364,7 +365,7 @@ void Explorer::add_branch(Node* at) {
   Node* n = at;
   for (u32 k = 0; k < wanted_.size(); ++k) {
     n = make_node(n, wanted_step(k));
-    n->to_offer = wanted_[k] == kReversed && n->step.is(Step::kAged);
+    n->to_offer = wanted_[k] == kReversed && n->step.is(Step::kHasStoreAge);
   }
   for (Node* up = n; up; up = up->parent) ++up->open;
 }

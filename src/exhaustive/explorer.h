@@ -15,7 +15,7 @@
 #ifndef DURESS_EXHAUSTIVE_EXPLORER_H_
 #define DURESS_EXHAUSTIVE_EXPLORER_H_
 
-#include "exhaustive/past.h"
+#include "exhaustive/execution_trace.h"
 #include "trail/execution.h"
 
 namespace duress::exhaustive {
@@ -58,10 +58,10 @@ class Explorer {
   Plan plan_of(const Node* leaf);
 
   /// Begins with a leaf that waits in another explorer, and what sleeps on the way there: what is given out
-  /// then, up to where below() is false, is what the other one will give out when that leaf has its turn.
-  /// Unless it learns otherwise before: this is for guesses. REQUIRES: nothing was given out.
-  void begin_below(const Explorer& other, const Node* leaf);
-  bool below(const Node* ticket) const;
+  /// then, up to where in_subtree() is false, is what the other one will give out when that leaf has its
+  /// turn. Unless it learns otherwise before: this is for guesses. REQUIRES: nothing was given out.
+  void begin_subtree(const Explorer& other, const Node* leaf);
+  bool in_subtree(const Node* ticket) const;
 
   /// Asked before a branch is added: whether executions that begin with these steps are wanted. What is not
   /// is counted.
@@ -89,8 +89,8 @@ class Explorer {
     u32 depth;
     u32 open;  // leaves below, or this one, that nobody has been given
     State state;
-    /// Of an atomic under a memory model (Step::kAged): every choice that it has here is a branch, or will
-    /// be.
+    /// Of an atomic under a memory model (Step::kHasStoreAge): every choice that it has here is a branch, or
+    /// will be.
     bool whole;
     bool to_offer;  // they are made branches when it is done
   };
@@ -98,7 +98,7 @@ class Explorer {
  private:
   /// A branch beside the path, begun before it: what it starts with need not be tried again, until a step
   /// conflicts with it.
-  struct Sleeper {
+  struct SleepSetEntry {
     const Node* node;
     u32 from, until;  // depths at which it sleeps: from <= depth < until
   };
@@ -134,17 +134,17 @@ class Explorer {
   static constexpr u32 kReversed = ~0u;
 
   Arena& arena_;
-  Past past_;
-  List<u64> past_serials_;  // of the nodes whose steps past_ holds
-  List<Node*> path_;        // from the root
-  List<Sleeper> sleepers_;
+  ExecutionTrace trace_;
+  List<u64> trace_serials_;  // of the nodes whose steps trace_ holds
+  List<Node*> path_;         // from the root
+  List<SleepSetEntry> sleep_set_;
   List<Reversal> reversals_;
-  List<u32> wanted_;  // the branch that is to be added: entries of past_; kReversed: the reversed step
+  List<u32> wanted_;  // the branch that is to be added: entries of trace_; kReversed: the reversed step
   const Reversal* reversal_ = nullptr;
   List<Pick> picks_, planned_;
   Node* root_;
   Node* spare_ = nullptr;
-  u64 top_ = 0;  // begin_below(): serial and depth of the copied leaf
+  u64 top_ = 0;  // begin_subtree(): serial and depth of the copied leaf
   u32 top_depth_ = 0;
   Admit admit_ = nullptr;
   void* admit_context_ = nullptr;

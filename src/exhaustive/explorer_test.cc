@@ -138,12 +138,12 @@ void judge_guesses(const Program& program, u64* right, u64* wrong) {
       explorer.learn(plan.ticket, steps.data(), u32(steps.size()));
       explorer.upcoming(~0u, [&](const Explorer::Upcoming& one) {
         if (guessed.count(one.serial)) return;
-        Explorer scout(arena);
-        scout.begin_below(explorer, one.leaf);
-        for (Explorer::Plan guess; scout.next(&guess) && scout.below(guess.ticket);) {
+        Explorer speculative(arena);
+        speculative.begin_subtree(explorer, one.leaf);
+        for (Explorer::Plan guess; speculative.next(&guess) && speculative.in_subtree(guess.ticket);) {
           guessed[one.serial].push_back(text_of(guess));
           std::vector<Step> history = run(program, guess);
-          ASSERT_TRUE(scout.learn(guess.ticket, history.data(), u32(history.size())));
+          ASSERT_TRUE(speculative.learn(guess.ticket, history.data(), u32(history.size())));
         }
       });
     }

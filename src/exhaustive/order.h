@@ -21,7 +21,7 @@ enum class Order : u32 {
 #define DURESS_ORDER(identifier, name, whom) identifier,
   DURESS_ORDERS(DURESS_ORDER)
 #undef DURESS_ORDER
-      kByGraph  // not to be chosen: graphs.h needs the lowest thread
+      kByGraph  // not to be chosen: graph_explorer.h needs the lowest thread
 };
 
 inline constexpr const char* kOrderNames[] = {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of Graphs that finds what else could have happened: other choices, and revisits.
-#include "exhaustive/graphs.h"
+// The part of GraphExplorer that finds what else could have happened: other choices, and revisits.
+#include "exhaustive/graph_explorer.h"
 
 namespace duress::exhaustive {
 
 /// Whether that block is where its event stands at that time.
-bool Graphs::waits(u32 block, u32 time) const {
+bool GraphExplorer::waits(u32 block, u32 time) const {
   const Block& mine = blocks_[block];
   for (u32 i = block + 1; i < blocks_.size(); ++i) {
     if (blocks_[i].strand == mine.strand && blocks_[i].index == mine.index) return false;
@@ -17,7 +17,7 @@ bool Graphs::waits(u32 block, u32 time) const {
   return true;
 }
 
-void Graphs::process(u32 n) {
+void GraphExplorer::process(u32 n) {
   const Event& e = events_[n];
   for (const Block& block : blocks_) {
     // It was decided when it lost its lock.
@@ -43,7 +43,7 @@ void Graphs::process(u32 n) {
 }
 
 /// A lock could have come after any unlock, in place of the lock that did.
-void Graphs::process_lock(u32 a, u32 time) {
+void GraphExplorer::process_lock(u32 a, u32 time) {
   const Event& e = events_[a];
   i32 newest = kInitial;
   for (const Object& o : objects_) {
@@ -67,7 +67,7 @@ void Graphs::process_lock(u32 a, u32 time) {
 }
 
 /// Locks that wait at the end.
-void Graphs::process_pending(const Step* steps, u32 count) {
+void GraphExplorer::process_pending(const Step* steps, u32 count) {
   u32 executed = events_.size();
   for (u32 i = 0; i < count; ++i) {
     const Step& step = steps[i];
@@ -94,7 +94,7 @@ void Graphs::process_pending(const Step* steps, u32 count) {
 
 /// Event a reads `source`, if it reads, and writes: every read of the same object that does not lead to it
 /// could read it. If `consumer` is given it must give way.
-void Graphs::revisits(u32 a, i32 source, u32 time, i32 consumer) {
+void GraphExplorer::revisits(u32 a, i32 source, u32 time, i32 consumer) {
   Clock prefix[kMostStrands];
   const Event& mine = events_[a];
   __builtin_memcpy(prefix, base(a), sizeof prefix);
@@ -121,7 +121,7 @@ void Graphs::revisits(u32 a, i32 source, u32 time, i32 consumer) {
   }
 }
 
-void Graphs::revisit(u32 a, i32 source, u32 time, const Reader& reader, const Clock* prefix) {
+void GraphExplorer::revisit(u32 a, i32 source, u32 time, const Reader& reader, const Clock* prefix) {
   kept_.resize(events_.size());
   for (bool& kept : kept_) kept = false;
   for (u32 e = 0; e < time; ++e) {
@@ -146,7 +146,7 @@ void Graphs::revisit(u32 a, i32 source, u32 time, const Reader& reader, const Cl
 }
 
 /// Whether the event read, or was, the newest of what had been added until then or leads to the revisit.
-bool Graphs::maximal(u32 e, const Clock* prefix, u32 time) const {
+bool GraphExplorer::maximal(u32 e, const Clock* prefix, u32 time) const {
   const Event& mine = events_[e];
   u32 source = mine.reads ? rank_of(mine.plan.reads) : 0;
   for (u32 i = 0; i < time; ++i) {
@@ -173,7 +173,7 @@ bool Graphs::maximal(u32 e, const Clock* prefix, u32 time) const {
 }
 
 /// The same of a lock that was lost: what counts is what it has read by now.
-bool Graphs::maximal(const Block& block, const Clock* prefix, u32 time) const {
+bool GraphExplorer::maximal(const Block& block, const Clock* prefix, u32 time) const {
   const Event& on = events_[static_cast<u32>(block.on)];
   u32 source = on.rank;
   for (u32 b = 0; b < blocks_.size(); ++b) {
@@ -193,7 +193,7 @@ bool Graphs::maximal(const Block& block, const Clock* prefix, u32 time) const {
 }
 
 /// Whether what is kept, and the reader, need nothing that is not.
-bool Graphs::closed(const Reader& reader) const {
+bool GraphExplorer::closed(const Reader& reader) const {
   u16 there[kMostStrands] = {};
   for (u32 e = 0; e < kept_.size(); ++e) {
     if (kept_[e]) ++there[events_[e].plan.strand];
@@ -216,7 +216,7 @@ bool Graphs::closed(const Reader& reader) const {
 
 /// The graph of what is kept at that time, then a, reading `source` or following it; then the reader, reading
 /// a. If there is no reader, everything is kept, and it is another choice for a.
-void Graphs::make_item(u32 a, i32 source, u32 time, const Reader& reader) {
+void GraphExplorer::make_item(u32 a, i32 source, u32 time, const Reader& reader) {
   const Event& mine = events_[a];
   if (reader.none()) {
     kept_.resize(events_.size());
@@ -246,7 +246,7 @@ void Graphs::make_item(u32 a, i32 source, u32 time, const Reader& reader) {
   }
 }
 
-void Graphs::write_item(u32 a, i32 after, u32 time, const Reader& reader) {
+void GraphExplorer::write_item(u32 a, i32 after, u32 time, const Reader& reader) {
   const Event& mine = events_[a];
   bool blocks = !reader.none() && mine.lock;
   u32 count = reader.none() || blocks ? 1 : 2, waiting = blocks;

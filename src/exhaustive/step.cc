@@ -37,7 +37,7 @@ Mode mode_of(const Step& step, const Touch& touch) {
 }
 
 void predict(Step& step, const Step& earlier) {
-  if (step.is(Step::kAged)) {
+  if (step.is(Step::kHasStoreAge)) {
     // What it reads or follows there is seen when it is done: until then the newest.
     step.value = 0;
     step.choices = 0;
@@ -65,7 +65,7 @@ void predict(Step& step, const Step& earlier) {
   }
   // Whoever finds another value than it expects does not wait.
   if (step.kind == OpKind::kFutexWait) {
-    bool finds = earlier.is(Step::kAged) || step.touch[0].before == step.expected;
+    bool finds = earlier.is(Step::kHasStoreAge) || step.touch[0].before == step.expected;
     step.touch[1].size = finds && !step.is(Step::kEndsItself) ? 1 : 0;
   }
   step.flags &= static_cast<u8>(~Step::kPending);

@@ -4,7 +4,7 @@
 // only in the order of steps that do not conflict are one *class*: exploring one of them is enough.
 //
 // A step says what it did, not what it might have done: a compare-and-swap that failed has read, a try for a
-// held lock has read. So two failures are never put into both orders. What the same step would do at another
+// held lock has read. So two failures are never reordered. What the same step would do at another
 // place follows from the state that its object has there (`predict`).
 #ifndef DURESS_EXHAUSTIVE_STEP_H_
 #define DURESS_EXHAUSTIVE_STEP_H_
@@ -44,7 +44,8 @@ struct Step {
     kAwaits = 4,    // waits until one of the objects is written: it has looked at them before
     kCompares = 8,  // a compare-and-swap
     // 16 is kExchanges (silent.h)
-    kAged = 32,  // an atomic under a memory model: `value` and `choices` are ages of stores, 0 the newest
+    kHasStoreAge =
+        32,  // an atomic under a memory model: `value` and `choices` are ages of stores, 0 the newest
     kEndsItself = 64  // a wait for a word that does not wait: it times out
   };
   OpKind kind = OpKind::kStart;
@@ -52,16 +53,16 @@ struct Step {
   u8 strand = 0;
   u8 other = 0;  // kAfter: whom it goes on after; kAwaits: how many of its own last steps looked in vain
   u8 touches = 0;
-  // Of a signal: 1 + the strand that it woke, 0 none. kAged: an age. kChoose: 1 + the WaitEnd.
+  // Of a signal: 1 + the strand that it woke, 0 none. kHasStoreAge: an age. kChoose: 1 + the WaitEnd.
   u8 value = 0;
   u64 expected = 0;  // kCompares
-  // A bit each: the strands that a signal could have woken; kAged: ages; kChoose: ends.
+  // A bit each: the strands that a signal could have woken; kHasStoreAge: ages; kChoose: ends.
   u64 choices = 0;
   Touch touch[kMostTouches];
 
   bool is(Flag flag) const { return flags & flag; }
   /// A choice as `value` has it.
-  u8 value_of(u32 choice) const { return static_cast<u8>(is(kAged) ? choice : choice + 1); }
+  u8 value_of(u32 choice) const { return static_cast<u8>(is(kHasStoreAge) ? choice : choice + 1); }
   void add(u64 object, u32 size, Mode mode, u64 before) {
     if (touches < kMostTouches) touch[touches++] = {object, before, size, mode};
   }

@@ -19,16 +19,17 @@ struct StepLog {
     kDescriptors = 16,   // it waited for a descriptor
     kFutex = 32,         // it woke some of those who wait, not one and not all
     kSpinning = 64,      // it repeated something so often that it was stopped
-    kNotExplored = 128,  // rc11: two strands met at something that is not put into all orders
+    kNotExplored = 128,  // rc11: two strands met at an operation that is not reordered
     kHistory = 256,      // rc11: a history was too long, or dropped
     kIllegal = 512,      // rc11: the model did not allow what was planned. The execution does not count
     // The execution does not count. rc11: a loop waits for what is there. sc: a wait that chose not to time
     // out is never woken.
-    kWaits = 1024,
+    kAwaitBlocked = 1024,
     kCancelled = 2048,  // a thread was cancelled: where that reaches it is not explored
     kTried = 4096,      // rc11: a round of a loop that waits took a lock, and another strand tried to
   };
-  /// A strand is named by who created it, as its how many-th: the same in every interleaving.
+  /// A strand is named by its creator and its ordinal among the strands of that creator: the same in every
+  /// interleaving.
   struct Origin {
     u32 parent;
     u32 ordinal;
@@ -57,7 +58,7 @@ struct StepLog {
     }
     return &steps[count++];
   }
-  /// The number of the strand that `parent` created as its `ordinal`-th.
+  /// The number of the `ordinal`-th strand that `parent` created.
   u32 strand_of(u32 parent, u32 ordinal) {
     for (u32 i = 1; i < strands; ++i) {
       if (origins[i].parent == parent && origins[i].ordinal == ordinal) return i;

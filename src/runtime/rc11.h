@@ -64,7 +64,7 @@ class Rc11Adversary final : memory::ClockSource, memory::Chooser, memory::Rc11Pi
   bool reverses_;           // also choices that another schedule would do as well
   bool newest_ = false;     // this operation sees and makes only the newest
   u64 harmless_ = 0;        // dropped, settled while there was one thread: no behaviour was lost
-  bool explores_;           // the request says what is chosen: see exhaustive/graphs.h
+  bool explores_;           // the request says what is chosen: see exhaustive/graph_explorer.h
   struct Trusted {
     const DuressSite* site;
     bool trusted;

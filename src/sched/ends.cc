@@ -112,7 +112,7 @@ void Scheduler::chose_in_vain() {
 
 /// Ends the execution; what it did is learned all the same.
 void Scheduler::does_not_count() {
-  log_->limits |= StepLog::kWaits;
+  log_->limits |= StepLog::kAwaitBlocked;
   finish();
   record_->outcome = trail::Outcome::kEnded;
   surroundings_.stuck(trail::Outcome::kEnded);

@@ -103,7 +103,7 @@ void Scheduler::describe(const Strand* s, Step* step) {
   describe_operation(s, step);
   if (DURESS_LIKELY(!s->spin.awaits)) return;
   step->flags |= Step::kAwaits;
-  if (weak_) step->flags |= Step::kAged;
+  if (weak_) step->flags |= Step::kHasStoreAge;
   step->other = static_cast<u8>(s->spin.look_count - s->spin.first);
   for (u32 i = s->spin.first; i < s->spin.look_count; ++i) {
     const Spin::Look& look = s->spin.looks[i];
@@ -134,7 +134,7 @@ void Scheduler::describe_operation(const Strand* s, Step* step) {
     case OpKind::kAtomicRmw:
       if (operation.compares)
         step->flags = operation.compares == 1 ? Step::kCompares : exhaustive::kExchanges;
-      if (weak_ && operation.kind >= OpKind::kAtomicRead) step->flags |= Step::kAged;
+      if (weak_ && operation.kind >= OpKind::kAtomicRead) step->flags |= Step::kHasStoreAge;
       step->add(operation.object, operation.size, Mode::kWrite, value_at(operation.object, operation.size));
       break;
     case OpKind::kLock:
@@ -288,7 +288,7 @@ Strand* Scheduler::pick_by_steps() {
       }
       if (weak_ && was_tried_in_vain()) log_->limits |= StepLog::kTried;
       if (weak_ && waits_for_what_is_there()) {
-        log_->limits |= StepLog::kWaits;
+        log_->limits |= StepLog::kAwaitBlocked;
         record_->outcome = trail::Outcome::kEnded;
         surroundings_.stuck(trail::Outcome::kEnded);
       }

@@ -52,7 +52,7 @@ exec::Plan plan_of(exec::Plan base, const exhaustive::Explorer::Plan& wanted, co
   return base;
 }
 
-exec::Plan plan_of(exec::Plan base, const exhaustive::Graphs::Plan& wanted, const Origins& origins) {
+exec::Plan plan_of(exec::Plan base, const exhaustive::GraphExplorer::Plan& wanted, const Origins& origins) {
   base.head.heuristic = raw(exhaustive::Order::kByGraph);
   base.head.length = wanted.first;
   return plan_of(std::move(base), exhaustive::Explorer::Plan{wanted.picks, wanted.count, nullptr}, origins);
@@ -70,7 +70,7 @@ std::string name_of(const exhaustive::Explorer::Plan& wanted, const Origins& ori
   return name;
 }
 
-std::string name_of(const exhaustive::Graphs::Plan& wanted, const Origins& origins) {
+std::string name_of(const exhaustive::GraphExplorer::Plan& wanted, const Origins& origins) {
   return std::to_string(wanted.first) + ' ' +
          name_of(exhaustive::Explorer::Plan{wanted.picks, wanted.count, nullptr}, origins);
 }
@@ -81,10 +81,11 @@ bool learn(exhaustive::Explorer& explorer, exhaustive::Explorer::Node* ticket,
            const exec::Execution& execution) {
   return explorer.learn(ticket, execution.steps.data(), static_cast<u32>(execution.steps.size()));
 }
-bool learn(exhaustive::Graphs& graphs, exhaustive::Graphs::Item* ticket, const exec::Execution& execution) {
-  using exhaustive::Graphs;
+bool learn(exhaustive::GraphExplorer& graphs, exhaustive::GraphExplorer::Item* ticket,
+           const exec::Execution& execution) {
+  using exhaustive::GraphExplorer;
   return graphs.learn(ticket, execution.steps.data(), static_cast<u32>(execution.steps.size()),
-                      execution.limits) != Graphs::Learned::kDiverged;
+                      execution.limits) != GraphExplorer::Learned::kDiverged;
 }
 
 }  // namespace
@@ -133,7 +134,7 @@ bool Verifier::Scouts<Explorer>::go_on(Scout& scout) {
     }
     if (busy()) return true;
     typename Explorer::Plan wanted;
-    if (!scout.explorer.next(&wanted) || !scout.explorer.below(wanted.ticket)) return false;
+    if (!scout.explorer.next(&wanted) || !scout.explorer.in_subtree(wanted.ticket)) return false;
     scout.ticket = wanted.ticket;
     scout.name = name_of(wanted, scout.origins);
     if (!pool_.has(scout.name)) pool_.add(scout.name, plan_of(verifier_.base_plan(), wanted, scout.origins));
@@ -153,7 +154,7 @@ void Verifier::Scouts<Explorer>::send(Explorer& explorer) {
       // Below something that the explorer has come to meanwhile: a scout was here.
       if (pool_.has(name_of(explorer.plan_of(one.leaf), verifier_.origins_))) return;
       it = scouts_.emplace(one.serial, std::make_unique<Scout>(verifier_.origins_)).first;
-      it->second->explorer.begin_below(explorer, one.leaf);
+      it->second->explorer.begin_subtree(explorer, one.leaf);
     }
     if (it->second && !go_on(*it->second)) it->second.reset();
   });
@@ -162,6 +163,6 @@ void Verifier::Scouts<Explorer>::send(Explorer& explorer) {
 }
 
 template class Verifier::Scouts<exhaustive::Explorer>;
-template class Verifier::Scouts<exhaustive::Graphs>;
+template class Verifier::Scouts<exhaustive::GraphExplorer>;
 
 }  // namespace duress::verify

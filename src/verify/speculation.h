@@ -19,12 +19,12 @@ void renumber(exec::Execution& execution, Origins& origins);
 
 /// `base`, which every execution has, with what the explorer wants of this one.
 exec::Plan plan_of(exec::Plan base, const exhaustive::Explorer::Plan& wanted, const Origins& origins);
-exec::Plan plan_of(exec::Plan base, const exhaustive::Graphs::Plan& wanted, const Origins& origins);
+exec::Plan plan_of(exec::Plan base, const exhaustive::GraphExplorer::Plan& wanted, const Origins& origins);
 /// Plans of the same name are of the same execution.
 std::string name_of(const exhaustive::Explorer::Plan& wanted, const Origins& origins);
-std::string name_of(const exhaustive::Graphs::Plan& wanted, const Origins& origins);
+std::string name_of(const exhaustive::GraphExplorer::Plan& wanted, const Origins& origins);
 
-/// Threads: one. Explorer: exhaustive::Explorer or exhaustive::Graphs.
+/// Threads: one. Explorer: exhaustive::Explorer or exhaustive::GraphExplorer.
 template <typename Explorer>
 class Verifier::Scouts {
  public:

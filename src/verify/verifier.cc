@@ -204,10 +204,10 @@ bool Verifier::explore(const std::atomic<bool>& stop) {
     ~Release() { arena.release_all(); }
   } release{arena};
   if (setup_.model != 0 && !by_interleavings_) {
-    exhaustive::Graphs graphs(arena);
+    exhaustive::GraphExplorer graphs(arena);
     bool again = explore_all(graphs, arena, stop);
     limits_ |= graphs.limits();
-    result_.cut_off = graphs.illegal() + graphs.waiting();
+    result_.cut_off = graphs.illegal() + graphs.await_blocked();
     return again;
   }
   exhaustive::Explorer explorer(arena);
@@ -226,13 +226,15 @@ void Verifier::note(Outcome& outcome) {
 
 /// Exploring by interleavings under a memory model: whether the execution counts, and came for the first
 /// time.
-bool Verifier::is_new(const exec::Execution& execution, exhaustive::Shape& shape) {
-  bool counts = (execution.limits & (exhaustive::StepLog::kIllegal | exhaustive::StepLog::kWaits)) == 0;
+bool Verifier::is_new(const exec::Execution& execution, exhaustive::GraphFingerprint& fingerprint) {
+  bool counts =
+      (execution.limits & (exhaustive::StepLog::kIllegal | exhaustive::StepLog::kAwaitBlocked)) == 0;
   // Shapes do not tell which of several sizes was read from where.
-  bool shapeless = (kept_limits_ & exhaustive::StepLog::kHistory) != 0;
-  if (counts && shapeless) return true;
+  bool no_fingerprint = (kept_limits_ & exhaustive::StepLog::kHistory) != 0;
+  if (counts && no_fingerprint) return true;
   if (counts &&
-      shapes_.insert(shape.of(execution.steps.data(), static_cast<u32>(execution.steps.size()))).second)
+      fingerprints_.insert(fingerprint.of(execution.steps.data(), static_cast<u32>(execution.steps.size())))
+          .second)
     return true;
   ++result_.cut_off;
   return false;
@@ -240,10 +242,10 @@ bool Verifier::is_new(const exec::Execution& execution, exhaustive::Shape& shape
 
 template <typename Explorer>
 bool Verifier::explore_all(Explorer& explorer, Arena& arena, const std::atomic<bool>& stop) {
-  constexpr bool kByGraphs = std::is_same_v<Explorer, exhaustive::Graphs>;
+  constexpr bool kByGraphs = std::is_same_v<Explorer, exhaustive::GraphExplorer>;
   Pool pool(*this, workers_.size());
-  exhaustive::Shape shape(arena);
-  shapes_.clear();
+  exhaustive::GraphFingerprint fingerprint(arena);
+  fingerprints_.clear();
   result_.interleavings = result_.skipped = result_.first_finding = result_.cut_off = 0;
   result_.racy.clear();
   result_.found.clear();
@@ -282,7 +284,7 @@ bool Verifier::explore_all(Explorer& explorer, Arena& arena, const std::atomic<b
     }
     exec::Execution& execution = outcome->execution;
     using Log = exhaustive::StepLog;
-    limits_ |= execution.limits & ~(Log::kIllegal | Log::kWaits | Log::kNotExplored);
+    limits_ |= execution.limits & ~(Log::kIllegal | Log::kAwaitBlocked | Log::kNotExplored);
     // Its strands by our numbers.
     std::size_t strands = origins_.size();
     renumber(execution, origins_);
@@ -300,9 +302,10 @@ bool Verifier::explore_all(Explorer& explorer, Arena& arena, const std::atomic<b
     const exhaustive::Step* steps = execution.steps.data();
     auto count = static_cast<u32>(execution.steps.size());
     if constexpr (kByGraphs) {
-      exhaustive::Graphs::Learned learned = explorer.learn(plan.ticket, steps, count, execution.limits);
-      if (learned == exhaustive::Graphs::Learned::kNew) note(*outcome);
-      diverged_ += learned == exhaustive::Graphs::Learned::kDiverged;
+      exhaustive::GraphExplorer::Learned learned =
+          explorer.learn(plan.ticket, steps, count, execution.limits);
+      if (learned == exhaustive::GraphExplorer::Learned::kNew) note(*outcome);
+      diverged_ += learned == exhaustive::GraphExplorer::Learned::kDiverged;
       if ((explorer.limits() | execution.limits) & exhaustive::StepLog::kNotExplored) {
         by_interleavings_ = halt_ = true;
         kept_limits_ = explorer.limits() & exhaustive::StepLog::kHistory;
@@ -310,8 +313,8 @@ bool Verifier::explore_all(Explorer& explorer, Arena& arena, const std::atomic<b
       }
     } else {
       if (setup_.model != 0) {
-        if (is_new(execution, shape)) note(*outcome);
-      } else if ((execution.limits & exhaustive::StepLog::kWaits) != 0) {
+        if (is_new(execution, fingerprint)) note(*outcome);
+      } else if ((execution.limits & exhaustive::StepLog::kAwaitBlocked) != 0) {
         ++result_.cut_off;
       } else if (within_bound(execution)) {
         note(*outcome);

@@ -19,9 +19,9 @@
 #include "exec/oracle.h"
 #include "exec/worker.h"
 #include "exhaustive/explorer.h"
-#include "exhaustive/graphs.h"
+#include "exhaustive/graph_explorer.h"
+#include "exhaustive/graph_fingerprint.h"
 #include "exhaustive/order.h"
-#include "exhaustive/shape.h"
 #include "finding/failure.h"
 #include "finding/run_logs.h"
 #include "search/search.h"
@@ -123,7 +123,7 @@ class Verifier {
   template <typename Explorer>
   bool explore_all(Explorer& explorer, Arena& arena, const std::atomic<bool>& stop);
   void note(Outcome& outcome);
-  bool is_new(const exec::Execution& execution, exhaustive::Shape& shape);
+  bool is_new(const exec::Execution& execution, exhaustive::GraphFingerprint& fingerprint);
   void take_atomics(const Outcome& outcome);
   void take_told(const Outcome& outcome);
   void take_join(const Outcome& outcome, JoinPlace join, const std::vector<finding::Address>& calls);
@@ -150,9 +150,9 @@ class Verifier {
   std::map<std::vector<finding::Address>, bool> known_clocks_;  // by calls: whether the program itself looks
   u32 limits_ = 0;
   u64 diverged_ = 0;
-  bool by_interleavings_ = false;   // rc11: threads meet at what graphs do not have
-  u32 kept_limits_ = 0;             // of what was explored by graphs before that
-  std::unordered_set<u64> shapes_;  // then: executions that were counted
+  bool by_interleavings_ = false;         // rc11: threads meet at what graphs do not have
+  u32 kept_limits_ = 0;                   // of what was explored by graphs before that
+  std::unordered_set<u64> fingerprints_;  // then: executions that were counted
   bool uncontrolled_ = false;
   VerifyResult result_;
 };

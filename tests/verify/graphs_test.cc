@@ -2,7 +2,7 @@
 //
 // Exploring by graphs against brute force: for every program as many executions as there are graphs that the
 // axioms allow (memory/testing/rc11_program.h, which knows neither the model nor the explorer), none twice.
-#include "exhaustive/graphs.h"
+#include "exhaustive/graph_explorer.h"
 
 #include <gtest/gtest.h>
 
@@ -61,7 +61,7 @@ class Runner final : Rc11Picker {
     for (u32 t = 0; t < next_.size(); ++t) stuck |= next_[t] < program_.threads[t].size();
   }
 
-  void run(const Graphs::Plan& plan) {
+  void run(const GraphExplorer::Plan& plan) {
     u64 first = plan.first;
     for (u32 n = 0;; ++n) {
       i32 chosen = -1;
@@ -242,7 +242,7 @@ struct Counts {
 };
 
 /// Whether it got stuck.
-bool run_next(Graphs& graphs, const Graphs::Plan& plan, const Program& program, Graphs::Learned* learned) {
+bool run_next(GraphExplorer& graphs, const GraphExplorer::Plan& plan, const Program& program, GraphExplorer::Learned* learned) {
   Runner runner(program);
   runner.run(plan);
   *learned =
@@ -255,17 +255,17 @@ u64 explore_apart(const Program& program) {
   Emptied arena;
   u64 count = 0;
   {
-    Graphs graphs(arena);
-    Graphs::Plan plan;
-    Graphs::Learned learned = Graphs::Learned::kAgain;
+    GraphExplorer graphs(arena);
+    GraphExplorer::Plan plan;
+    GraphExplorer::Learned learned = GraphExplorer::Learned::kDuplicate;
     if (graphs.next(&plan)) run_next(graphs, plan, program, &learned);
-    count += learned == Graphs::Learned::kNew;
-    graphs.upcoming(~0u, [&](const Graphs::Upcoming& one) {
-      Graphs scout(arena);
-      scout.begin_below(graphs, one.leaf);
-      for (Graphs::Plan guess; scout.next(&guess) && scout.below(guess.ticket);) {
-        run_next(scout, guess, program, &learned);
-        count += learned == Graphs::Learned::kNew;
+    count += learned == GraphExplorer::Learned::kNew;
+    graphs.upcoming(~0u, [&](const GraphExplorer::Upcoming& one) {
+      GraphExplorer speculative(arena);
+      speculative.begin_subtree(graphs, one.leaf);
+      for (GraphExplorer::Plan guess; speculative.next(&guess) && speculative.in_subtree(guess.ticket);) {
+        run_next(speculative, guess, program, &learned);
+        count += learned == GraphExplorer::Learned::kNew;
       }
     });
   }
@@ -276,13 +276,13 @@ Counts explore(const Program& program) {
   Emptied arena;
   Counts counts;
   {
-    Graphs graphs(arena);
-    Graphs::Plan plan;
+    GraphExplorer graphs(arena);
+    GraphExplorer::Plan plan;
     while (graphs.next(&plan)) {
-      Graphs::Learned learned;
+      GraphExplorer::Learned learned;
       bool stuck = run_next(graphs, plan, program, &learned);
-      counts.graphs += learned == Graphs::Learned::kNew;
-      counts.stuck += learned == Graphs::Learned::kNew && stuck;
+      counts.graphs += learned == GraphExplorer::Learned::kNew;
+      counts.stuck += learned == GraphExplorer::Learned::kNew && stuck;
       if (graphs.redundant() + graphs.illegal() > 100000) break;
     }
     counts.again = graphs.redundant();
@@ -294,7 +294,7 @@ Counts explore(const Program& program) {
 
 constexpr u32 x = 0, y = 1;
 
-TEST(Graphs, WellKnownShapes) {
+TEST(GraphExplorer, WellKnownShapes) {
   auto check = [](const Program& program, u64 graphs) {
     Counts counts = explore(program);
     EXPECT_EQ(counts.graphs, graphs) << program.text();
@@ -312,7 +312,7 @@ TEST(Graphs, WellKnownShapes) {
   check({1, {{load(x, kRlx), load(x, kRlx)}, {store(x, 1, kRlx)}, {store(x, 2, kRlx)}}}, 12);
 }
 
-TEST(Graphs, RandomProgramsHaveTheGraphsOfTheAxioms) {
+TEST(GraphExplorer, RandomProgramsHaveTheGraphsOfTheAxioms) {
   u64 graphs = 0, again = 0, illegal = 0;
   for (u64 seed = 1; seed <= 1500; ++seed) {
     Prng prng(seed);
@@ -331,7 +331,7 @@ TEST(Graphs, RandomProgramsHaveTheGraphsOfTheAxioms) {
   printf("%lu graphs, %lu again, %lu illegal\n", graphs, again, illegal);
 }
 
-TEST(Graphs, LargerRandomPrograms) {
+TEST(GraphExplorer, LargerRandomPrograms) {
   for (u64 seed = 1; seed <= 150; ++seed) {
     Prng prng(seed * 7919);
     u32 threads = 2 + static_cast<u32>(prng.below(3));
@@ -350,7 +350,7 @@ Instruction unlock(u32 which) {
   return {What::kRelease, which, kSc};
 }
 
-TEST(Graphs, LocksAreTakenInAllOrders) {
+TEST(GraphExplorer, LocksAreTakenInAllOrders) {
   auto check = [](const Program& program, u64 graphs, u64 stuck) {
     Counts counts = explore(program);
     Judged judged = judge(program);
@@ -370,7 +370,7 @@ TEST(Graphs, LocksAreTakenInAllOrders) {
         3, 0);
 }
 
-TEST(Graphs, RandomProgramsWithLocks) {
+TEST(GraphExplorer, RandomProgramsWithLocks) {
   u64 graphs = 0, stuck = 0, again = 0;
   for (u64 seed = 1; seed <= 400; ++seed) {
     Prng prng(seed);

@@ -9,7 +9,7 @@
 #include <map>
 
 #include "exhaustive/explorer.h"
-#include "exhaustive/shape.h"
+#include "exhaustive/graph_fingerprint.h"
 #include "exhaustive/step_log.h"
 #include "memory/testing/rc11_machine.h"
 #include "memory/testing/rc11_random.h"
@@ -170,7 +170,7 @@ class Runner final : Rc11Picker {
     s.kind = now.kind;
     s.strand = static_cast<u8>(t);
     if (is_access(now.kind)) {
-      s.flags = Step::kAged;
+      s.flags = Step::kHasStoreAge;
       s.add(0x1000 + 16 * now.atomic.location, 8, Mode::kWrite, 0);
       if (now.kind == OpKind::kAtomicRead) s.touch[0].mode = Mode::kRead;
       return s;
@@ -317,12 +317,12 @@ std::string text_of(const std::vector<Step>& steps) {
     for (u32 t = 0; t < s.touches; ++t) {
       std::vector<std::string>& order = orders[s.touch[t].object];
       if (order.empty()) order.push_back("initial");
-      u32 age = s.is(Step::kAged) ? s.value : 0;
+      u32 age = s.is(Step::kHasStoreAge) ? s.value : 0;
       auto at = order.end() - age;
       if (s.kind != OpKind::kAtomicWrite) event += " after " + *(at - 1);
       if (s.touch[t].mode == Mode::kWrite) order.insert(at, name);
     }
-    if (!s.is(Step::kAged) && s.value) event += " wakes " + std::to_string(s.value);
+    if (!s.is(Step::kHasStoreAge) && s.value) event += " wakes " + std::to_string(s.value);
   }
   std::string text;
   for (auto& [name, event] : events) text += name + " " + event + "|";
@@ -335,7 +335,7 @@ std::string text_of(const std::vector<Step>& steps) {
 
 struct Executions {
   std::set<std::string> all, stuck;
-  u64 runs = 0, diverged = 0, illegal = 0, shapes = 0;
+  u64 runs = 0, diverged = 0, illegal = 0, fingerprints = 0;
 };
 
 /// Slow and simple.
@@ -395,10 +395,10 @@ Executions explore(const Actions& program) {
   };
   Emptied arena;
   Executions found;
-  std::set<u64> shapes;
+  std::set<u64> fingerprints;
   {
     Explorer explorer(arena);
-    Shape shape(arena);
+    GraphFingerprint fingerprint(arena);
     Planned planned;
     while (explorer.next(&planned.plan)) {
       planned.at = 0;
@@ -410,11 +410,11 @@ Executions explore(const Actions& program) {
       found.diverged += !explorer.learn(planned.plan.ticket, runner.steps.data(), count);
       found.all.insert(text_of(runner.steps));
       if (runner.stuck) found.stuck.insert(text_of(runner.steps));
-      shapes.insert(shape.of(runner.steps.data(), count));
+      fingerprints.insert(fingerprint.of(runner.steps.data(), count));
       if (found.runs > 200000) break;
     }
   }
-  found.shapes = shapes.size();
+  found.fingerprints = fingerprints.size();
   return found;
 }
 
@@ -423,7 +423,7 @@ void expect_same(const Actions& program, const std::string& what) {
   ASSERT_EQ(explored.all.size(), judged.all.size()) << what << "\n" << program.text();
   ASSERT_EQ(explored.all, judged.all) << what << "\n" << program.text();
   ASSERT_EQ(explored.stuck, judged.stuck) << what << "\n" << program.text();
-  ASSERT_EQ(explored.shapes, judged.all.size()) << what << "\n" << program.text();
+  ASSERT_EQ(explored.fingerprints, judged.all.size()) << what << "\n" << program.text();
   ASSERT_EQ(explored.diverged + explored.illegal, 0u) << what << "\n" << program.text();
 }
 

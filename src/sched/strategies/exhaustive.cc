@@ -71,8 +71,8 @@ class Exhaustive final : public Strategy {
     return best;
   }
 
-  /// Exploring by graphs (exhaustive/graphs.h): who goes on must follow from the graph alone. Those who were
-  /// promised a lock come first.
+  /// Exploring by graphs (exhaustive/graph_explorer.h): who goes on must follow from the graph alone. Those
+  /// who were promised a lock come first.
   StrandView* lowest(const Situation& situation) {
     StrandView* best = nullptr;
     bool promised = false;

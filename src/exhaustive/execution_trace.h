@@ -9,8 +9,8 @@
 // without which they could not have gone on, to the first one before which they could.
 //
 // Runs inside the target too: memory comes from an Arena, nothing throws.
-#ifndef DURESS_EXHAUSTIVE_PAST_H_
-#define DURESS_EXHAUSTIVE_PAST_H_
+#ifndef DURESS_EXHAUSTIVE_EXECUTION_TRACE_H_
+#define DURESS_EXHAUSTIVE_EXECUTION_TRACE_H_
 
 #include "base/arena.h"
 #include "exhaustive/step.h"
@@ -75,7 +75,7 @@ struct Reversal {
   Step step;    // the later one as it would be first
 };
 
-class Past {
+class ExecutionTrace {
  public:
   struct Entry {
     Step step;
@@ -85,7 +85,7 @@ class Past {
     i64 link[Step::kMostTouches];  // the touch before it of the same memory, as entry * 4 + touch; -1: none
   };
 
-  explicit Past(Arena& arena);
+  explicit ExecutionTrace(Arena& arena);
 
   void clear();
   /// Forgets everything after the first `depth` steps.
@@ -139,4 +139,4 @@ class Past {
 
 }  // namespace duress::exhaustive
 
-#endif  // DURESS_EXHAUSTIVE_PAST_H_
+#endif  // DURESS_EXHAUSTIVE_EXECUTION_TRACE_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "exhaustive/past.h"
+#include "exhaustive/execution_trace.h"
 
 #include "base/check.h"
 #include "base/prng.h"
@@ -17,12 +17,13 @@ constexpr u64 granule_of(u64 object) {
 
 }  // namespace
 
-Past::Past(Arena& arena) : entries_(arena), clocks_(arena), positions_(arena), heads_(arena) {
+ExecutionTrace::ExecutionTrace(Arena& arena)
+    : entries_(arena), clocks_(arena), positions_(arena), heads_(arena) {
   heads_.resize(256);
   clear();
 }
 
-void Past::clear() {
+void ExecutionTrace::clear() {
   entries_.clear();
   clocks_.clear();
   positions_.clear();
@@ -32,7 +33,7 @@ void Past::clear() {
 }
 
 /// Of memory that was never touched: -1. Granule 0 is nobody's.
-i64& Past::head(u64 granule) {
+i64& ExecutionTrace::head(u64 granule) {
   u32 mask = heads_.size() - 1;
   u32 at = static_cast<u32>(mix(granule)) & mask;
   while (heads_[at].granule != granule) {
@@ -48,7 +49,7 @@ i64& Past::head(u64 granule) {
 
 /// Makes sure that the next step's objects find room. Keeps only what is touched now; doubles if that is
 /// much.
-void Past::make_room() {
+void ExecutionTrace::make_room() {
   if (DURESS_LIKELY((heads_used_ + kTouches) * 2 < heads_.size())) return;
   u32 live = 0;
   for (const Head& head : heads_) live += head.touch >= 0;
@@ -63,7 +64,7 @@ void Past::make_room() {
   }
 }
 
-void Past::pop() {
+void ExecutionTrace::pop() {
   const Entry& e = entries_.last();
   for (u32 t = e.step.touches; t-- > 0;) head(granule_of(e.step.touch[t].object)) = e.link[t];
   last_[e.step.strand] = e.last;
@@ -71,7 +72,7 @@ void Past::pop() {
   clocks_.cut(entries_.size() * width_);
 }
 
-void Past::cut(u32 depth) {
+void ExecutionTrace::cut(u32 depth) {
   if (depth >= positions_.size()) {
     // What came after the last step is told again.
     u32 size = positions_.size() ? positions_.last() + 1 : 0;
@@ -84,7 +85,7 @@ void Past::cut(u32 depth) {
 }
 
 /// More strands than the clocks have room for.
-void Past::widen(u32 strand) {
+void ExecutionTrace::widen(u32 strand) {
   u32 width = width_;
   while (width <= strand) width *= 2;
   clocks_.resize(entries_.size() * width);
@@ -95,7 +96,7 @@ void Past::widen(u32 strand) {
 }
 
 /// Whether the step could have been done before that entry, which conflicts with it.
-bool Past::could_precede(const Step& step, u32 earlier) const {
+bool ExecutionTrace::could_precede(const Step& step, u32 earlier) const {
   if (step.is(Step::kAwaits) && !written_without(step, earlier)) return false;
   if (!may_wait(step.kind)) return true;
   const Step& other = entries_[earlier].step;
@@ -106,12 +107,12 @@ bool Past::could_precede(const Step& step, u32 earlier) const {
 }
 
 /// Whether another write came since the step's strand looked, one that does not depend on the earlier step.
-bool Past::written_without(const Step& step, u32 earlier) const {
+bool ExecutionTrace::written_without(const Step& step, u32 earlier) const {
   i64 last = last_[step.strand];
   u32 own = last >= 0 ? entries_[static_cast<u32>(last)].index : 0;
   u32 first = own > step.other ? own - step.other : 0;  // its entries after this one looked
   for (u32 t = 0; t < step.touches; ++t) {
-    i64 at = const_cast<Past*>(this)->head(granule_of(step.touch[t].object));
+    i64 at = const_cast<ExecutionTrace*>(this)->head(granule_of(step.touch[t].object));
     bool looked = false;
     bool between = false;  // a write before one of its looks; counts if an earlier look is found
     for (; at >= 0; at = entries_[static_cast<u32>(at / kTouches)].link[at % kTouches]) {
@@ -135,7 +136,7 @@ bool Past::written_without(const Step& step, u32 earlier) const {
 }
 
 /// Goes back through what touched the same objects, latest first. `all` becomes what the step comes after.
-void Past::scan(const Step& step, i64 last, Clock* all, List<Reversal>& reversals) {
+void ExecutionTrace::scan(const Step& step, i64 last, Clock* all, List<Reversal>& reversals) {
   const Clock nothing[kMostStrands] = {};
   const Clock* own = last >= 0 ? clock(static_cast<u32>(last)) : nothing;
   Clock found[kMostStrands];  // what is before the step, or before a step that is before it in another order
@@ -171,7 +172,7 @@ void Past::scan(const Step& step, i64 last, Clock* all, List<Reversal>& reversal
   }
 }
 
-void Past::add(const Step& step, List<Reversal>& reversals) {
+void ExecutionTrace::add(const Step& step, List<Reversal>& reversals) {
   u32 widest = step.strand > step.other ? step.strand : step.other;
   if (DURESS_UNLIKELY(widest >= width_)) widen(widest);
   make_room();
@@ -200,7 +201,7 @@ void Past::add(const Step& step, List<Reversal>& reversals) {
   e.depth = positions_.size();
 }
 
-void Past::pending(const Step& step, List<Reversal>& reversals) {
+void ExecutionTrace::pending(const Step& step, List<Reversal>& reversals) {
   if (DURESS_UNLIKELY(step.strand >= width_)) widen(step.strand);
   make_room();
   Clock all[kMostStrands];

@@ -18,13 +18,14 @@
 //
 // A lock is an update that reads an unlock. Whoever lost its lock by a revisit stands there as before, and
 // gets it with the next unlock. Other things that threads meet at (tries, conditions, semaphores, barriers)
-// are not put into other orders; the limit kNotExplored says so if they do, and Explorer must be asked.
+// are not reordered: if threads meet there, the limit kNotExplored is set and Explorer has to be used
+// instead.
 //
 // Runs inside the target too: memory comes from an Arena.
-#ifndef DURESS_EXHAUSTIVE_GRAPHS_H_
-#define DURESS_EXHAUSTIVE_GRAPHS_H_
+#ifndef DURESS_EXHAUSTIVE_GRAPH_EXPLORER_H_
+#define DURESS_EXHAUSTIVE_GRAPH_EXPLORER_H_
 
-#include "exhaustive/past.h"
+#include "exhaustive/execution_trace.h"
 #include "exhaustive/step_log.h"
 #include "trail/execution.h"
 
@@ -33,7 +34,7 @@ namespace duress::exhaustive {
 using trail::Pick;
 using i32 = int;
 
-class Graphs {
+class GraphExplorer {
  public:
   /// An event that is to happen again as it did.
   struct Planned {
@@ -76,14 +77,15 @@ class Graphs {
   };
   enum class Learned : u8 {
     kNew,
-    kAgain,     // the graph is known
-    kIllegal,   // the model did not allow what was planned
-    kWaits,     // a loop waits for something that is there: the same without its last round is explored too
-    kDiverged,  // the program is not a function of its plan
+    kDuplicate,     // this graph was explored before
+    kIllegal,       // the model did not allow what was planned
+    kAwaitBlocked,  // a loop waits for something that is there: the same without its last round is explored
+                    // too
+    kDiverged,      // the program is not a function of its plan
   };
 
-  explicit Graphs(Arena& arena);
-  ~Graphs();
+  explicit GraphExplorer(Arena& arena);
+  ~GraphExplorer();
 
   bool next(Plan* plan);
   /// What the execution of that ticket did. `limits` are those of its log.
@@ -96,12 +98,12 @@ class Graphs {
   Plan plan_of(const Item* item) const { return {item->picks, item->count, item->first, nullptr}; }
   /// As of Explorer: begins with work that waits in another one, and gives out what will come of it there.
   /// REQUIRES: nothing was given out.
-  void begin_below(const Graphs& other, const Item* item);
-  bool below(const Item*) const { return true; }
+  void begin_subtree(const GraphExplorer& other, const Item* item);
+  bool in_subtree(const Item*) const { return true; }
 
-  u64 redundant() const { return again_; }
+  u64 redundant() const { return duplicates_; }
   u64 illegal() const { return illegal_; }
-  u64 waiting() const { return waits_; }
+  u64 await_blocked() const { return await_blocked_; }
   u64 diverged() const { return diverged_; }
   u64 skipped() const { return 0; }
   u64 nodes() const { return nodes_; }
@@ -152,7 +154,7 @@ class Graphs {
   void make_item(u32 a, i32 source, u32 time, const Reader& reader);
   void write_item(u32 a, i32 after, u32 time, const Reader& reader);
   bool waits(u32 block, u32 time) const;
-  /// What is put into all orders.
+  /// Operations that are reordered.
   static bool explores(OpKind kind) {
     return is_access(kind) || kind == OpKind::kLock || kind == OpKind::kUnlock;
   }
@@ -183,10 +185,10 @@ class Graphs {
   u32 stamps_ = 0;
   List<u64> seen_;  // hashes of graphs, open addressing; 0 is free
   u64 seen_count_ = 0;
-  u64 serials_ = 0, again_ = 0, illegal_ = 0, waits_ = 0, diverged_ = 0, nodes_ = 0;
+  u64 serials_ = 0, duplicates_ = 0, illegal_ = 0, await_blocked_ = 0, diverged_ = 0, nodes_ = 0;
   u32 limits_ = 0;
 };
 
 }  // namespace duress::exhaustive
 
-#endif  // DURESS_EXHAUSTIVE_GRAPHS_H_
+#endif  // DURESS_EXHAUSTIVE_GRAPH_EXPLORER_H_

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "exhaustive/shape.h"
+#include "exhaustive/graph_fingerprint.h"
 
 #include "base/prng.h"
 
 namespace duress::exhaustive {
 
-u32 Shape::object(const Touch& touch) {
+u32 GraphFingerprint::object(const Touch& touch) {
   for (u32 i = 0; i < objects_.size(); ++i) {
     if (objects_[i].address == touch.object && objects_[i].size == touch.size) return i;
   }
@@ -14,7 +14,7 @@ u32 Shape::object(const Touch& touch) {
 }
 
 /// Ages are as of now; what comes between two stores later is seen at the end.
-void Shape::atomic(const Step& step, u32 n) {
+void GraphFingerprint::atomic(const Step& step, u32 n) {
   Object& o = objects_[object(step.touch[0])];
   u32 after = kNobody, source = o.newest;  // `after` follows `source` in modification order
   for (u32 age = step.value; age > 0 && source != kNobody; --age) {
@@ -32,7 +32,7 @@ void Shape::atomic(const Step& step, u32 n) {
 }
 
 /// Everything else: after the last that wrote; and who writes, after all that have read since.
-void Shape::other(const Touch& touch, u32 n) {
+void GraphFingerprint::other(const Touch& touch, u32 n) {
   if (touch.size == 0) return;
   Object& o = objects_[object(touch)];
   Event& e = events_[n];
@@ -46,7 +46,7 @@ void Shape::other(const Touch& touch, u32 n) {
   o.readers = 0;
 }
 
-u64 Shape::of(const Step* steps, u32 count) {
+u64 GraphFingerprint::of(const Step* steps, u32 count) {
   events_.clear();
   objects_.clear();
   u32 numbers[kMostStrands] = {};
@@ -56,7 +56,7 @@ u64 Shape::of(const Step* steps, u32 count) {
     u32 n = events_.size();
     u64 name = mix(u64{step.strand} << 32 | ++numbers[step.strand]);
     events_.push({name, mix(name ^ mix(raw(step.kind))), kNobody, false});
-    if (step.is(Step::kAged)) {
+    if (step.is(Step::kHasStoreAge)) {
       atomic(step, n);
       continue;
     }

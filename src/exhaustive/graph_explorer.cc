@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "exhaustive/graphs.h"
+#include "exhaustive/graph_explorer.h"
 
 #include "base/check.h"
 #include "base/prng.h"
 
 namespace duress::exhaustive {
 
-Graphs::Graphs(Arena& arena)
+GraphExplorer::GraphExplorer(Arena& arena)
     : arena_(arena),
       items_(arena),
       events_(arena),
@@ -25,18 +25,18 @@ Graphs::Graphs(Arena& arena)
   items_.push(item);
 }
 
-Graphs::~Graphs() {
+GraphExplorer::~GraphExplorer() {
   free_items();
 }
 
-void Graphs::free_items() {
+void GraphExplorer::free_items() {
   while (items_.size()) {
     free_item(items_.last());
     items_.cut(items_.size() - 1);
   }
 }
 
-void Graphs::free_item(Item* item) {
+void GraphExplorer::free_item(Item* item) {
   nodes_ -= item->count;
   if (item->count) arena_.free(item->planned, item->count * sizeof(Planned));
   if (item->count) arena_.free(item->picks, item->count * sizeof(Pick));
@@ -44,7 +44,7 @@ void Graphs::free_item(Item* item) {
   arena_.free(item, sizeof(Item));
 }
 
-void Graphs::begin_below(const Graphs&, const Item* item) {
+void GraphExplorer::begin_subtree(const GraphExplorer&, const Item* item) {
   free_items();
   auto* copy = new (arena_.allocate(sizeof(Item))) Item(*item);
   auto copied = [&](auto*& list, u32 count) {
@@ -60,18 +60,18 @@ void Graphs::begin_below(const Graphs&, const Item* item) {
   items_.push(copy);
 }
 
-bool Graphs::next(Plan* plan) {
+bool GraphExplorer::next(Plan* plan) {
   if (!items_.size()) return false;
   Item* item = items_.last();
   *plan = {item->picks, item->count, item->first, item};
   return true;
 }
 
-void Graphs::join(Clock* into, const Clock* from) {
+void GraphExplorer::join(Clock* into, const Clock* from) {
   for (u32 i = 0; i < kMostStrands; ++i) into[i] = into[i] < from[i] ? from[i] : into[i];
 }
 
-Graphs::Object& Graphs::object(u64 address, u32 size) {
+GraphExplorer::Object& GraphExplorer::object(u64 address, u32 size) {
   for (Object& o : objects_) {
     if (o.address == address && o.size == size) return o;
     // Atomics of several sizes at one place (both counts of a shared pointer) are beyond the model: bounded.
@@ -86,7 +86,7 @@ Graphs::Object& Graphs::object(u64 address, u32 size) {
 // ---- what happened ----
 
 /// The store of that age when event n happened.
-i32 Graphs::store_of_age(u32 n, u32 age) const {
+i32 GraphExplorer::store_of_age(u32 n, u32 age) const {
   const Event& e = events_[n];
   i32 at = kInitial;
   for (u32 i = 0; i < objects_.size(); ++i) {
@@ -100,13 +100,13 @@ i32 Graphs::store_of_age(u32 n, u32 age) const {
 }
 
 /// The one before it in modification order that happened before that time.
-i32 Graphs::store_before(i32 store, u32 time) const {
+i32 GraphExplorer::store_before(i32 store, u32 time) const {
   do store = events_[static_cast<u32>(store)].before;
   while (store != kInitial && static_cast<u32>(store) >= time);
   return store;
 }
 
-void Graphs::add_event(const Item& item, const Step& step) {
+void GraphExplorer::add_event(const Item& item, const Step& step) {
   u32 n = events_.size();
   Event& e = events_.push();
   base_.resize((n + 1) * kMostStrands);
@@ -143,7 +143,7 @@ void Graphs::add_event(const Item& item, const Step& step) {
   i32 source = store_of_age(n, e.age);
   if (e.atomic) e.floor = store_of_age(n, static_cast<u32>(touch.before));
   if (e.reads) e.plan.reads = source;
-  // Whoever is no atomic, and no lock, is not put into another order with others.
+  // Operations that are neither atomics nor locks are not reordered.
   if (meets(step.kind, e.object, e.size, own, n)) limits_ |= StepLog::kNotExplored;
   if (!explores(step.kind) && o.last != kInitial) join(own, clock(static_cast<u32>(o.last)));
   Clock* all = clock(n);
@@ -178,7 +178,7 @@ void Graphs::add_event(const Item& item, const Step& step) {
 
 /// Whether strands meet at an object that is more than an atomic or a mutex: something of another strand was
 /// there, and does not come before `own`.
-bool Graphs::meets(OpKind kind, u64 object, u32 size, const Clock* own, u32 time) const {
+bool GraphExplorer::meets(OpKind kind, u64 object, u32 size, const Clock* own, u32 time) const {
   bool more = !explores(kind), apart = false;
   for (u32 i = 0; i < time; ++i) {
     const Event& other = events_[i];
@@ -190,7 +190,7 @@ bool Graphs::meets(OpKind kind, u64 object, u32 size, const Clock* own, u32 time
 }
 
 /// False: it did not follow the plan.
-bool Graphs::build(const Item& item, const Step* steps, u32 count) {
+bool GraphExplorer::build(const Item& item, const Step* steps, u32 count) {
   events_.clear();
   base_.clear();
   clocks_.clear();
@@ -232,7 +232,7 @@ bool Graphs::build(const Item& item, const Step* steps, u32 count) {
 
 /// Whether the graph is known. Events are named by their strand and number, so the order of execution does
 /// not matter.
-bool Graphs::seen_before() {
+bool GraphExplorer::seen_before() {
   auto name = [&](i32 e) -> u64 {
     if (e < 0) return static_cast<u64>(static_cast<i64>(e));
     const Planned& plan = events_[static_cast<u32>(e)].plan;
@@ -271,7 +271,7 @@ bool Graphs::seen_before() {
   return false;
 }
 
-Graphs::Learned Graphs::learn(Item* ticket, const Step* steps, u32 count, u32 limits) {
+GraphExplorer::Learned GraphExplorer::learn(Item* ticket, const Step* steps, u32 count, u32 limits) {
   DURESS_CHECK(items_.size() && items_.last() == ticket);
   items_.cut(items_.size() - 1);
   Learned result = Learned::kNew;
@@ -288,12 +288,12 @@ Graphs::Learned Graphs::learn(Item* ticket, const Step* steps, u32 count, u32 li
     }
     for (u32 n = ticket->count; n < events_.size(); ++n) process(n);
     process_pending(steps, count);
-    if (limits & StepLog::kWaits) {
-      ++waits_;
-      result = Learned::kWaits;
+    if (limits & StepLog::kAwaitBlocked) {
+      ++await_blocked_;
+      result = Learned::kAwaitBlocked;
     } else if (seen_before()) {
-      ++again_;
-      result = Learned::kAgain;
+      ++duplicates_;
+      result = Learned::kDuplicate;
     }
   }
   free_item(ticket);

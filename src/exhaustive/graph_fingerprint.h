@@ -4,17 +4,17 @@
 // the modification orders, the order at everything else that threads meet at, and whom signals woke. One
 // number stands for it. Exploring by interleavings comes to some executions several times; they are counted
 // once by this.
-#ifndef DURESS_EXHAUSTIVE_SHAPE_H_
-#define DURESS_EXHAUSTIVE_SHAPE_H_
+#ifndef DURESS_EXHAUSTIVE_GRAPH_FINGERPRINT_H_
+#define DURESS_EXHAUSTIVE_GRAPH_FINGERPRINT_H_
 
 #include "base/arena.h"
-#include "exhaustive/past.h"
+#include "exhaustive/execution_trace.h"
 
 namespace duress::exhaustive {
 
-class Shape {
+class GraphFingerprint {
  public:
-  explicit Shape(Arena& arena) : events_(arena), objects_(arena) {}
+  explicit GraphFingerprint(Arena& arena) : events_(arena), objects_(arena) {}
 
   /// Of the steps of one execution, as its log has them.
   u64 of(const Step* steps, u32 count);
@@ -44,4 +44,4 @@ class Shape {
 
 }  // namespace duress::exhaustive
 
-#endif  // DURESS_EXHAUSTIVE_SHAPE_H_
+#endif  // DURESS_EXHAUSTIVE_GRAPH_FINGERPRINT_H_

@@ -20,8 +20,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAMS = """jumble/double_checked_locking jumble/racy_initialisation jumble/read_then_write jrf/simple jrf/simple_sync
-jrf/simple_volatile jrf/unsafe_publication jrf/volatile_array patterns/ring_buffer patterns/withdraw pm/avrora_last_bit pm/figure1
-pm/figure2 pm/figure3 pm/figure4 pm/figure5 pm/figure6 pm/figure7 pm/figure8 pm/hsqldb_keep_running pm/pjbb2000_mode
+jrf/simple_volatile jrf/unsafe_publication jrf/volatile_array patterns/withdraw racefuzzer/hash_set pm/avrora_last_bit pm/figure1
+pm/figure2 pm/figure3 pm/figure4 pm/figure5 pm/figure6 pm/figure7 pm/figure8 pm/hsqldb_keep_running racefuzzer/linked_list
 racefuzzer/array_list racefuzzer/figure1 racefuzzer/figure2 racefuzzer/hedc tutorial/bank tutorial/division tutorial/null_check
 tutorial/use_after_free tutorial/use_before_init herlihy_shavit/peterson herlihy_shavit/treiber_stack""".split()
 COMMANDS = {

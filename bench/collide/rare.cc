@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A race that is rare in time and in code: among work on memory of their own, two threads touch a shared word every
-// millisecond or so. Until they are stopped.
+// A race that is rare in time and in code: among work on memory of their own, two threads touch a shared word
+// every millisecond or so. Until they are stopped.
 #include <cstdint>
 #include <thread>
 #include <vector>

@@ -29,7 +29,8 @@ int main(int argc, char** argv) {
   if (result == NULL) return 2;
   int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   fprintf(result, "%.6f %ld %d\n",
-          (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) / 1e9, usage.ru_maxrss, code);
+          (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) / 1e9, usage.ru_maxrss,
+          code);
   fclose(result);
   return 0;
 }

@@ -13,8 +13,8 @@
 //       no other thread writes (accesses) v at this time, not even atomically; reported as a race if one
 //       does.
 //   DURESS_ATOMIC_BEGIN(name) ... DURESS_ATOMIC_END(name)
-//       what this thread does between the two is meant to be atomic: as if nothing of another thread came between.
-//       Looked at by Atomizer, Velodrome and SideTrack (duress run -t). `name` is a string literal.
+//       what this thread does between the two is meant to be atomic: as if nothing of another thread came
+//       between. Looked at by Atomizer, Velodrome and SideTrack (duress run -t). `name` is a string literal.
 #ifndef DURESS_ANNOTATE_H_
 #define DURESS_ANNOTATE_H_
 

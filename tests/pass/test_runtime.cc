@@ -218,9 +218,12 @@ void __duress_module_init(const DuressModule* module) {
     touch(p, N, true);                                                                                 \
   }
 CHECK(1)
-CHECK(2) CHECK(4) CHECK(8) CHECK(16)
+CHECK(2)
+CHECK(4)
+CHECK(8)
+CHECK(16)
 
-    void __duress_range_read(const void* p, u64 n, const DuressSite* site) {
+void __duress_range_read(const void* p, u64 n, const DuressSite* site) {
   count(k___duress_range_read);
   __atomic_fetch_add(&range_bytes[0], n, __ATOMIC_RELAXED);
   if (n != 0)
@@ -280,9 +283,12 @@ void __duress_stride_write(const void* p, u64 n, u64 stride, u64 size, const Dur
     return expected;                                                                             \
   }
 SIZED(1, u8)
-SIZED(2, u16) SIZED(4, u32) SIZED(8, u64) SIZED(16, u128)
+SIZED(2, u16)
+SIZED(4, u32)
+SIZED(8, u64)
+SIZED(16, u128)
 
-    void __duress_loadn(void* out, const void* p, u64 n, const DuressSite* site) {
+void __duress_loadn(void* out, const void* p, u64 n, const DuressSite* site) {
   count(k___duress_loadn);
   memcpy(out, p, n);
 }

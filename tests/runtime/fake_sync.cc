@@ -259,8 +259,7 @@ namespace duress {
 
 thread_local sched::Strand* t_strand __attribute__((tls_model("initial-exec"))) = nullptr;
 sched::Scheduler* g_scheduler = nullptr;
-void control_settle(uptr) {
-}
+void control_settle(uptr) {}
 void control_fork_point() {}
 void control_crashed() {}
 void control_enter_strand() {}

@@ -2,13 +2,12 @@
 //
 // Exploring by graphs against brute force: for every program as many executions as there are graphs that the
 // axioms allow (memory/testing/rc11_program.h, which knows neither the model nor the explorer), none twice.
-#include "exhaustive/graph_explorer.h"
-
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <map>
 
+#include "exhaustive/graph_explorer.h"
 #include "memory/testing/rc11_machine.h"
 #include "memory/testing/rc11_random.h"
 
@@ -242,7 +241,8 @@ struct Counts {
 };
 
 /// Whether it got stuck.
-bool run_next(GraphExplorer& graphs, const GraphExplorer::Plan& plan, const Program& program, GraphExplorer::Learned* learned) {
+bool run_next(GraphExplorer& graphs, const GraphExplorer::Plan& plan, const Program& program,
+              GraphExplorer::Learned* learned) {
   Runner runner(program);
   runner.run(plan);
   *learned =

@@ -14,8 +14,8 @@ static void leave(struct Cleanup* cleanup) {
   if (cleanup->armed) cleanup->undo(cleanup->data);
 }
 
-__attribute__((visibility("hidden"), noinline)) int duress_with_cleanup(int (*body)(void*), void (*undo)(void*),
-                                                                        void* data) {
+__attribute__((visibility("hidden"), noinline)) int duress_with_cleanup(int (*body)(void*),
+                                                                        void (*undo)(void*), void* data) {
   struct Cleanup cleanup __attribute__((cleanup(leave))) = {undo, data, 1};
   int result = body(data);
   cleanup.armed = 0;

@@ -12,12 +12,49 @@ int state;
 #define FOREVER for (;;)
 #define STEP __asm__ volatile("" ::: "memory")
 
-static void *flags_a(void *p) { FOREVER { flags |= 1; STEP; flags &= ~1u; STEP; } return p; }
-static void *flags_b(void *p) { FOREVER { flags |= 2; STEP; flags &= ~2u; STEP; } return p; }
-static void *same_a(void *p) { FOREVER { same = 5; STEP; } return p; }
-static void *names_a(void *p) { for (long i = 0;; i++) { debug_level = i; STEP; } return p; }
-static void *volatile_a(void *p) { for (int i = 0;; i++) ready = i; return p; }
-static void *state_a(void *p) { for (int i = 0;; i++) { state = i; STEP; } return p; }
+static void *flags_a(void *p) {
+  FOREVER {
+    flags |= 1;
+    STEP;
+    flags &= ~1u;
+    STEP;
+  }
+  return p;
+}
+static void *flags_b(void *p) {
+  FOREVER {
+    flags |= 2;
+    STEP;
+    flags &= ~2u;
+    STEP;
+  }
+  return p;
+}
+static void *same_a(void *p) {
+  FOREVER {
+    same = 5;
+    STEP;
+  }
+  return p;
+}
+static void *names_a(void *p) {
+  for (long i = 0;; i++) {
+    debug_level = i;
+    STEP;
+  }
+  return p;
+}
+static void *volatile_a(void *p) {
+  for (int i = 0;; i++) ready = i;
+  return p;
+}
+static void *state_a(void *p) {
+  for (int i = 0;; i++) {
+    state = i;
+    STEP;
+  }
+  return p;
+}
 
 int main(int argc, char **argv) {
   pthread_t a, b;

@@ -78,7 +78,8 @@ void locked(long rounds) {
 
 long read_only(long rounds) {
   long sum = 0;
-  for (long i = 0; i < rounds; ++i) sum += constants[static_cast<std::size_t>(i) % constants.size()] + static_cast<long>(once().size());
+  for (long i = 0; i < rounds; ++i)
+    sum += constants[static_cast<std::size_t>(i) % constants.size()] + static_cast<long>(once().size());
   return sum;
 }
 

@@ -40,7 +40,8 @@ unsigned __int128 load_pair() {
 }
 void store_pair(unsigned __int128 value) {
   auto* p = reinterpret_cast<unsigned __int128*>(&pair);
-  for (unsigned __int128 old = load_pair(), seen; (seen = __sync_val_compare_and_swap(p, old, value)) != old;) old = seen;
+  for (unsigned __int128 old = load_pair(), seen; (seen = __sync_val_compare_and_swap(p, old, value)) != old;)
+    old = seen;
 }
 
 void produce() {

@@ -33,7 +33,8 @@ class Deque {
     }
     int task = tasks_[b].load(std::memory_order_relaxed);
     if (t == b) {
-      if (!top_.compare_exchange_strong(t, t + 1, std::memory_order_seq_cst, std::memory_order_relaxed)) task = 0;
+      if (!top_.compare_exchange_strong(t, t + 1, std::memory_order_seq_cst, std::memory_order_relaxed))
+        task = 0;
       bottom_.store(b + 1, std::memory_order_relaxed);
     }
     return task;

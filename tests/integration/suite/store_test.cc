@@ -16,10 +16,10 @@ void side_by_side(First first, Second second) {
   two.join();
 }
 
-int table_value;             // race: written without a lock, read by who was told so
+int table_value;  // race: written without a lock, read by who was told so
 std::atomic<int> table_ready;
-int store_size;              // race: read while it is written
-int hits;                    // race: the same value
+int store_size;  // race: read while it is written
+int hits;        // race: the same value
 
 std::mutex mutex;
 int guarded;
@@ -73,7 +73,9 @@ void atomic_case() {
 }
 
 #define QUIET(suite, name, body) \
-  TEST(suite, name) { body(); }
+  TEST(suite, name) {            \
+    body();                      \
+  }
 QUIET(Store, Guarded1, guarded_case)
 QUIET(Store, Guarded2, guarded_case)
 QUIET(Store, Guarded3, guarded_case)

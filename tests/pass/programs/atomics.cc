@@ -16,7 +16,8 @@ void integer(const char* name) {
   r = T(r ^ a.fetch_or(T(0x41)));
   r = T(r ^ a.fetch_xor(T(0x22)));
   T expected = T(1);
-  bool wrong = a.compare_exchange_strong(expected, T(9), std::memory_order_acq_rel, std::memory_order_relaxed);
+  bool wrong =
+      a.compare_exchange_strong(expected, T(9), std::memory_order_acq_rel, std::memory_order_relaxed);
   bool right = a.compare_exchange_strong(expected, T(77), std::memory_order_seq_cst);
   while (!a.compare_exchange_weak(expected, T(expected + 1))) {
   }
@@ -25,7 +26,9 @@ void integer(const char* name) {
          (long long)a.load(std::memory_order_acquire));
 }
 
-struct Pair { long a, b; };
+struct Pair {
+  long a, b;
+};
 std::atomic<Pair> pair;
 std::atomic<int*> pointer;
 std::atomic<double> real;
@@ -63,7 +66,8 @@ int main() {
   std::atomic_signal_fence(std::memory_order_seq_cst);
   __atomic_store_n(&wide, ((unsigned __int128)7 << 90) + 1, __ATOMIC_SEQ_CST);
   unsigned __int128 w = __atomic_fetch_add(&wide, 5, __ATOMIC_SEQ_CST);
-  printf("%llu %llu\n", (unsigned long long)w, (unsigned long long)(__atomic_load_n(&wide, __ATOMIC_SEQ_CST) >> 90));
+  printf("%llu %llu\n", (unsigned long long)w,
+         (unsigned long long)(__atomic_load_n(&wide, __ATOMIC_SEQ_CST) >> 90));
   int maximum = 3;
   __atomic_fetch_max(&maximum, 8, __ATOMIC_SEQ_CST);
   __atomic_fetch_min(&maximum, 5, __ATOMIC_SEQ_CST);

@@ -6,9 +6,19 @@
 #include <stdio.h>
 #include <string.h>
 
-struct Big { long a[9]; double d; };
-struct Small { int x; float y; };
-struct Mixed { double d; char c; short s[3]; };
+struct Big {
+  long a[9];
+  double d;
+};
+struct Small {
+  int x;
+  float y;
+};
+struct Mixed {
+  double d;
+  char c;
+  short s[3];
+};
 typedef int Vector __attribute__((vector_size(16)));
 typedef float Wide __attribute__((vector_size(32)));
 
@@ -49,22 +59,57 @@ long use(struct Big b, struct Small s, struct Mixed m, struct Big *p) {
   p->a[1] += s.x;
   return b.a[0] + b.a[8] + s.x + (long)s.y + (long)m.d + m.c + m.s[2] + p->a[1];
 }
-struct Small pair(int x, float y) { struct Small s = {x, y}; return s; }
-struct Mixed mixed(double d) { struct Mixed m = {d, 'x', {1, 2, 3}}; return m; }
-long many(long a, long b, long c, long d, long e, long f, long g, long h, double i, double j, double k, double l,
-          double m, double n, double o, double p, double q, int r) {
-  return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h + (long)(i + j + k + l + m + n + o + p + q) + r;
+struct Small pair(int x, float y) {
+  struct Small s = {x, y};
+  return s;
 }
-long double wide(long double x, long double *y) { *y += x; return *y * 2; }
-Vector add(Vector a, Vector *b) { *b = *b + a; return *b; }
-Wide add8(Wide a, Wide *b) { *b = *b + a; return *b; }
-double complex turn(double complex z, double complex *w) { *w *= z; return *w; }
-__int128 shift(__int128 v, __int128 *slot) { *slot = v << 70; return *slot >> 3; }
-_Bool flip(_Bool *b) { *b = !*b; return *b; }
-unsigned char narrow(signed char *c, unsigned short *s) { *c = (signed char)(*c - 1); *s += 40000; return (unsigned char)*c; }
+struct Mixed mixed(double d) {
+  struct Mixed m = {d, 'x', {1, 2, 3}};
+  return m;
+}
+long many(long a, long b, long c, long d, long e, long f, long g, long h, double i, double j, double k,
+          double l, double m, double n, double o, double p, double q, int r) {
+  return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h +
+         (long)(i + j + k + l + m + n + o + p + q) + r;
+}
+long double wide(long double x, long double *y) {
+  *y += x;
+  return *y * 2;
+}
+Vector add(Vector a, Vector *b) {
+  *b = *b + a;
+  return *b;
+}
+Wide add8(Wide a, Wide *b) {
+  *b = *b + a;
+  return *b;
+}
+double complex turn(double complex z, double complex *w) {
+  *w *= z;
+  return *w;
+}
+__int128 shift(__int128 v, __int128 *slot) {
+  *slot = v << 70;
+  return *slot >> 3;
+}
+_Bool flip(_Bool *b) {
+  *b = !*b;
+  return *b;
+}
+unsigned char narrow(signed char *c, unsigned short *s) {
+  *c = (signed char)(*c - 1);
+  *s += 40000;
+  return (unsigned char)*c;
+}
 
-struct Bits { unsigned a : 3, b : 9, c : 20; long d : 40; } bits;
-static int ackermann(int m, int n) { global_sum++; return m == 0 ? n + 1 : n == 0 ? ackermann(m - 1, 1) : ackermann(m - 1, ackermann(m, n - 1)); }
+struct Bits {
+  unsigned a : 3, b : 9, c : 20;
+  long d : 40;
+} bits;
+static int ackermann(int m, int n) {
+  global_sum++;
+  return m == 0 ? n + 1 : n == 0 ? ackermann(m - 1, 1) : ackermann(m - 1, ackermann(m, n - 1));
+}
 static int (*table[3])(int, int) = {ackermann, ackermann, ackermann};
 
 int main(void) {
@@ -93,14 +138,24 @@ int main(void) {
   signed char c = -128;
   unsigned short s = 30000;
   printf("%d %d %d %d\n", flip(&b), b, narrow(&c, &s), s);
-  bits.a = 5; bits.b = 300; bits.c = 70000; bits.d = -3;
+  bits.a = 5;
+  bits.b = 300;
+  bits.c = 70000;
+  bits.d = -3;
   bits.b += bits.a;
   printf("%d %d %d %ld\n", bits.a, bits.b, bits.c, (long)bits.d);
   global_sum = 0;
   printf("%d %d\n", table[global_sum % 3](2, 5), global_sum);
-  struct { char pad; int v[2]; long l; } __attribute__((packed)) packed[3];
+  struct {
+    char pad;
+    int v[2];
+    long l;
+  } __attribute__((packed)) packed[3];
   memset(packed, 1, sizeof packed);
-  for (int i = 0; i < 3; ++i) { packed[i].v[1] += i; packed[i].l ^= packed[i].v[1]; }
+  for (int i = 0; i < 3; ++i) {
+    packed[i].v[1] += i;
+    packed[i].l ^= packed[i].v[1];
+  }
   memmove(&packed[1], &packed[0], sizeof packed[0] * 2);
   printf("%d %lx %lx\n", packed[2].v[1], packed[1].l, packed[2].l);
   return 0;

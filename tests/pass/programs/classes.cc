@@ -63,7 +63,10 @@ thread_local std::string tls_text = "start";
 thread_local int tls_count = 3;
 
 int once() {
-  static int value = [] { puts("once"); return 11; }();
+  static int value = [] {
+    puts("once");
+    return 11;
+  }();
   return ++value;
 }
 
@@ -74,7 +77,7 @@ int main() {
   Right* right = bottom;
   printf("%d %d\n", right->total(3, 4, 5, 6), bottom->right);
   int (Base::*method)() const = &Base::get;
-  int Left::*field = &Left::left;
+  int Left::* field = &Left::left;
   bottom->*field = 9;
   printf("%d %s\n", (object.get()->*method)(), bottom->name.c_str());
   object.reset();

@@ -16,16 +16,23 @@ struct Generator {
     std::exception_ptr error;
     promise_type() { ++alive; }
     ~promise_type() { --alive; }
-    Generator get_return_object() { return Generator{std::coroutine_handle<promise_type>::from_promise(*this)}; }
+    Generator get_return_object() {
+      return Generator{std::coroutine_handle<promise_type>::from_promise(*this)};
+    }
     std::suspend_always initial_suspend() noexcept { return {}; }
     std::suspend_always final_suspend() noexcept { return {}; }
-    std::suspend_always yield_value(T v) { value = v; return {}; }
+    std::suspend_always yield_value(T v) {
+      value = v;
+      return {};
+    }
     void return_void() {}
     void unhandled_exception() { error = std::current_exception(); }
   };
   explicit Generator(std::coroutine_handle<promise_type> h) : handle(h) {}
   Generator(Generator&& o) : handle(std::exchange(o.handle, {})) {}
-  ~Generator() { if (handle) handle.destroy(); }
+  ~Generator() {
+    if (handle) handle.destroy();
+  }
   bool next() {
     handle.resume();
     if (handle.promise().error) std::rethrow_exception(handle.promise().error);
@@ -64,8 +71,15 @@ struct Task {
     void unhandled_exception() { std::terminate(); }
   };
   bool await_ready() { return false; }
-  std::coroutine_handle<> await_suspend(std::coroutine_handle<> h) { handle.promise().continuation = h; return handle; }
-  int await_resume() { int r = handle.promise().result; handle.destroy(); return r; }
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<> h) {
+    handle.promise().continuation = h;
+    return handle;
+  }
+  int await_resume() {
+    int r = handle.promise().result;
+    handle.destroy();
+    return r;
+  }
   std::coroutine_handle<promise_type> handle;
 };
 

@@ -33,11 +33,23 @@ static long interpret(const unsigned char *code, long *memory) {
   const unsigned char *pc = code;
 #define NEXT goto *labels[*pc++]
   NEXT;
-add: a += *pc++; NEXT;
-store: memory[*pc++] = a; NEXT;
-load: a = memory[*pc++]; NEXT;
-loop: if (--memory[pc[0]] > 0) pc = code + pc[1]; else pc += 2; NEXT;
-stop: return a;
+add:
+  a += *pc++;
+  NEXT;
+store:
+  memory[*pc++] = a;
+  NEXT;
+load:
+  a = memory[*pc++];
+  NEXT;
+loop:
+  if (--memory[pc[0]] > 0)
+    pc = code + pc[1];
+  else
+    pc += 2;
+  NEXT;
+stop:
+  return a;
 }
 
 static int assembly(int x, int *p) {
@@ -58,18 +70,32 @@ negative:
 
 static int sw(int v, int *counts) {
   switch (v) {
-    case 0: counts[0]++; return 10;
-    case 1: counts[1] += 2;  // fall through
-    case 2: counts[2] += 3; return 20;
-    case 3: counts[0] = counts[1]; return 30;
-    case 9: return counts[2];
-    default: return -1;
+    case 0:
+      counts[0]++;
+      return 10;
+    case 1:
+      counts[1] += 2;  // fall through
+    case 2:
+      counts[2] += 3;
+      return 20;
+    case 3:
+      counts[0] = counts[1];
+      return 30;
+    case 9:
+      return counts[2];
+    default:
+      return -1;
   }
 }
 
-static int loops(int *p, int n) { return n == 0 ? *p : (*p += n, loops(p, n - 1)); }
+static int loops(int *p, int n) {
+  return n == 0 ? *p : (*p += n, loops(p, n - 1));
+}
 
-static void on_signal(int number) { steps = steps + number; shared[7]++; }
+static void on_signal(int number) {
+  steps = steps + number;
+  shared[7]++;
+}
 
 int main(void) {
   printf("%d\n", jump());

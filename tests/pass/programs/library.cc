@@ -31,7 +31,8 @@ int main() {
   auto sorted = values;
   std::sort(sorted.begin(), sorted.end());
   std::stable_sort(values.begin(), values.end(), [](int a, int b) { return a % 10 < b % 10; });
-  std::cout << std::accumulate(values.begin(), values.end(), 0L) << ' ' << sorted[2500] << ' ' << values[17] << '\n';
+  std::cout << std::accumulate(values.begin(), values.end(), 0L) << ' ' << sorted[2500] << ' ' << values[17]
+            << '\n';
   std::map<std::string, std::vector<int>> groups;
   for (int v : values) groups["k" + std::to_string(v % 7)].push_back(v);
   std::unordered_map<int, int> counts;
@@ -49,7 +50,8 @@ int main() {
   chain.sort();
   chain.unique();
   for (auto& [name, list] : groups) std::cout << name << ':' << list.size() << ' ';
-  std::cout << counts.size() << ' ' << *bag.begin() << ' ' << heap.top() << ' ' << total << ' ' << chain.size() << '\n';
+  std::cout << counts.size() << ' ' << *bag.begin() << ' ' << heap.top() << ' ' << total << ' '
+            << chain.size() << '\n';
   std::regex pattern(R"((\w+)@(\w+)\.(com|org))");
   std::string text = "write to ann@example.com, bob@site.org or nobody@nowhere";
   for (std::sregex_iterator it(text.begin(), text.end(), pattern), end; it != end; ++it) {
@@ -57,14 +59,16 @@ int main() {
   }
   std::cout << std::regex_replace(text, pattern, "<$1>") << '\n';
   std::ostringstream out;
-  out << std::hex << std::setw(8) << std::setfill('0') << 48879 << std::fixed << std::setprecision(3) << 3.14159;
+  out << std::hex << std::setw(8) << std::setfill('0') << 48879 << std::fixed << std::setprecision(3)
+      << 3.14159;
   std::istringstream in("12 3.5 word");
   int a;
   double b;
   std::string c;
   in >> a >> b >> c;
   std::cout << out.str() << ' ' << a << ' ' << b << ' ' << c << '\n';
-  std::vector<std::variant<int, std::string, std::vector<int>>> things{1, std::string("x"), std::vector<int>(3)};
+  std::vector<std::variant<int, std::string, std::vector<int>>> things{1, std::string("x"),
+                                                                       std::vector<int>(3)};
   for (auto& thing : things) std::cout << std::visit(Visitor{}, thing) << "; ";
   std::optional<std::string> maybe = "here";
   std::cout << maybe.value_or("none") << '\n';

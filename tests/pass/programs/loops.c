@@ -17,18 +17,49 @@ static void *guarded(size_t n) {
   return p + 4096 + pages - n;
 }
 
-NOINLINE void up(int *a, long n) { for (long i = 0; i < n; ++i) a[i] = (int)i; }
-NOINLINE void down(short *a, int n) { for (int i = n; i-- > 0;) a[i] = (short)(a[i] + i); }
-NOINLINE long total(const unsigned char *a, unsigned n) { long s = 0; while (n--) s += *a++; return s; }
+NOINLINE void up(int *a, long n) {
+  for (long i = 0; i < n; ++i) a[i] = (int)i;
+}
+NOINLINE void down(short *a, int n) {
+  for (int i = n; i-- > 0;) a[i] = (short)(a[i] + i);
+}
+NOINLINE long total(const unsigned char *a, unsigned n) {
+  long s = 0;
+  while (n--) s += *a++;
+  return s;
+}
 NOINLINE void stencil(double *to, const double *from, int n) {
   for (int i = 1; i < n - 1; ++i) to[i] = (from[i - 1] + from[i] + from[i + 1]) / 3;
 }
-NOINLINE void relax(double *a, int n) { for (int i = 1; i < n - 1; ++i) a[i] = (a[i - 1] + a[i + 1]) * 0.5; }
-NOINLINE int find(const int *a, int n, int v) { for (int i = 0; i < n; ++i) if (a[i] == v) return i; return -1; }
-NOINLINE void pairs(struct { int x; int y; } *p, int n) { for (int i = 0; i < n; ++i) { p[i].x = i; p[i].y += p[i].x; } }
-NOINLINE void strided(int *a, int n, int step) { for (int i = 0; i < n; i += step) a[i] += step; }
-NOINLINE void fixed(int *count, const int *a, int n) { for (int i = 0; i < n; ++i) *count += a[i] & 1; }
-NOINLINE void maybe(int *a, const int *b, int n) { for (int i = 0; i < n; ++i) if (b[i] & 1) a[i] = b[i]; }
+NOINLINE void relax(double *a, int n) {
+  for (int i = 1; i < n - 1; ++i) a[i] = (a[i - 1] + a[i + 1]) * 0.5;
+}
+NOINLINE int find(const int *a, int n, int v) {
+  for (int i = 0; i < n; ++i)
+    if (a[i] == v) return i;
+  return -1;
+}
+NOINLINE void pairs(
+    struct {
+      int x;
+      int y;
+    } * p,
+    int n) {
+  for (int i = 0; i < n; ++i) {
+    p[i].x = i;
+    p[i].y += p[i].x;
+  }
+}
+NOINLINE void strided(int *a, int n, int step) {
+  for (int i = 0; i < n; i += step) a[i] += step;
+}
+NOINLINE void fixed(int *count, const int *a, int n) {
+  for (int i = 0; i < n; ++i) *count += a[i] & 1;
+}
+NOINLINE void maybe(int *a, const int *b, int n) {
+  for (int i = 0; i < n; ++i)
+    if (b[i] & 1) a[i] = b[i];
+}
 NOINLINE void matrix(double *c, const double *a, const double *b, int n) {
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < n; ++j) {
@@ -39,11 +70,22 @@ NOINLINE void matrix(double *c, const double *a, const double *b, int n) {
 }
 NOINLINE long header_exit(int *a, int *limit) {
   long s = 0;
-  for (int i = 0; i < *limit; ++i) { s += a[i]; a[i] = 0; }
+  for (int i = 0; i < *limit; ++i) {
+    s += a[i];
+    a[i] = 0;
+  }
   return s;
 }
-NOINLINE void reverse_copy(char *to, const char *from, long n) { for (long i = 0; i < n; ++i) to[n - 1 - i] = from[i]; }
-NOINLINE void overlapping(unsigned char *p, int n) { for (int i = 0; i + 8 <= n; ++i) { long v; memcpy(&v, p + i, 8); p[i] ^= (unsigned char)(v >> 56); } }
+NOINLINE void reverse_copy(char *to, const char *from, long n) {
+  for (long i = 0; i < n; ++i) to[n - 1 - i] = from[i];
+}
+NOINLINE void overlapping(unsigned char *p, int n) {
+  for (int i = 0; i + 8 <= n; ++i) {
+    long v;
+    memcpy(&v, p + i, 8);
+    p[i] ^= (unsigned char)(v >> 56);
+  }
+}
 
 int main(void) {
   long check = 0;
@@ -57,7 +99,10 @@ int main(void) {
     for (int i = 0; i < n; ++i) b[i] = (unsigned char)(i * 7);
     check = check * 31 + total(b, n);
     double *d = guarded(n * sizeof(double)), *e = guarded(n * sizeof(double));
-    for (int i = 0; i < n; ++i) { d[i] = i; e[i] = 0; }
+    for (int i = 0; i < n; ++i) {
+      d[i] = i;
+      e[i] = 0;
+    }
     stencil(e, d, n);
     relax(d, n);
     for (int i = 0; i < n; ++i) check += (long)(d[i] * 8 + e[i] * 3);
@@ -81,7 +126,10 @@ int main(void) {
     for (int i = 0; i < n; ++i) check += r[i] * i + b[i];
     if (n < 30) {
       double *x = guarded(n * n * 8), *y = guarded(n * n * 8), *z = guarded(n * n * 8);
-      for (int i = 0; i < n * n; ++i) { x[i] = i % 5; y[i] = i % 3; }
+      for (int i = 0; i < n * n; ++i) {
+        x[i] = i % 5;
+        y[i] = i % 3;
+      }
       matrix(z, x, y, n);
       for (int i = 0; i < n * n; ++i) check += (long)z[i];
     }

@@ -13,8 +13,12 @@ static once_flag once = ONCE_FLAG_INIT;
 static tss_t key;
 static int data, ready, initialised, destroyed;
 
-static void initialise(void) { initialised = 1; }
-static void destroy(void* value) { destroyed += *(int*)value; }
+static void initialise(void) {
+  initialised = 1;
+}
+static void destroy(void* value) {
+  destroyed += *(int*)value;
+}
 
 static int work(void* argument) {
   static thread_local int mine = 3;

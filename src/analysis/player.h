@@ -5,10 +5,8 @@
 #ifndef DURESS_ANALYSIS_PLAYER_H_
 #define DURESS_ANALYSIS_PLAYER_H_
 
-#include "analysis/chain.h"
-#include "analysis/fasttrack/fasttrack.h"
 #include "analysis/growing_array.h"
-#include "clock/lock_set.h"
+#include "analysis/sync_engine.h"
 #include "clock/slots.h"
 #include "event/event.h"
 
@@ -51,14 +49,11 @@ class Player {
 
   Thread& thread(Tid tid);
   Thread& make_thread(Tid tid, const VectorClock& creator);
-  SyncObject* object(Thread& t, uptr address, u8 size);
-  void hold(Thread& t, HeldLock lock);
-  void let_go(Thread& t, HeldLock lock);
   bool quickly(Thread& t, const Access& access);
   void access(Thread& t, const Access& access);
   void sync(Thread& t, const Sync& sync);
   void atomic_sync(Thread& t, const Sync& sync);
-  void end_thread(Thread& t);
+  void end_thread(Thread& t, const Sync& sync);
 
   Arena& arena_;
   LineSink& lines_;
@@ -67,6 +62,7 @@ class Player {
   FastTrack fasttrack_;
   Chain chain_{arena_};
   AnalysisContext context_;
+  SyncEngine engine_{{arena_, syncs_, lock_sets_, fasttrack_, chain_}};
   Slots slots_{arena_};
   bool has_fasttrack_ = false, only_fasttrack_ = false;
   GrowingArray<Thread*> threads_{arena_};   // by tid; null once ended and joined

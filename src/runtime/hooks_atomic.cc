@@ -15,19 +15,8 @@ AtomicOperation::AtomicOperation(const void* p, u8 size, bool writes, const Dure
   enter_runtime(thread_);
   Runtime& rt = *g_runtime;
   if (rt.checking) place_ = {rt.modules.site_id(site), rt.context(*thread_)};
-  bool made = false;
-  entry_ = thread_->syncs.find(reinterpret_cast<uptr>(p), size);
-  if (DURESS_UNLIKELY(!entry_))
-    entry_ = thread_->syncs.put(rt.syncs.get(reinterpret_cast<uptr>(p), size, &made));
+  entry_ = rt.engine.atomic(*thread_, reinterpret_cast<uptr>(p), size);
   object_ = entry_->object;
-  if (DURESS_UNLIKELY(made)) {
-    if (!rt.checking) rt.fasttrack.mark_sync(thread_->fasttrack, object_->address);
-    rt.syncs.each_overlapping(object_->address, size, [&](SyncObject* other) {
-      if (other == object_) return;
-      other->overlapped.store(true, std::memory_order_release);
-      object_->overlapped.store(true, std::memory_order_release);
-    });
-  }
   rt.fasttrack.begin_atomic(thread_->fasttrack);
   mixed_ = object_->overlapped.load(std::memory_order_acquire);
   if (mixed_) rt.mixed_lock.lock();
@@ -58,8 +47,7 @@ void AtomicOperation::note(AccessKind access, MemoryOrder order) {
     rt.fasttrack.atomic_access(thread_->fasttrack, object_, access, place_);
   if (DURESS_LIKELY(rt.direct)) return;
   auto tell = [&](SyncKind kind) {
-    rt.chain.sync(thread_->view,
-                  {kind, object_->address, atomic_detail(static_cast<u64>(order), object_->size)});
+    rt.engine.tell(*thread_, {kind, object_->address, atomic_detail(static_cast<u64>(order), object_->size)});
   };
   if (access != AccessKind::kAtomicWrite) tell(SyncKind::kAtomicLoad);
   rt.chain.access(thread_->view, {object_->address, object_->size, access, place_});
@@ -67,35 +55,9 @@ void AtomicOperation::note(AccessKind access, MemoryOrder order) {
   if (access == AccessKind::kAtomicRmw) tell(SyncKind::kAtomicRmw);
 }
 
-/// A load that covers several atomics reads the last store of each.
-void AtomicOperation::learn_overlapping(MemoryOrder order) {
-  g_runtime->syncs.each_overlapping(object_->address, object_->size, [&](SyncObject* other) {
-    if (other != object_) thread_->clock.atomic_load(other->released, order);
-  });
-}
-
-/// A store is the last one of every atomic it covers. Where it covers one in part, what that atomic
-/// released before is kept too: an order too many, never one too few.
-void AtomicOperation::tell_overlapping() {
-  Arena& arena = g_runtime->arena;
-  g_runtime->syncs.each_overlapping(object_->address, object_->size, [&](SyncObject* other) {
-    if (other == object_) return;
-    bool covered = other->address >= object_->address &&
-                   other->address + other->size <= object_->address + object_->size;
-    SpinGuard guard(other->lock);
-    other->change_version(2);
-    if (covered) {
-      other->released.copy_from(arena, object_->released);
-    } else {
-      other->released.join(arena, object_->released);
-    }
-  });
-}
-
 void AtomicOperation::loaded(MemoryOrder order) {
   if (!thread_) return;
-  thread_->clock.atomic_load(object_->released, order);
-  if (DURESS_UNLIKELY(mixed_)) learn_overlapping(order);
+  g_runtime->engine.atomic_load(*thread_, *object_, order, mixed_);
   note(AccessKind::kAtomicRead, order);
   bool same = entry_->version == object_->version.load(std::memory_order_relaxed) &&
               entry_->epoch == thread_->clock.own();
@@ -107,17 +69,14 @@ void AtomicOperation::loaded(MemoryOrder order) {
 void AtomicOperation::stored(MemoryOrder order) {
   if (!thread_) return;
   note(AccessKind::kAtomicWrite, order);
-  thread_->clock.atomic_store(object_->released, order);
-  if (DURESS_UNLIKELY(mixed_)) tell_overlapping();
+  g_runtime->engine.atomic_store(*thread_, *object_, order, mixed_);
 }
 
 void AtomicOperation::modified(MemoryOrder order) {
   if (!thread_) return;
-  thread_->clock.atomic_load(object_->released, order);
-  if (DURESS_UNLIKELY(mixed_)) learn_overlapping(order);
+  g_runtime->engine.atomic_load(*thread_, *object_, order, mixed_);
   note(AccessKind::kAtomicRmw, order);
-  thread_->clock.atomic_rmw(object_->released, order);
-  if (DURESS_UNLIKELY(mixed_)) tell_overlapping();
+  g_runtime->engine.atomic_rmw(*thread_, *object_, order, mixed_);
 }
 
 // ---- the model rc11
@@ -416,9 +375,9 @@ DURESS_EXPORT void __duress_fence(u32 asked, const DuressSite*) {
   if (!in.entered()) return;
   if (DURESS_UNLIKELY(g_rc11 != nullptr && controlled())) {
     g_rc11->fence(*t, static_cast<MemoryOrder>(order));
+    FastTrack::after_sync(t->fasttrack);
+    g_runtime->engine.tell(*t, {SyncKind::kFence, 0, order});
   } else {
-    t->clock.fence(static_cast<MemoryOrder>(order));
+    g_runtime->engine.apply(*t, {SyncKind::kFence, 0, order});
   }
-  FastTrack::after_sync(t->fasttrack);
-  if (!g_runtime->direct) g_runtime->chain.sync(t->view, {SyncKind::kFence, 0, order});
 }

@@ -41,8 +41,6 @@ class AtomicOperation {
  private:
   void note(AccessKind access, MemoryOrder order);
   bool strongly();
-  void learn_overlapping(MemoryOrder order);
-  void tell_overlapping();
 
   Thread* thread_;
   const DuressSite* site_;

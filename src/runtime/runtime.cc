@@ -133,6 +133,7 @@ void start(char** environment) {
     fatal(message.data(), "duress list analyses names them");
   }
   rt->direct = strcmp(options.chain_, "FastTrack") == 0;
+  rt->engine.set_silent(rt->direct);
   rt->firsts = rt->direct || (rt->recorder && rt->recorder->first_only());
   rt->judges_atomics = rt->chain.has("FastTrack");
   if (rt->recorder && !rt->recorder->open(options.log_dir_)) fatal("cannot write a trace", "check log_dir");
@@ -236,7 +237,7 @@ void Runtime::enter_main_thread() {
   Thread* t = make_thread(Tid{0}, StackId{0}, nobody);
   find_main_stack(*t);
   enter_thread(t);
-  if (!direct) chain.sync(t->view, {SyncKind::kMap, t->stack_begin, t->stack_end - t->stack_begin});
+  engine.tell(*t, {SyncKind::kMap, t->stack_begin, t->stack_end - t->stack_begin});
 }
 
 void Runtime::enter_thread(Thread* t) {
@@ -335,10 +336,8 @@ Thread* thread_created(uptr pc) {
   if (!in.entered()) return nullptr;
   Runtime& rt = *g_runtime;
   Thread* t = rt.make_thread(parent->tid, unwound_stack(rt, *parent, pc), parent->clock.clock());
-  parent->clock.release_to(t->start);
-  FastTrack::after_sync(parent->fasttrack);
   StackId created_at = rt.threads[t->tid].created_at;
-  rt.chain.sync(parent->view, {SyncKind::kThreadCreate, raw(t->tid), 0, {SiteId{0}, created_at}});
+  rt.engine.thread_created(*parent, *t, {SyncKind::kThreadCreate, raw(t->tid), 0, {SiteId{0}, created_at}});
   return t;
 }
 
@@ -352,13 +351,9 @@ void thread_started(Thread* t) {
   find_stack(*t);
   Runtime& rt = *g_runtime;
   rt.enter_thread(t);
-  t->clock.acquire(t->start);
-  t->start.clear(rt.arena);
-  if (rt.checking) rt.fasttrack.forget(t->fasttrack, t->stack_begin, t->stack_end);
-  FastTrack::after_sync(t->fasttrack);
-  rt.chain.sync(t->view, {SyncKind::kThreadStart, 0, 0});
-  rt.chain.fresh(t->stack_begin, t->stack_end);
-  if (!rt.direct) rt.chain.sync(t->view, {SyncKind::kMap, t->stack_begin, t->stack_end - t->stack_begin});
+  rt.engine.thread_started(*t, {SyncKind::kThreadStart, 0, 0});
+  if (rt.checking) rt.engine.fresh(*t, t->stack_begin, t->stack_end);
+  rt.engine.tell(*t, {SyncKind::kMap, t->stack_begin, t->stack_end - t->stack_begin});
   t->in_runtime = false;
 }
 
@@ -371,27 +366,14 @@ static void drop_reference(Thread* t) {
   rt.arena.free(t, sizeof(Thread));
 }
 
-/// A robust mutex goes to the next owner when its owner ends without unlocking it.
-static void release_held_locks(Runtime& rt, Thread& t) {
-  u32 count;
-  const HeldLock* held = rt.lock_sets.locks(t.fasttrack.locks, &count);
-  for (u32 i = 0; i < count; ++i) {
-    SyncObject* object = rt.syncs.get(held[i].address, 0);
-    SpinGuard guard(object->lock);
-    t.clock.release_join(object->released);
-  }
-}
-
 void thread_ended() {
   Thread* t = t_current;
   if (!t) return;
   Runtime& rt = *g_runtime;
   enter_runtime(t);
-  rt.chain.sync(t->view, {SyncKind::kThreadEnd, 0, 0});
-  release_held_locks(rt, *t);
-  t->clock.release_to(t->end);
+  rt.engine.thread_ended(*t, {SyncKind::kThreadEnd, 0, 0});
   rt.fasttrack.detach(t->fasttrack);
-  t->fasttrack.self = &t->unborn;
+  t->fasttrack.self = &t->idle_self;
   __duress_self = {0, 0, __duress_scratch_frames, __duress_no_reads, 0};
   t_ended = true;
   t_current = nullptr;
@@ -431,9 +413,7 @@ void thread_joined(Thread* joined, uptr) {
   Thread* t = current_thread();
   InRuntime in(t);
   if (in.entered()) {
-    t->clock.acquire(joined->end);
-    FastTrack::after_sync(t->fasttrack);
-    g_runtime->chain.sync(t->view, {SyncKind::kThreadJoin, raw(joined->tid), 0});
+    g_runtime->engine.thread_joined(*t, *joined, {SyncKind::kThreadJoin, raw(joined->tid), 0});
   }
   drop_reference(joined);
 }

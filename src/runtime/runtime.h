@@ -42,6 +42,7 @@ struct Runtime {
   FastTrack fasttrack{arena, shadow, syncs, reporter};
   AnalysisContext analysis_context{arena, reporter, reporter, lock_sets, &fasttrack};
   Chain chain{arena};
+  SyncEngine engine{{arena, syncs, lock_sets, fasttrack, chain}};
   Recorder* recorder = nullptr;  // the chain is Record: events go to a trace
   SitePoints points;
   bool controlled = false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Synchronisation and memory events: clocks first, then the chain. See sync.h for the contract.
+// Synchronisation and memory events of the calling thread, for the engine (analysis/sync_engine.h). See
+// sync.h for the contract.
 #include "runtime/sync.h"
 
 #include <string.h>
@@ -20,16 +21,6 @@ uptr at(const void* p) {
   return reinterpret_cast<uptr>(p);
 }
 
-/// The object at an address of the target; its memory is marked so that it goes when the memory does.
-SyncObject* object_at(Runtime& rt, Thread& t, uptr address) {
-  if (SyncTable::Cache::Entry* known = t.syncs.find(address, 0)) return known->object;
-  bool made;
-  SyncObject* object = rt.syncs.get(address, 0, &made);
-  t.syncs.put(object);
-  if (made) rt.fasttrack.mark_sync(t.fasttrack, address);
-  return object;
-}
-
 /// Runs body(rt, t) for the calling thread, unless it is inside the runtime already or unknown to it.
 template <typename Body>
 void as_event(Body body) {
@@ -40,58 +31,16 @@ void as_event(Body body) {
   FastTrack::after_sync(t->fasttrack);
 }
 
-void locked(Runtime& rt, Thread& t, uptr lock, bool shared, uptr pc) {
-  SyncObject* object = object_at(rt, t, lock);
-  {
-    SpinGuard guard(object->lock);
-    t.clock.acquire(object->released);
-    if (!shared) t.clock.acquire(object->readers);
-  }
-  Thread::LockAdded& known = t.lock_added(lock);
-  if (!(known.lock == HeldLock{lock, shared}) || known.before != t.fasttrack.locks) {
-    known = {t.fasttrack.locks, rt.lock_sets.add(t.fasttrack.locks, {lock, shared}), {lock, shared}};
-  }
-  t.fasttrack.locks = known.after;
-  if (!rt.direct) {
-    Place place{SiteId{0}, rt.context(t, pc)};
-    rt.chain.sync(t.view, {shared ? SyncKind::kReadLock : SyncKind::kMutexLock, lock, 0, place});
-  }
+void apply(const Sync& sync) {
+  as_event([&](Runtime& rt, Thread& t) { rt.engine.apply(t, sync); });
 }
 
-void unlocking(Runtime& rt, Thread& t, uptr lock, bool shared) {
-  if (!rt.direct) rt.chain.sync(t.view, {shared ? SyncKind::kReadUnlock : SyncKind::kMutexUnlock, lock, 0});
-  SyncObject* object = object_at(rt, t, lock);
-  {
-    SpinGuard guard(object->lock);
-    if (shared) {
-      t.clock.release_join(object->readers);
-    } else {
-      t.clock.release_to(object->released);
-      object->readers.clear(rt.arena);  // the writer acquired them when it locked
-    }
-  }
-  const Thread::LockAdded& known = t.lock_added(lock);
-  bool last_taken = known.lock == HeldLock{lock, shared} && known.after == t.fasttrack.locks &&
-                    known.after != LockSets::kUnknown;
-  t.fasttrack.locks = last_taken ? known.before : rt.lock_sets.remove(t.fasttrack.locks, {lock, shared});
-}
-
-void release_through(Runtime& rt, Thread& t, SyncObject* object, uptr name, bool join) {
-  rt.chain.sync(t.view, {SyncKind::kRelease, name, join ? u64{1} : 0});
-  SpinGuard guard(object->lock);
-  if (join) {
-    t.clock.release_join(object->released);
-  } else {
-    t.clock.release_to(object->released);
-  }
-}
-
-void acquire_through(Runtime& rt, Thread& t, SyncObject* object, uptr name) {
-  {
-    SpinGuard guard(object->lock);
-    t.clock.acquire(object->released);
-  }
-  rt.chain.sync(t.view, {SyncKind::kAcquire, name, 0});
+/// With the call stack of the event, if anybody wants to know it.
+void apply_at(Sync sync, uptr pc) {
+  as_event([&](Runtime& rt, Thread& t) {
+    if (!rt.direct) sync.place.stack = rt.context(t, pc);
+    rt.engine.apply(t, sync);
+  });
 }
 
 constexpr int kMostDescriptors = 4096;
@@ -107,11 +56,11 @@ uptr channel_name(std::atomic<u32>* channels, int fd) {
 }  // namespace
 
 void sync_locked(const void* lock, bool shared, uptr pc) {
-  as_event([&](Runtime& rt, Thread& t) { locked(rt, t, at(lock), shared, pc); });
+  apply_at({shared ? SyncKind::kReadLock : SyncKind::kMutexLock, at(lock), 0}, pc);
 }
 
 void sync_unlocking(const void* lock, bool shared, uptr) {
-  as_event([&](Runtime& rt, Thread& t) { unlocking(rt, t, at(lock), shared); });
+  apply({shared ? SyncKind::kReadUnlock : SyncKind::kMutexUnlock, at(lock), 0});
 }
 
 void sync_wait_begin(const void*, const void* lock, uptr pc) {
@@ -123,19 +72,15 @@ void sync_wait_end(const void* condition, const void* lock, uptr pc) {
 }
 
 void sync_release(const void* object, uptr) {
-  as_event([&](Runtime& rt, Thread& t) {
-    release_through(rt, t, object_at(rt, t, at(object)), at(object), false);
-  });
+  apply({SyncKind::kRelease, at(object), 0});
 }
 
 void sync_release_join(const void* object, uptr) {
-  as_event([&](Runtime& rt, Thread& t) {
-    release_through(rt, t, object_at(rt, t, at(object)), at(object), true);
-  });
+  apply({SyncKind::kRelease, at(object), 1});
 }
 
 void sync_acquire(const void* object, uptr) {
-  as_event([&](Runtime& rt, Thread& t) { acquire_through(rt, t, object_at(rt, t, at(object)), at(object)); });
+  apply({SyncKind::kAcquire, at(object), 0});
 }
 
 /// Ends are objects at addresses that no target object has.
@@ -144,46 +89,29 @@ static uptr end_name(u64 path) {
 }
 
 void sync_release_end(u64 path) {
-  uptr name = end_name(path);
-  as_event([&](Runtime& rt, Thread& t) { release_through(rt, t, rt.syncs.get(name, 0), name, true); });
+  apply({SyncKind::kRelease, end_name(path), 1});
 }
 
 void sync_acquire_end(u64 path) {
-  uptr name = end_name(path);
-  as_event([&](Runtime& rt, Thread& t) { acquire_through(rt, t, rt.syncs.get(name, 0), name); });
+  apply({SyncKind::kAcquire, end_name(path), 0});
 }
 
 void sync_forget(const void* object) {
-  as_event([&](Runtime& rt, Thread& t) {
-    if (SyncObject* o = rt.syncs.find(at(object), 0)) {
-      {
-        SpinGuard guard(o->lock);
-        o->released.clear(rt.arena);
-        o->readers.clear(rt.arena);
-      }
-      if (!rt.direct) rt.chain.sync(t.view, {SyncKind::kForget, at(object), 0});
-    }
-  });
+  apply({SyncKind::kForget, at(object), 0});
 }
 
 void sync_block(const void* name, bool begin, uptr pc) {
-  as_event([&](Runtime& rt, Thread& t) {
-    if (rt.direct) return;
-    Place place{SiteId{0}, rt.context(t, pc)};
-    rt.chain.sync(t.view, {begin ? SyncKind::kBlockBegin : SyncKind::kBlockEnd, at(name), 0, place});
-  });
+  apply_at({begin ? SyncKind::kBlockBegin : SyncKind::kBlockEnd, at(name), 0}, pc);
 }
 
 void sync_release_fd(int fd, uptr) {
   uptr name = g_runtime ? channel_name(g_runtime->fd_channels_out, fd) : 0;
-  if (!name) return;
-  as_event([&](Runtime& rt, Thread& t) { release_through(rt, t, rt.syncs.get(name, 0), name, true); });
+  if (name) apply({SyncKind::kRelease, name, 1});
 }
 
 void sync_acquire_fd(int fd, uptr) {
   uptr name = g_runtime ? channel_name(g_runtime->fd_channels_in, fd) : 0;
-  if (!name) return;
-  as_event([&](Runtime& rt, Thread& t) { acquire_through(rt, t, rt.syncs.get(name, 0), name); });
+  if (name) apply({SyncKind::kAcquire, name, 0});
 }
 
 void sync_forget_fd(int fd) {
@@ -232,11 +160,10 @@ void memory_allocated(void* p, size_t size, uptr pc) {
       rt.heap.insert({at(p), size, StackId{0}, t.tid});
       return;
     }
-    rt.fasttrack.forget(t.fasttrack, at(p), at(p) + size);
-    rt.chain.fresh(at(p), at(p) + size);
+    rt.engine.fresh(t, at(p), at(p) + size);
     StackId stack = rt.context(t, pc);
     rt.heap.insert({at(p), size, stack, t.tid});
-    if (!rt.direct) rt.chain.sync(t.view, {SyncKind::kAlloc, at(p), size, {SiteId{0}, stack}});
+    rt.engine.tell(t, {SyncKind::kAlloc, at(p), size, {SiteId{0}, stack}});
   });
 }
 
@@ -259,16 +186,15 @@ void memory_freeing(void* p, uptr pc) {
     if (DURESS_UNLIKELY(g_parallel_adversary != nullptr))
       g_parallel_adversary->forget(at(p), at(p) + block.size);
     if (DURESS_UNLIKELY(g_rc11 != nullptr)) g_rc11->forget(at(p), at(p) + block.size);
-    if (!rt.direct) rt.chain.sync(t.view, {SyncKind::kFree, at(p), block.size});
+    rt.engine.tell(t, {SyncKind::kFree, at(p), block.size});
   });
 }
 
 void memory_mapped(void* p, size_t size) {
   as_event([&](Runtime& rt, Thread& t) {
     if (!rt.checking) return;
-    rt.fasttrack.forget(t.fasttrack, at(p), at(p) + size);
-    rt.chain.fresh(at(p), at(p) + size);
-    if (!rt.direct) rt.chain.sync(t.view, {SyncKind::kMap, at(p), size});
+    rt.engine.fresh(t, at(p), at(p) + size);
+    rt.engine.tell(t, {SyncKind::kMap, at(p), size});
   });
 }
 
@@ -287,8 +213,7 @@ void memory_accessed(const void* p, size_t size, bool write, uptr pc) {
   });
 }
 
-// ---- fork
-// ---------------------------------------------------------------------------------------------------
+// ---- fork -----------------------------------------------------------------------------------------------
 
 std::atomic<bool> g_keep_out{false};
 

@@ -6,37 +6,17 @@
 #ifndef DURESS_RUNTIME_THREAD_H_
 #define DURESS_RUNTIME_THREAD_H_
 
-#include "analysis/analysis.h"
-#include "analysis/fasttrack/fasttrack.h"
-#include "clock/lock_set.h"
-#include "clock/thread_clock.h"
+#include "analysis/sync_engine.h"
 
 namespace duress {
 
 struct RecordBuffer;
 
 /// Threads: fields belong to the thread itself unless said otherwise.
-struct Thread {
-  Thread(Arena& arena, Tid id, Slot slot, Clock first)
-      : tid(id),
-        clock(arena, slot, first),
-        fasttrack(clock, &unborn),
-        view{id, &clock, &fasttrack, &fasttrack.locks} {}
+struct Thread : SyncThread {
+  Thread(Arena& arena, Tid id, Slot slot, Clock first) : SyncThread(arena, id, slot, first), tid(id) {}
 
-  DuressSelf unborn = {};  // stands for __duress_self until the thread runs
   Tid tid;
-  ThreadClock clock;
-  FastTrackThread fasttrack;
-  AnalysisThread view;  // what analyses see of this thread
-  SyncTable::Cache syncs;
-
-  /// The locks that this thread took last: "this set and that lock" without the table and its lock.
-  struct LockAdded {
-    LockSetId before, after;
-    HeldLock lock;
-  };
-  LockAdded added[128] = {};
-  LockAdded& lock_added(uptr lock) { return added[lock * 0x9e3779b97f4a7c15u >> 57]; }
 
   /// Calls that were interned last: functions that call nothing push their frame anew for each access.
   struct KnownCall {
@@ -50,8 +30,6 @@ struct Thread {
   /// and its accesses are not looked at.
   bool in_runtime = false;
 
-  ReleaseClock start;              // by the creator; read when the thread starts
-  ReleaseClock end;                // by the thread at its end; read by join
   std::atomic<u32> references{2};  // the running thread, and whoever may join it
 
   RecordBuffer* record = nullptr;  // what a trace has not got yet

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // DJIT+ (Pozniansky and Schuster): a clock of reads and one of writes for each location; only the first
-// access of its kind in a time frame, the stretch between two releases of a thread, is looked at.
+// access of its kind in a time frame is compared (time_frame.h).
 #include "analysis/location_table.h"
-#include "analysis/marks.h"
-#include "clock/thread_clock.h"
+#include "analysis/time_frame.h"
 
 namespace duress {
 namespace {
@@ -16,24 +15,15 @@ class Djit final : public Analysis {
   const char* name() const override { return "DJIT+"; }
 
   Pass access(AnalysisThread& thread, const Access& access) override {
-    thread.clock->tick_if_released();
-    AccessNote note = AccessNote::of(thread, access);
-    AccessClass c = class_of(access.kind);
-    Slot slot = thread.clock->slot();
-    Clock now = thread.clock->own();
+    FramedAccess framed(thread, access);
     bool raced = false;
     table_.access(access.address, access.size, [&](LocationMarks& marks, uptr at, u32 size) {
-      Marks& own = marks.of[static_cast<int>(c)];
-      if (own.get(slot) == now) {
-        same_frame_.fetch_add(1, std::memory_order_relaxed);
-        return;
-      }
-      first_in_frame_.fetch_add(1, std::memory_order_relaxed);
-      if (const AccessNote* earlier = marks.racing(c, thread.clock->clock())) {
-        raced = true;
-        findings_.race({"DJIT+", at, size, earlier->side(), note.side()});
-      }
-      if (own.set(arena_, slot, now, note)) clocks_.fetch_add(1, std::memory_order_relaxed);
+      FrameCheck check = check_frame(arena_, marks, framed);
+      (check.first ? first_in_frame_ : same_frame_).fetch_add(1, std::memory_order_relaxed);
+      if (check.grown) clocks_.fetch_add(1, std::memory_order_relaxed);
+      if (!check.raced) return;
+      raced = true;
+      findings_.race({"DJIT+", at, size, check.earlier.side(), framed.note.side()});
     });
     return raced ? Pass::kGive : Pass::kKeep;
   }

@@ -5,9 +5,8 @@
 // be lost, so it is kept in a short list meanwhile; clocks exist only for locations without a discipline.
 // Unlike Eraser's, the candidate set counts from the first access: a lock in it orders all of them.
 #include "analysis/location_table.h"
-#include "analysis/marks.h"
+#include "analysis/time_frame.h"
 #include "clock/lock_set.h"
-#include "clock/thread_clock.h"
 
 namespace duress {
 namespace {
@@ -64,16 +63,12 @@ class MultiRace final : public Analysis {
   const char* name() const override { return "MultiRace"; }
 
   Pass access(AnalysisThread& thread, const Access& access) override {
-    thread.clock->tick_if_released();
-    AccessNote note = AccessNote::of(thread, access);
-    AccessClass c = class_of(access.kind);
-    Slot slot = thread.clock->slot();
-    Clock now = thread.clock->own();
+    FramedAccess framed(thread, access);
     bool raced = false;
     table_.access(access.address, access.size, [&](Protected& p, uptr at, u32 size) {
       bool write = is_write(access.kind);
       // A set that is not known protects nothing.
-      LockSetId held = note.locks == LockSets::kUnknown ? LockSetId{0} : note.locks;
+      LockSetId held = framed.note.locks == LockSets::kUnknown ? LockSetId{0} : framed.note.locks;
       if (!p.accessed) {
         p.accessed = true;
         p.candidates = lock_sets_.protecting(held, write);
@@ -82,17 +77,15 @@ class MultiRace final : public Analysis {
       }
       if (p.candidates != LockSetId{0}) {
         by_lock_.fetch_add(1, std::memory_order_relaxed);
-        return p.put(arena_, {slot, c, now, note});
+        return p.put(arena_, {framed.slot, framed.kind, framed.frame, framed.note});
       }
       to_clocks(p);
-      Marks& own = p.marks.of[static_cast<int>(c)];
-      if (own.get(slot) == now) return;
-      by_clock_.fetch_add(1, std::memory_order_relaxed);
-      if (const AccessNote* earlier = p.marks.racing(c, thread.clock->clock())) {
-        raced = true;
-        findings_.race({"MultiRace", at, size, earlier->side(), note.side()});
-      }
-      if (own.set(arena_, slot, now, note)) clocks_.fetch_add(1, std::memory_order_relaxed);
+      FrameCheck check = check_frame(arena_, p.marks, framed);
+      if (check.first) by_clock_.fetch_add(1, std::memory_order_relaxed);
+      if (check.grown) clocks_.fetch_add(1, std::memory_order_relaxed);
+      if (!check.raced) return;
+      raced = true;
+      findings_.race({"MultiRace", at, size, check.earlier.side(), framed.note.side()});
     });
     return raced ? Pass::kGive : Pass::kKeep;
   }

@@ -5,9 +5,9 @@
 // exist only because of what the racing read returned. Two accesses that SHB does not order can be brought
 // together in a reordering where every read before them still reads the same; so each pair that is reported
 // is a race.
+#include "analysis/flow_clocks.h"
 #include "analysis/location_table.h"
 #include "analysis/marks.h"
-#include "analysis/sync_flow.h"
 
 namespace duress {
 namespace {
@@ -33,21 +33,10 @@ struct Schedule {
   }
 };
 
-class Shb final : public Analysis, private FlowSink {
+class Shb final : public Analysis {
  public:
   explicit Shb(const AnalysisContext& context)
-      : arena_(context.arena),
-        findings_(context.findings),
-        flow_(context.arena),
-        clocks_(context.arena),
-        table_(context.arena) {}
-  ~Shb() override {
-    for (VectorClock* clock : clocks_) {
-      if (!clock) continue;
-      clock->~VectorClock();
-      arena_.free(clock, sizeof(VectorClock));
-    }
-  }
+      : arena_(context.arena), findings_(context.findings), clocks_(context.arena), table_(context.arena) {}
   const char* name() const override { return "SHB"; }
 
   Pass access(AnalysisThread& thread, const Access& access) override {
@@ -55,10 +44,10 @@ class Shb final : public Analysis, private FlowSink {
     AccessClass c = class_of(access.kind);
     bool raced = false;
     SpinGuard guard(lock_);
-    VectorClock& known = own(thread.tid);
-    Slot self = slot(thread.tid);
+    VectorClock& known = clocks_.thread(thread.tid);
+    Slot self = FlowClocks::slot(thread.tid);
     bool reads = !is_write(access.kind) || access.kind == AccessKind::kAtomicRmw;
-    // Every piece is judged before the reads teach anything: they are one access.
+    // All pieces are compared before the reads acquire anything: they are one access.
     table_.access(access.address, access.size, [&](Schedule& s, uptr at, u32 size) {
       const AccessNote* earlier = s.marks.racing(c, known);
       if (!earlier) return;
@@ -85,8 +74,7 @@ class Shb final : public Analysis, private FlowSink {
   }
   void sync(AnalysisThread& thread, const Sync& sync) override {
     SpinGuard guard(lock_);
-    own(thread.tid);
-    flow_.apply(thread, sync, *this);
+    clocks_.sync(thread, sync);
   }
   void fresh(uptr begin, uptr end) override {
     SpinGuard guard(lock_);
@@ -95,42 +83,10 @@ class Shb final : public Analysis, private FlowSink {
   void counters(CounterSink& out) const override { out.counter("SHB: reads that learnt", reads_from_); }
 
  private:
-  static Slot slot(Tid tid) { return static_cast<Slot>(raw(tid) < kMaxSlots ? raw(tid) : kMaxSlots - 1); }
-  VectorClock& clock_of(Element e) {
-    VectorClock*& clock = clocks_[raw(e)];
-    if (!clock) clock = arena_.make<VectorClock>(arena_);
-    return *clock;
-  }
-  VectorClock& own(Tid tid) {
-    VectorClock& clock = clock_of(flow_.thread(tid));
-    if (!clock.get(slot(tid))) clock.set(slot(tid), 1);
-    return clock;
-  }
-  void learn(Element who, Element from) override {
-    if (from == Element::kNobody) return;
-    VectorClock& known = clock_of(from);
-    clock_of(who).join(known);
-    told(from, known);
-  }
-  void become(Element who, Element from) override {
-    VectorClock& clock = clock_of(who);
-    clock.clear();
-    if (from == Element::kNobody) return;
-    VectorClock& known = clock_of(from);
-    clock.join(known);
-    told(from, known);
-  }
-  void told(Element from, VectorClock& clock) {
-    if (flow_.name(from).role != ElementRole::kThread) return;
-    Slot self = slot(static_cast<Tid>(flow_.name(from).address));
-    clock.set(self, clock.get(self) + 1);
-  }
-
   Arena& arena_;
   RaceSink& findings_;
   SpinLock lock_;  // everything below
-  SyncFlow flow_;
-  GrowingArray<VectorClock*> clocks_;  // by element
+  FlowClocks clocks_;
   LocationTable<Schedule> table_;
   u64 reads_from_ = 0;
 };

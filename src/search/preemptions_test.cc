@@ -11,25 +11,25 @@ namespace {
 using exhaustive::Mode;
 using exhaustive::Step;
 
-finding::Step update(int strand, u64 object) {
-  finding::Step step;
+Step update(int strand, u64 object) {
+  Step step;
   step.kind = OpKind::kAtomicRmw;
   step.strand = static_cast<u8>(strand);
   step.add(object, 8, Mode::kWrite, 0);
   return step;
 }
 
-finding::Step lock(int strand, OpKind kind) {
-  finding::Step step;
+Step lock(int strand, OpKind kind) {
+  Step step;
   step.kind = kind;
   step.strand = static_cast<u8>(strand);
   step.add(0x900, 1, Mode::kWrite, 0);
   return step;
 }
 
-u32 least(const std::vector<finding::Step>& steps) {
-  std::vector<const finding::Step*> pointers;
-  for (const finding::Step& step : steps) pointers.push_back(&step);
+u32 least(const std::vector<Step>& steps) {
+  std::vector<const Step*> pointers;
+  for (const Step& step : steps) pointers.push_back(&step);
   return least_preemptions(pointers.data(), static_cast<u32>(pointers.size()));
 }
 

@@ -33,7 +33,7 @@ DIRECT = {
     "collide": ["base", "finding"],
     "report": ["trail", "finding"],
     "exec": ["base", "event", "trail", "exhaustive", "finding"],
-    "search": ["base", "exhaustive", "finding", "exec"],
+    "search": ["base", "trail", "exhaustive", "finding", "exec"],
     "classify": ["base", "event", "trail", "finding", "report", "exec", "search"],
     "verify": ["trail", "exhaustive", "finding", "exec", "search"],
     "repair": ["trail", "exec", "search", "verify"],

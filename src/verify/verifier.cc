@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "exec/token_text.h"
+#include "exhaustive/limits.h"
 #include "search/preemptions.h"
 #include "trail/as_if.h"
 #include "verify/speculation.h"
@@ -31,36 +32,6 @@ u32 key_of(const finding::RunLogs& logs, const std::optional<finding::SiteRecord
     if (site && known.site.module == site->module && known.site.index == site->index) return known.key;
   }
   return 0;
-}
-
-const char* limit_text(u32 limit) {
-  using Log = exhaustive::StepLog;
-  switch (limit) {
-    case Log::kTooManySteps:
-      return "an execution has more than 50,000 steps: what comes after them is not explored";
-    case Log::kTooManyStrands:
-      return "there are more than 64 threads";
-    case Log::kTimers:
-      return "timeouts come only when nothing else can happen (--timeouts explores most)";
-    case Log::kClock:
-      return "the program looks at a clock";
-    case Log::kCancelled:
-      return "a thread is cancelled: where that reaches it is not explored";
-    case Log::kDescriptors:
-      return "the program waits for a file, a pipe or a socket";
-    case Log::kFutex:
-      return "a futex wakes some of those who wait, and which ones is not explored";
-    case Log::kSpinning:
-      return "a loop went round 200 times with nothing changed but its own counters";
-    case Log::kHistory:
-      return "an atomic has more stores than are remembered, is accessed in several sizes, or was written "
-             "unseen";
-    case Log::kTried:
-      return "a loop that waits takes a lock in each round, and another thread tries to take it: only one "
-             "round in vain is explored";
-    default:
-      return "";
-  }
 }
 
 }  // namespace
@@ -275,7 +246,7 @@ bool Verifier::explore_all(Explorer& explorer, Arena& arena, const std::atomic<b
       break;
     }
     if (!outcome) {
-      bound = stop ? "interrupted" : "the time was up";
+      bound = stop ? "interrupted" : exhaustive::kTimeIsUp;
       break;
     }
     if (!outcome->ran) {
@@ -326,9 +297,9 @@ bool Verifier::explore_all(Explorer& explorer, Arena& arena, const std::atomic<b
     if (progress_) progress_(result_.interleavings, explorer.nodes(), now() - started);
     if (result_.interleavings >= setup_.most_executions) bound = "as many executions as --runs allows";
     if (setup_.stops_at_first && result_.first_finding != 0) bound = "one finding was enough";
-    if (explorer.nodes() > kMostNodes) bound = "there was no more memory for what is still to be explored";
+    if (explorer.nodes() > kMostNodes) bound = exhaustive::kOutOfMemory;
     if (setup_.seconds > 0 && now() - started > setup_.seconds) {
-      bound = "the time was up";
+      bound = exhaustive::kTimeIsUp;
       result_.out_of_time = true;
     }
     if (stop) {
@@ -375,7 +346,9 @@ VerifyResult Verifier::run(const std::atomic<bool>& stop) {
   halt_ = false;
   if (result_.problem.kind == exec::WorkerProblem::Kind::kNone) {
     for (u32 limit = 1; limit != 0 && limit <= limits_; limit <<= 1) {
-      if ((limits_ & limit) != 0) result_.bounds.push_back(limit_text(limit));
+      if ((limits_ & limit) == 0) continue;
+      const char* text = exhaustive::limit_text(limit, exhaustive::Explored::kProgram);
+      result_.bounds.emplace_back(text ? text : "");
     }
     if (diverged_ != 0)
       result_.bounds.push_back("the program did not do the same again under the same schedule, " +

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Why an exploration is not complete, in words. Shared by `duress verify` and duress::check, so that the same
+// limit reads the same in both.
+#ifndef DURESS_EXHAUSTIVE_LIMITS_H_
+#define DURESS_EXHAUSTIVE_LIMITS_H_
+
+#include "exhaustive/step_log.h"
+
+namespace duress::exhaustive {
+
+enum class Explored : u8 { kProgram, kClosure };
+
+struct LimitText {
+  u32 limit;
+  const char* program;  // null: reported in another way
+  const char* closure;
+};
+
+#define DURESS_SAME(text) text, text
+#define DURESS_SUBJECT(text) "the program " text, "the closure " text
+/// The most severe first. StepLog::kIllegal and kAwaitBlocked discard an execution and limit nothing.
+inline constexpr LimitText kLimitTexts[] = {
+    {StepLog::kTooManySteps,
+     DURESS_SAME("an execution has more than 50,000 steps: what comes after them is not explored")},
+    {StepLog::kTooManyStrands, DURESS_SAME("there are more than 64 threads")},
+    {StepLog::kSpinning,
+     DURESS_SAME("a loop went round 200 times with nothing changed but its own counters")},
+    {StepLog::kTimers, "timeouts come only when nothing else can happen (--timeouts explores most)",
+     "timeouts come only when nothing else can happen"},
+    {StepLog::kClock, DURESS_SUBJECT("looks at a clock")},
+    {StepLog::kDescriptors, DURESS_SUBJECT("waits for a file, a pipe or a socket")},
+    {StepLog::kFutex, DURESS_SAME("a futex wakes some of those who wait, and which ones is not explored")},
+    {StepLog::kHistory,
+     DURESS_SAME("an atomic has more stores than are remembered, is accessed in several sizes, or was "
+                 "written unseen")},
+    {StepLog::kNotExplored, nullptr,
+     "under rc11 threads meet at something else than atomics and mutexes"},  // verify names the operations
+    {StepLog::kCancelled, DURESS_SAME("a thread is cancelled: where that reaches it is not explored")},
+    {StepLog::kTried,
+     DURESS_SAME("a loop that waits takes a lock in each round, and another thread tries to take it: only "
+                 "one failed attempt is explored")},
+};
+#undef DURESS_SAME
+#undef DURESS_SUBJECT
+
+/// The text of the most severe of `limits`; null: there is none.
+inline const char* limit_text(u32 limits, Explored explored) {
+  for (const LimitText& known : kLimitTexts) {
+    const char* text = explored == Explored::kProgram ? known.program : known.closure;
+    if (text && (limits & known.limit)) return text;
+  }
+  return nullptr;
+}
+
+inline constexpr const char* kTimeIsUp = "the time was up";
+inline constexpr const char* kOutOfMemory = "there was no more memory for what is still to be explored";
+inline constexpr const char* kClosureDiverged =
+    "the closure does not do the same again under the same schedule";
+
+}  // namespace duress::exhaustive
+
+#endif  // DURESS_EXHAUSTIVE_LIMITS_H_

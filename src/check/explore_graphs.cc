@@ -2,10 +2,9 @@
 //
 // duress::check under rc11, all executions: each graph of reads-from and modification order once
 // (exhaustive/graph_explorer.h), as `duress verify --model rc11` explores them.
-#include <string.h>
-
-#include "check/execution.h"
+#include "check/explorers.h"
 #include "exhaustive/graph_explorer.h"
+#include "exhaustive/limits.h"
 #include "memory/model.h"
 #include "sched/scheduler.h"
 
@@ -28,28 +27,24 @@ void write_request(const DuressCheck& c, const GraphExplorer::Plan& plan) {
   memcpy(r.picked(), plan.picks, plan.count * sizeof *plan.picks);
 }
 
-/// One exploration. True: begin anew, a loop that waits was found.
-bool explore_once(DuressCheck& c, Arena& arena, u64 deadline, bool* failed) {
-  constexpr u64 kMostNodes = u64{1} << 24;
+/// One exploration. True: an await loop was found and the exploration has to start again.
+bool explore_once(DuressCheck& c, Arena& arena, const Deadline& deadline, bool* failed) {
   GraphExplorer graphs(arena);
-  exhaustive::StepLog& log = check_steps();
+  const exhaustive::StepLog& log = step_log();
   u32 limits = 0;
   u64 runs = 0;
   c.executions = 0;
   c.bound = nullptr;
   for (GraphExplorer::Plan plan; graphs.next(&plan) && !c.bound; ++runs) {
-    if (deadline && runs % 64 == 63 && check_is_late(deadline)) c.bound = "the time was up";
-    if (graphs.nodes() > kMostNodes) c.bound = "there was no more memory for what is still to be explored";
+    c.bound = stop_reason(deadline, runs, graphs.nodes());
     if (c.bound) break;
     write_request(c, plan);
     u32 spins = log.spins;
-    bool fails = check_execute();
+    bool fails = execute_closure();
     if (!fails && log.spins > spins) return true;
     GraphExplorer::Learned learned = graphs.learn(plan.ticket, log.steps, log.count, log.limits);
-    if (learned == GraphExplorer::Learned::kDiverged)
-      c.bound = "the closure does not do the same again under the same schedule";
-    if (learned != GraphExplorer::Learned::kNew)
-      continue;  // not allowed, or known: what came of it does not count
+    if (learned == GraphExplorer::Learned::kDiverged) c.bound = exhaustive::kClosureDiverged;
+    if (learned != GraphExplorer::Learned::kNew) continue;  // forbidden, or a duplicate: discarded
     limits |= log.limits;
     ++c.executions;
     if (fails) {
@@ -57,7 +52,7 @@ bool explore_once(DuressCheck& c, Arena& arena, u64 deadline, bool* failed) {
       return false;
     }
   }
-  if (!c.bound) c.bound = check_bound_of(limits | graphs.limits());
+  if (!c.bound) c.bound = exhaustive::limit_text(limits | graphs.limits(), exhaustive::Explored::kClosure);
   c.redundant = static_cast<u32>(graphs.redundant());
   c.complete = !c.bound && graphs.done();
   return false;
@@ -66,7 +61,7 @@ bool explore_once(DuressCheck& c, Arena& arena, u64 deadline, bool* failed) {
 }  // namespace
 
 bool explore_graphs(DuressCheck& c) {
-  u64 deadline = check_deadline(c);
+  Deadline deadline(c.seconds);
   Arena arena;
   bool failed = false;
   while (explore_once(c, arena, deadline, &failed)) {

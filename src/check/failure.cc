@@ -1,15 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// An execution of duress::check that failed: made shorter, told, and named by a token.
-#include <sys/syscall.h>
+#include "check/failure.h"
 
 #include "check/execution.h"
 #include "check/races.h"
 #include "check/step_trace.h"
-#include "runtime/runtime.h"
-#include "trail/token.h"
+#include "runtime/control.h"
+#include "trail/minimiser.h"
 
 namespace duress {
+namespace {
+
+/// A trail in memory of its own, of which the kernel provides what is used.
+class MappedTrail {
+ public:
+  MappedTrail() : deviations_(static_cast<trail::Deviation*>(map_memory(kRequestRoom))) {}
+  ~MappedTrail() {
+    if (deviations_) unmap_memory(deviations_, kRequestRoom);
+  }
+  MappedTrail(const MappedTrail&) = delete;
+  MappedTrail& operator=(const MappedTrail&) = delete;
+
+  u64 size() const { return size_; }
+  trail::Deviation operator[](u64 i) const { return deviations_[i]; }
+  const trail::Deviation* data() const { return deviations_; }
+  void clear() { size_ = 0; }
+  void push_back(trail::Deviation deviation) {
+    if (deviations_ && size_ < kRoom) deviations_[size_++] = deviation;
+  }
+  void assign(const trail::Deviation* from, u64 count) {
+    clear();
+    for (u64 i = 0; i < count; ++i) push_back(from[i]);
+  }
+
+ private:
+  static constexpr u64 kRoom = kRequestRoom / sizeof(trail::Deviation);
+  trail::Deviation* deviations_;
+  u64 size_ = 0;
+};
+
+void set_trail(const MappedTrail& trail) {
+  check.request->deviations = trail.size();
+  memcpy(check.request->trail(), trail.data(), trail.size() * sizeof(trail::Deviation));
+}
+
+}  // namespace
 
 bool keep_trail() {
   trail::Request& r = *check.request;
@@ -21,65 +55,66 @@ bool keep_trail() {
   return true;
 }
 
-void minimise(u64 budget) {
-  trail::Request& r = *check.request;
+void minimise() {
+  // What stuck strands have allocated is lost: then few executions only.
+  const u64 most_runs = check.abandoned ? 20 : 400;
+  constexpr double kMostSeconds = 10;  // of a closure that is slow
   char wanted[sizeof check.what];
   memcpy(wanted, check.what, sizeof wanted);
-  auto* best = static_cast<trail::Deviation*>(map_memory(r.deviations * sizeof(trail::Deviation) + 1));
-  if (!best) return;
-  u64 room = r.deviations, count = r.deviations;
-  memcpy(best, r.trail(), count * sizeof *best);
-  for (u64 part = (count + 1) / 2; part > 0 && budget > 0; part = part == 1 ? 0 : (part + 1) / 2) {
-    for (u64 at = 0; at < count && budget > 0; --budget) {
-      u64 out = part < count - at ? part : count - at;
-      r.deviations = count - out;
-      memcpy(r.trail(), best, at * sizeof *best);
-      memcpy(r.trail() + at, best + at + out, (count - at - out) * sizeof *best);
-      bool same =
-          check_execute() && strcmp(check.what, wanted) == 0 && check.record->deviations <= count - out;
-      if (same) {
-        count = check.record->deviations;
-        memcpy(best, check.record->trail(), count * sizeof *best);
-      } else {
-        at += out;
-      }
-    }
-  }
-  r.deviations = count;
-  memcpy(r.trail(), best, count * sizeof *best);
+  Deadline deadline(kMostSeconds);
+  auto replay = [&](const MappedTrail& candidate, trail::MinimiserAttempt<MappedTrail>* attempt) {
+    if (deadline.passed()) return false;
+    set_trail(candidate);
+    attempt->same = execute_closure() && strcmp(check.what, wanted) == 0;
+    attempt->switches = check.record->switches;
+    attempt->choices = check.record->choices;
+    attempt->strands = check.record->strands;
+    attempt->trail.assign(check.record->trail(), check.record->deviations);
+    return true;
+  };
+  MappedTrail failing;
+  failing.assign(check.request->trail(), check.request->deviations);
+  trail::Minimiser<MappedTrail, decltype(replay)> minimiser(replay, most_runs);
+  set_trail(minimiser.run(failing) ? minimiser.trail() : failing);
   memcpy(check.what, wanted, sizeof wanted);
-  unmap_memory(best, room * sizeof(trail::Deviation) + 1);
 }
 
-void write_token(Text& text, bool learned) {
-  const trail::Request& r = *check.request;
-  // Which sites were found to be shared is part of the execution's name.
-  u32 sites = 0;
-  const u32* keys = learned ? g_runtime->points.marked(check_arena, &sites) : nullptr;
-  trail::TokenView view;
-  view.points = r.points;
-  view.steps = r.steps != 0;
-  view.model = r.model;
-  view.spurious = r.spurious;
-  view.timeouts = r.timeouts;
-  view.fair = r.fair_after != 0;
-  view.seed = r.seed;
-  view.most_steps = r.most_steps;
-  view.sites = keys;
-  view.site_count = sites;
-  view.trail = r.trail();
-  view.trail_count = r.deviations;
-  char name[4096];
-  long n = raw_syscall(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"), reinterpret_cast<long>(name),
-                       sizeof name - 1);
-  name[n > 0 ? n : 0] = 0;
-  u64 room = trail::token_room(view, name);
-  auto* token = static_cast<char*>(check_arena.allocate(room));
-  trail::write_token(view, name, token);
-  text.put(token);
+namespace {
+
+/// Executes the kept trail twice: to know which accesses race, and to write them into the columns. Writes all
+/// of the report but the token.
+void put_report(Text& message, const DuressCheck& c, const char* what, u64 found_in) {
+  const DuressSite* sites[2] = {};
+  if (!c.ignores_races) {
+    watch_races(RaceWatch::kClocks, StepTrace::access);
+    execute_closure();
+    if (race_found()) memcpy(sites, race_found()->sites, sizeof sites);
+  }
+  StepTrace trace(*check.request);
+  trace.watch(sites[0], sites[1]);
+  execute_closure();
+  const FoundRace* race = race_found();
+  if (race) trace.set_race(race->race.address, race->race.size);
+  Text columns(check_arena);
+  put_interleaving(columns, trace);
+  u64 switches = check.record->switches;
+  message.put("duress::check: ").put(what);
+  if (found_in) message.put(" in execution ").number(found_in);
+  if (found_in && !c.exhaustive) message.put(" of ").number(c.runs);
+  message.put("; shortest found: ").number(switches).put(switches == 1 ? " preemption\n" : " preemptions\n");
+  if (race && !check.raced) {
+    message.put("and a ");
+    put_race(message, *race);
+    message.put('\n');
+  }
+  if (race) put_race_lines(message, *race);
+  message.put(columns.data(), columns.size());
 }
 
-void report(DuressCheck& c, u64 found_in) {
+}  // namespace
+
+void report_failure(DuressCheck& c, u64 found_in) {
+  // They live until the next check.
   static Text* message = nullptr;
   static Text* token = nullptr;
   static char what[sizeof check.what];
@@ -92,38 +127,7 @@ void report(DuressCheck& c, u64 found_in) {
   memcpy(what, check.what, sizeof what);
   write_token(*token, check.request->points == trail::Points::kSync);
   token->put('\0');
-  u64 switches = 0;
-  {
-    const DuressSite* sites[2] = {};
-    if (!c.ignores_races) {
-      watch_races(RaceWatch::kClocks, CheckTrace::access);
-      check_execute();
-      if (race_found()) memcpy(sites, race_found()->sites, sizeof sites);
-    }
-    CheckTrace trace(*check.request);
-    trace.watch(sites[0], sites[1]);
-    check_execute();
-    const FoundRace* race = race_found();
-    if (race) trace.race_was_at(race->race.address, race->race.size);
-    Text columns(check_arena);
-    trace.write(columns);
-    switches = check.record->switches;
-    message->put("duress::check: ").put(what);
-    if (found_in) message->put(" in execution ").number(found_in);
-    if (found_in && !c.exhaustive) message->put(" of ").number(c.runs);
-    message->put("; shortest found: ")
-        .number(switches)
-        .put(switches == 1 ? " preemption\n" : " preemptions\n");
-    if (race) {
-      if (!check.raced) {
-        message->put("and a ");
-        put_race(*message, *race);
-        message->put('\n');
-      }
-      put_race_lines(*message, *race);
-    }
-    message->put(columns.data(), columns.size());
-  }
+  put_report(*message, c, what, found_in);
   message->put("replay: duress::replay(closure, \"").put(token->data()).put("\")\n");
   if (!c.quiet) write_all(2, message->data(), message->size());
   message->put('\0');

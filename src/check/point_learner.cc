@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// duress::check learns which plain accesses are schedule points: those of a location that two strands touch,
-// one of them writing. All functions run faithfully, so a site that is found to be shared is a point from
-// then on.
-#include "check/execution.h"
+#include "check/point_learner.h"
+
 #include "check/races.h"
 #include "runtime/control.h"
 #include "runtime/runtime.h"
@@ -48,20 +45,20 @@ void learn_granule(u64 granule, bool write, const DuressSite* site, u32 strand) 
 
 }  // namespace
 
-bool learn_prepare() {
+bool prepare_point_learner() {
   if (!locations) locations = static_cast<Location*>(map_memory(kLocations * sizeof(Location)));
   return locations != nullptr;
 }
 
-void learn_execution_begins() {
+void learner_execution_begins() {
   if (++execution_number == 0) execution_number = 1;
 }
 
 void learn_access(const void* p, u64 size, bool write, const DuressSite* site) {
-  if (g_race_watch == RaceWatch::kSuspects) suspect_access(p, size, write, site);
+  if (g_race_watch == RaceWatch::kPrefilter) prefilter_access(p, size, write, site);
   if (!site) return;
   u64 first = address_of(p) >> 3, last = (address_of(p) + size - 1) >> 3;
-  if (last - first > 64) last = first + 64;  // of a large block the beginning is enough to know it
+  if (last - first > 64) last = first + 64;  // the beginning of a large block is enough to recognise it
   for (u64 granule = first; granule <= last; ++granule) {
     learn_granule(granule, write, site, scheduler().running()->number);
   }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "check/races.h"
+#include "check/source_lines.h"
 #include "check/step_trace.h"
 #include "runtime/runtime.h"
 

@@ -27,27 +27,27 @@ struct Watched {
 
 constinit RacePrefilter prefilter;
 constinit AccessDigest digest;
-u64 number = 0;              // of the execution that is looked at more closely
-u64 closely = 0, known = 0;  // executions
+u64 last_digest = 0;                // of the execution that may be run again with the prefilter
+u64 prefiltered = 0, repeated = 0;  // executions: that were, and whose digest was known
 constinit Arena arena;
-VectorClock* past = nullptr;  // all that earlier executions did
+VectorClock* past = nullptr;  // joins those of all earlier executions
 FoundRace found;
 bool any_found = false;
 u64 check_number = 0;
-uptr caller_frame = 0;  // of whoever called duress::check
-void (*learn_besides)(const void*, u64, bool, const DuressSite*) = nullptr;
+uptr caller_frame = 0;  // of the caller of duress::check
+void (*other_observer)(const void*, u64, bool, const DuressSite*) = nullptr;
 
-// ---- suspects
+// ---- prefilter
 
 u32 own_number() {
   return controlled()->number;
 }
 
-void suspect_atomic(const void* p, u64 size, bool write) {
+void prefilter_atomic(const void* p, u64 size, bool write) {
   prefilter.atomic(address_of(p), size, write, own_number());
 }
 
-void suspect_freed(void* p) {
+void prefilter_freed(void* p) {
   prefilter.access(address_of(p), malloc_usable_size(p), true, own_number());
 }
 
@@ -67,24 +67,24 @@ void digest_freed(void* p) {
   digest.add(own_number(), address_of(p), malloc_usable_size(p), What::kWrite);
 }
 
-/// Hooks are called only while they have something to say.
+/// Observers are set only while they are needed.
 void set_hooks() {
-  bool asked = !prefilter.single_strand() && !prefilter.race_possible();
-  bool to_suspects = asked && g_race_watch == RaceWatch::kSuspects;
-  bool to_digest = asked && g_race_watch == RaceWatch::kDigest;
-  g_learn_access = learn_besides ? learn_besides
-                   : to_suspects ? suspect_access
-                   : to_digest   ? digest_access
-                                 : nullptr;
-  g_access_owners = !learn_besides && to_suspects ? prefilter.owners() : nullptr;
-  g_access_digest = !learn_besides && to_digest ? digest.of_strand() : nullptr;
-  g_learn_atomic = to_suspects ? suspect_atomic : to_digest ? digest_atomic : nullptr;
-  g_learn_freed = to_suspects ? suspect_freed : to_digest ? digest_freed : nullptr;
+  bool needed = !prefilter.single_strand() && !prefilter.race_possible();
+  bool to_prefilter = needed && g_race_watch == RaceWatch::kPrefilter;
+  bool to_digest = needed && g_race_watch == RaceWatch::kDigest;
+  g_learn_access = other_observer ? other_observer
+                   : to_prefilter ? prefilter_access
+                   : to_digest    ? digest_access
+                                  : nullptr;
+  g_access_owners = !other_observer && to_prefilter ? prefilter.owners() : nullptr;
+  g_access_digest = !other_observer && to_digest ? digest.of_strand() : nullptr;
+  g_learn_atomic = to_prefilter ? prefilter_atomic : to_digest ? digest_atomic : nullptr;
+  g_learn_freed = to_prefilter ? prefilter_freed : to_digest ? digest_freed : nullptr;
 }
 
 // ---- clocks
 
-/// A counter that comes near its end is left for another one.
+/// A strand whose epoch comes near the end of its range gets another slot.
 constexpr Clock kOldClock = 1u << 31;
 
 Watched& watched(Strand* s, const Thread* creator) {
@@ -97,7 +97,7 @@ Watched& watched(Strand* s, const Thread* creator) {
   return *w;
 }
 
-/// The list of threads that take part, which a memory model asks.
+/// The list of threads that take part, for the memory model.
 void enlist(Thread* t) {
   t->next = g_runtime->live;
   g_runtime->live = t;
@@ -110,7 +110,7 @@ void delist(Thread* t) {
   }
 }
 
-/// Stacks that another check has used: what synchronised there may lie across what does now.
+/// Stacks that another check has used: an atomic of another size may have been there.
 void forget_stacks(Thread& t, bool root) {
   constexpr uptr kNear = 128 << 10;
   FastTrack& fasttrack = g_runtime->fasttrack;
@@ -178,14 +178,14 @@ void strand_starts(Strand* strand) {
     t->clock.acquire(t->start);
     t->start.clear(rt.arena);
   }
-  t->clock.next_epoch();  // what it does now, nobody knows who knew all that it did before
+  t->clock.next_epoch();  // clocks that cover its last job must not cover this one
   FastTrack::after_sync(t->fasttrack);
   t->in_runtime = false;
 }
 
 void strand_ends(Strand* strand) {
   if (g_race_watch != RaceWatch::kClocks) return;
-  if (!t_current) return;  // it gave up when it had ended already
+  if (!t_current) return;  // it was called back after its end
   static_cast<Watched*>(strand->watched)->self = __duress_self;
   delist(t_current);
   t_current = nullptr;
@@ -214,20 +214,18 @@ void set_watch(RaceWatch watch) {
 
 }  // namespace
 
-// ---- check.cc
-
 void watch_races(RaceWatch watch, void (*learn)(const void*, u64, bool, const DuressSite*)) {
-  learn_besides = learn;
+  other_observer = learn;
   any_found = false;
   set_watch(watch);
   ++check_number;
   caller_frame = reinterpret_cast<uptr>(__builtin_frame_address(0));
-  if (watch == RaceWatch::kSuspects || watch == RaceWatch::kDigest) {
+  if (watch == RaceWatch::kPrefilter || watch == RaceWatch::kDigest) {
     if (!prefilter.prepare() || !digest.prepare()) fatal("out of memory for duress::check");
     prefilter.forget();
     prefilter.begin();
     digest.forget();
-    closely = known = 0;
+    prefiltered = repeated = 0;
   }
   if (watch == RaceWatch::kClocks && !watch_with_clocks()) set_watch(RaceWatch::kNone);
   if (g_race_watch != RaceWatch::kClocks) g_runtime->reporter.listen(nullptr);
@@ -249,9 +247,9 @@ bool watch_with_clocks() {
 
 void race_execution_begins() {
   any_found = false;
-  if (g_race_watch == RaceWatch::kSuspects || g_race_watch == RaceWatch::kDigest) prefilter.begin();
+  if (g_race_watch == RaceWatch::kPrefilter || g_race_watch == RaceWatch::kDigest) prefilter.begin();
   if (g_race_watch == RaceWatch::kDigest) digest.begin();
-  if (g_race_watch == RaceWatch::kClocks && current_thread()) {  // detected outside of checks too
+  if (g_race_watch == RaceWatch::kClocks && current_thread()) {  // races are detected outside of checks too
     past->join(current_thread()->clock.clock());
     current_thread()->clock.next_epoch();
     FastTrack::after_sync(current_thread()->fasttrack);
@@ -269,34 +267,34 @@ void race_execution_ends() {
   FastTrack::after_sync(current_thread()->fasttrack);
 }
 
-bool races_known() {
+bool same_accesses_had_no_race() {
   if (g_race_watch != RaceWatch::kDigest) return false;
-  number = digest.number();
-  bool is = !prefilter.race_possible() && digest.known(number);
-  known += is;
+  last_digest = digest.number();
+  bool is = !prefilter.race_possible() && digest.known(last_digest);
+  repeated += is;
   return is;
 }
 
-void races_look_closer() {
-  g_race_watch = RaceWatch::kSuspects;
-  ++closely;
+void rerun_with_prefilter() {
+  g_race_watch = RaceWatch::kPrefilter;
+  ++prefiltered;
 }
 
-void races_are_none() {
-  // Where most executions are new ones, running them twice does not pay.
-  bool pays = closely < 64 || closely < known;
-  if (pays && digest.remember(number)) g_race_watch = RaceWatch::kDigest;
+void remember_no_race() {
+  // Where most executions are new, running them twice does not pay.
+  bool pays = prefiltered < 64 || prefiltered < repeated;
+  if (pays && digest.remember(last_digest)) g_race_watch = RaceWatch::kDigest;
 }
 
-bool races_unseen() {
-  return g_race_watch == RaceWatch::kSuspects && prefilter.must_rerun() && !prefilter.race_possible();
+bool prefilter_must_rerun() {
+  return g_race_watch == RaceWatch::kPrefilter && prefilter.must_rerun() && !prefilter.race_possible();
 }
 
-bool races_suspected() {
-  return g_race_watch == RaceWatch::kSuspects && prefilter.race_possible();
+bool prefilter_race_possible() {
+  return g_race_watch == RaceWatch::kPrefilter && prefilter.race_possible();
 }
 
-void suspect_access(const void* p, u64 size, bool write, const DuressSite*) {
+void prefilter_access(const void* p, u64 size, bool write, const DuressSite*) {
   prefilter.access(address_of(p), size, write, own_number());
 }
 

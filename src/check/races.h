@@ -2,14 +2,15 @@
 //
 // Data races in the executions of duress::check, found by happens-before in each of them.
 //
-// All executions of a process are one long program to the detector: the root of an execution follows whatever
-// the strands of all earlier ones did. So nothing is reset between two executions: what is left in shadow
-// memory, in locks and in atomics is ordered before everything that comes, and cannot race with it. A strand
-// of the pool keeps its place in vector clocks for good.
+// To the detector all executions of a process are one long program: the root of an execution follows
+// everything that the strands of all earlier ones did. So nothing is reset between two executions: what is
+// left in shadow memory, in locks and in atomics is ordered before everything that follows, and cannot race
+// with it. A strand of the pool keeps its slot in vector clocks for good.
 //
-// Clocks cost more than a small closure itself. So executions are first looked at for suspects
-// (runtime/race_prefilter.h), and for these only if no execution with the same accesses was
-// (runtime/access_digest.h); from the first that has one on, that one run again, clocks are kept.
+// Clocks cost more than a small closure itself. So executions first pass a prefilter
+// (runtime/race_prefilter.h), and that only if no execution with the same accesses did
+// (runtime/access_digest.h). From the first execution on that can have a race, and that one again, clocks are
+// used.
 #ifndef DURESS_CHECK_RACES_H_
 #define DURESS_CHECK_RACES_H_
 
@@ -20,28 +21,32 @@
 
 namespace duress {
 
-/// The cheapest first.
-enum class RaceWatch : u8 { kNone, kDigest, kSuspects, kClocks };
+/// How executions are searched for races, the cheapest first.
+enum class RaceWatch : u8 { kNone, kDigest, kPrefilter, kClocks };
 extern RaceWatch g_race_watch;
 
-// ---- check.cc
-/// `learn`: what is to be told of plain accesses besides; null: nobody.
+/// `learn`: observes plain accesses besides; null: nobody.
 void watch_races(RaceWatch watch, void (*learn)(const void*, u64, bool, const DuressSite*));
 /// From the next execution on with clocks. False: there is no memory for them.
 bool watch_with_clocks();
 void race_execution_begins();
 void race_execution_ends();
-/// kDigest: an execution like the last one was found to have no suspects.
-bool races_known();
-/// kDigest: the same execution is run again, for suspects. If it has none, that is known from then on.
-void races_look_closer();
-void races_are_none();
-/// kSuspects: the execution has accesses that went unseen: it has to be run again.
-bool races_unseen();
-/// kSuspects: the execution has accesses that only clocks can judge.
-bool races_suspected();
-/// A plain access, from a hook of check.cc.
-void suspect_access(const void* p, u64 size, bool write, const DuressSite* site);
+
+// ---- kDigest
+/// The prefilter passed an execution with the same accesses as the last one.
+bool same_accesses_had_no_race();
+/// From the next execution on with the prefilter: the caller runs the same execution again.
+void rerun_with_prefilter();
+/// That execution cannot have a race, and neither can others with the same accesses.
+void remember_no_race();
+
+// ---- kPrefilter
+/// The prefilter dropped accesses that it needs: the same execution has to be run again.
+bool prefilter_must_rerun();
+/// The last execution has accesses of which only clocks can tell whether they race.
+bool prefilter_race_possible();
+/// A plain access, from an observer.
+void prefilter_access(const void* p, u64 size, bool write, const DuressSite* site);
 
 /// The first race of the last execution.
 struct FoundRace {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// duress::check at random: a mix of strategies, until an execution fails. One that only has a race is put by.
-#include "check/execution.h"
+// duress::check by random executions: a portfolio of strategies, until an execution fails. One that has only
+// a race is saved, and reported if nothing worse is found.
+#include "check/explorers.h"
+#include "check/failure.h"
+#include "check/point_learner.h"
 #include "check/races.h"
 #include "memory/model.h"
 #include "runtime/runtime.h"
@@ -10,14 +13,15 @@
 namespace duress {
 namespace {
 
-/// What the i-th execution does. The first few take any thread at any access, so that sharing is learned.
+/// What the i-th execution does. The first few are preemptible at any access, so that shared sites are
+/// learned.
 void plan(u64 i) {
   trail::Request& r = *check.request;
-  const DuressCheck& c = *check.asked;
+  const DuressCheck& c = *check.call;
   r = trail::Request();
   r.seed = mix(c.seed * 0x9e3779b97f4a7c15u + i);
   r.depth = c.depth;
-  r.length = check.length;
+  r.length = check.longest;
   r.most_steps = c.most_steps;
   bool all = c.all_points || i < 4;
   r.points = all ? trail::Points::kAll : trail::Points::kSync;
@@ -29,14 +33,14 @@ void plan(u64 i) {
     r.depth = 1 + static_cast<u32>(i / 4 % 4);
   }
   r.strategy = raw(id);
-  if (is_weak(c)) {  // there are five, and strategies come in a cycle of four: every two meet
+  if (is_weak(c)) {  // five heuristics, and a cycle of four strategies: every combination comes
     r.model = raw(memory::ModelId::kRc11);
     r.heuristic = static_cast<u32>(i % 5);
   }
 }
 
-/// An execution with a race, put by: one that does harm may come and is told instead.
-struct PutBy {
+/// The first execution that has a race and passes otherwise.
+struct SavedRace {
   bool any = false;
   u64 found_in = 0;
   trail::Request request;
@@ -46,63 +50,70 @@ struct PutBy {
   char what[sizeof check.what];
 };
 
-void put_by(PutBy& kept, u64 found_in) {
+void save(SavedRace& race, u64 found_in) {
   if (!keep_trail()) return;
   trail::Request& r = *check.request;
-  kept.any = true;
-  kept.found_in = found_in;
-  kept.request = r;
-  kept.trail =
+  race.any = true;
+  race.found_in = found_in;
+  race.request = r;
+  race.trail =
       static_cast<trail::Deviation*>(check_arena.allocate(r.deviations * sizeof(trail::Deviation) + 1));
-  memcpy(kept.trail, r.trail(), r.deviations * sizeof(trail::Deviation));
-  kept.points = g_runtime->points.marked(check_arena, &kept.point_count);
-  memcpy(kept.what, check.what, sizeof kept.what);
+  memcpy(race.trail, r.trail(), r.deviations * sizeof(trail::Deviation));
+  race.points = g_runtime->points.marked(check_arena, &race.point_count);
+  memcpy(race.what, check.what, sizeof race.what);
 }
 
-void take_up(const PutBy& kept) {
+void restore(const SavedRace& race) {
   trail::Request& r = *check.request;
-  r = kept.request;
-  memcpy(r.trail(), kept.trail, r.deviations * sizeof(trail::Deviation));
-  memcpy(check.what, kept.what, sizeof check.what);
+  r = race.request;
+  memcpy(r.trail(), race.trail, r.deviations * sizeof(trail::Deviation));
+  memcpy(check.what, race.what, sizeof check.what);
+  check.abandoned = false;
   g_runtime->points.begin_learning(r);
-  g_runtime->points.mark_keys(kept.points, kept.point_count);
+  g_runtime->points.mark_keys(race.points, race.point_count);
   watch_races(RaceWatch::kClocks, nullptr);
+}
+
+/// The i-th execution. True: it failed, or has a race.
+bool execute_planned(const DuressCheck& c, u64 i) {
+  plan(i);
+  bool failed = execute_closure();
+  if (failed || !prefilter_race_possible()) return failed;
+  if (!watch_with_clocks()) {
+    watch_races(RaceWatch::kNone, learn_access);
+    return false;
+  }
+  // Those that follow will show the race; the last one is run again.
+  return i + 1 == c.runs && execute_closure();
 }
 
 }  // namespace
 
 bool search(DuressCheck& c) {
-  u64 deadline = check_deadline(c);
-  static PutBy race;
+  Deadline deadline(c.seconds);
+  static SavedRace race;
   race.any = false;
   for (u64 i = 0; i < c.runs; ++i) {
-    if (deadline && i % 64 == 63 && check_is_late(deadline)) break;
-    plan(i);
-    bool failed = check_execute();
+    if (i % 64 == 63 && deadline.passed()) break;
+    bool failed = execute_planned(c, i);
     c.executions = i + 1;
-    if (!failed && races_suspected()) {
-      bool judged = watch_with_clocks();
-      if (!judged) watch_races(RaceWatch::kNone, learn_access);
-      if (judged && i + 1 == c.runs) failed = check_execute();  // else those that come will show it
-    }
     if (!failed) continue;
     if (check.raced) {
-      if (!race.any) put_by(race, i + 1);
+      if (!race.any) save(race, i + 1);
       if (!is_weak(c)) watch_races(RaceWatch::kNone, learn_access);
       continue;
     }
-    watch_races(is_weak(c) ? RaceWatch::kClocks : RaceWatch::kNone, nullptr);  // points stay as they were
+    watch_races(is_weak(c) ? RaceWatch::kClocks : RaceWatch::kNone, nullptr);  // no more points are learned
     if (keep_trail()) {
-      // What stuck strands had allocated is lost, so only few tries then.
-      minimise(check.abandoned ? 20 : 400);
-      report(c, i + 1);
+      minimise();
+      report_failure(c, i + 1);
     }
     return true;
   }
   if (!race.any) return false;
-  take_up(race);
-  minimise(400);
-  report(c, race.found_in);
+  restore(race);
+  minimise();
+  report_failure(c, race.found_in);
   return true;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The interleaving of a failing execution of duress::check, a column per thread. Source lines of accesses
-// come from the site table; those of locks and the like from llvm-symbolizer, if there is one.
+// The steps of a failing execution of duress::check, recorded while it is replayed, and their interleaving as
+// text, a column per thread.
 #ifndef DURESS_CHECK_STEP_TRACE_H_
 #define DURESS_CHECK_STEP_TRACE_H_
 
@@ -11,38 +11,60 @@
 
 namespace duress {
 
-/// While it lives, executions write down their steps.
-class CheckTrace {
+struct TracedStep {
+  static constexpr int kFrames = 6;
+
+  u32 strand;
+  Operation operation;
+  u64 value;
+  bool has_value;
+  bool stale;  // there was a newer value
+  u64 newest;
+  bool stuck;            // it never got further
+  bool watched;          // not a schedule point: see StepTrace::watch
+  uptr frames[kFrames];  // return addresses in the executable, innermost first
+  int frame_count;
+};
+
+/// While it lives, executions record their steps. At most one at a time.
+class StepTrace {
  public:
-  explicit CheckTrace(trail::Request& request);
-  ~CheckTrace();
-  CheckTrace(const CheckTrace&) = delete;
-  CheckTrace& operator=(const CheckTrace&) = delete;
+  explicit StepTrace(trail::Request& request);
+  ~StepTrace();
+  StepTrace(const StepTrace&) = delete;
+  StepTrace& operator=(const StepTrace&) = delete;
 
-  void write(Text& text);
-  /// Accesses at these sites, of which access() is told, are steps too, though nobody schedules there.
+  /// Accesses at these sites, which access() is called for, are steps too, though they are not schedule
+  /// points.
   void watch(const DuressSite* first, const DuressSite* second);
-  /// They are accesses of this place, the others are left out.
-  void race_was_at(uptr address, u32 size);
+  /// Those of these addresses are the race; the other watched accesses are left out.
+  void set_race(uptr address, u32 size);
 
-  // For the scheduler.
+  // Callbacks of the scheduler and of hooks.
   static void step(const sched::Strand& strand);
   static void dump(sched::Strand& strand);
   static void access(const void* p, u64 size, bool write, const DuressSite* site);
   /// The value that the last step read or wrote.
-  static bool value(u64 value, u32 size);
+  static void value(u64 value, u32 size);
+
+  // ---- what was recorded
+  static constexpr u32 kMostSteps = 20000;  // the last ones: the failure is at the end
+  static constexpr u32 kNamed = 8;          // strands whose names are kept
+  u64 count() const;
+  const TracedStep& operator[](u64 i) const;
+  u32 strands() const;
+  const char* name(u32 strand) const;
+  bool is_of_race(const TracedStep& step) const;
 
  private:
   trail::Request& request_;
 };
 
-// ---- for texts
-/// Where in the source a return address is: "file:line" of the innermost function that is not of the C++
-/// library, "" if that is not known. Asks llvm-symbolizer, once for an address.
-const char* source_line(uptr return_address);
-const char* base_name(const char* path);
+// ---- interleaving.cc
+void put_interleaving(Text& text, const StepTrace& trace);
+/// The last part of a variable's name: locals are named after all functions around them.
 void put_variable(Text& text, const char* name);
-/// Names for locks and the like, as in the interleaving that was written last: lock #1, lock #2.
+/// Numbers of locks and the like, as in the interleaving that was written last: lock #1, lock #2.
 u32 object_number(uptr object);
 
 }  // namespace duress

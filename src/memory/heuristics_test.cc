@@ -5,6 +5,7 @@
 
 #include <initializer_list>
 
+#include "memory/model.h"
 #include "memory/testing/world.h"
 
 namespace duress::memory {

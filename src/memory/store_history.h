@@ -42,7 +42,7 @@ constexpr u128 bytes_of(u128 value, u32 offset, u32 size) {
 
 /// Remembers the last stores to one location so that a racy load may be given an older one.
 /// Invariant: oldest first, at least one entry; the newest is what memory holds, as far as stores were seen.
-/// Threads: one at a time; in free mode a lock for each location will have to guard it.
+/// Threads: one at a time. Controlled mode gives that; on free threads ParallelAdversary holds a lock.
 /// Runs inside the target: memory comes from the arena.
 class StoreHistory {
  public:

@@ -12,6 +12,7 @@
 #include "memory/future_values.h"
 #include "memory/heuristics.h"
 #include "memory/model.h"
+#include "memory/stale_model.h"
 #include "runtime/control.h"
 #include "runtime/runtime.h"
 

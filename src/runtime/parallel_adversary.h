@@ -12,6 +12,7 @@
 #include "base/prng.h"
 #include "memory/heuristics.h"
 #include "memory/model.h"
+#include "memory/stale_model.h"
 #include "runtime/runtime.h"
 
 namespace duress {

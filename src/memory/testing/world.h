@@ -13,7 +13,7 @@
 #include "base/prng.h"
 #include "clock/thread_clock.h"
 #include "memory/heuristics.h"
-#include "memory/model.h"
+#include "memory/stale_model.h"
 
 namespace duress::memory::testing {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The programs of the JUMBLE paper's figures as traces, and what the model does beyond them.
-#include "memory/model.h"
+#include "memory/stale_model.h"
 
 #include <gtest/gtest.h>
 
@@ -88,17 +88,6 @@ TEST(Figure4, NoValuesOfTheFuture) {
   EXPECT_EQ(w.legal(1, 0, 8), Values{0});
   w.store(0, 0, 8, 1);
   EXPECT_EQ(w.legal(1, 0, 8), (Values{1, 0}));
-}
-
-TEST(StaleModelTest, ScReturnsMemory) {
-  World w;
-  w.threads.start();
-  ScModel sc;
-  u64 memory = 5, value = 0;
-  HeuristicPicker picker(HeuristicId::kOldest, w.chooser);
-  sc.load(w.threads.viewer(0), {0, 8}, Tracking::kBegin, reinterpret_cast<u8*>(&memory),
-          reinterpret_cast<u8*>(&value), picker);
-  EXPECT_EQ(value, 5u);
 }
 
 TEST(StaleModelTest, ResultNamesTheStore) {

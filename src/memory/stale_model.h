@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The model `stale`: given a load, which older values are legal, and which one is returned? The runtime calls
+// it from its load and store hooks.
+//
+// Memory itself always holds the newest value: the model is told of each store before it happens, and of each
+// load with what memory holds. It never writes the target's memory.
+#ifndef DURESS_MEMORY_STALE_MODEL_H_
+#define DURESS_MEMORY_STALE_MODEL_H_
+
+#include "memory/location_table.h"
+
+namespace duress::memory {
+
+/// What a load returned, for reports.
+struct LoadResult {
+  u32 pieces = 0;       // how many tearing words it touched
+  u32 open = 0;         // how many of these had more than one legal value
+  bool stale = false;   // it returned something else than memory holds
+  bool forced = false;  // it had to be the newest, for fairness
+  SiteId site{0};       // if stale: of the store that wrote the first stale piece; 0: the initial value
+};
+
+/// PJMM, as JUMBLE implements it: see docs/models/stale.md.
+/// Threads: one at a time. Controlled mode gives that; on free threads ParallelAdversary holds a lock.
+class StaleModel {
+ public:
+  struct Options {
+    LocationTable::Options table;
+    /// After so many stale loads in a row of one location by one thread the next returns the newest value;
+    /// 0 is unfair: never. Spinning ends then, at the latest, and 16 is far more than a check and a use need.
+    u32 fair_after = 16;
+  };
+
+  StaleModel(Arena& arena, ClockSource& threads, Options options)
+      : table_(arena, threads, options.table), fair_after_(options.fair_after) {}
+
+  /// A plain load. Writes extent.size() bytes to `into`; `memory` is what memory holds, and may be `into`.
+  LoadResult load(const Viewer& who, Extent extent, Tracking tracking, const u8* memory, u8* into,
+                  Picker& picker);
+  /// A store of any kind and size, atomic ones and memcpy, memset and calloc too; called before it happens.
+  /// For what REQUIRES say about epochs see StoreHistory::store().
+  void store(const Viewer& who, Extent extent, Tracking tracking, SiteId site, const u8* before,
+             Source value) {
+    table_.store(who, extent, tracking, site, before, value);
+  }
+  /// The bytes were freed, or their stack frame is gone.
+  void forget(Extent extent) { table_.forget(extent); }
+  const Statistics& statistics() const { return table_.statistics(); }
+  const LocationTable& table() const { return table_; }
+
+  /// Whether a load of the extent could return `value`, each tearing word for itself.
+  bool allows(const Viewer& who, Extent extent, const u8* memory, const u8* value);
+  /// What a load of the extent could return, into `values`; how many. Only of extents within one tearing
+  /// word; of others what memory holds.
+  u32 visible(const Viewer& who, Extent extent, const u8* memory, u128* values, u32 most);
+
+ private:
+  LocationTable table_;
+  u32 fair_after_;
+};
+
+}  // namespace duress::memory
+
+#endif  // DURESS_MEMORY_STALE_MODEL_H_

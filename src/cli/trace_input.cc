@@ -153,7 +153,7 @@ int analyze(const AnalyzeOptions& options) {
       sync_p.play(event);
     });
   } else {
-    input.each_ahead(Played{offline, events});
+    input.each_pipelined(Played{offline, events});
   }
   if (options.predict) {
     sync_p.finish();

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "cli/commands.h"
-#include "trace/ahead.h"
+#include "trace/decode_pipeline.h"
 #include "trace/rapid.h"
 #include "trace/trace_file.h"
 
@@ -29,11 +29,11 @@ class TraceInput {
     reader_->each(visit);
     take_problem();
   }
-  /// The same with a thread that reads ahead (trace/ahead.h).
+  /// The same with a thread that reads ahead (trace/decode_pipeline.h).
   template <typename Play>
-  void each_ahead(Play play) {
+  void each_pipelined(Play play) {
     if (text_) return each_line([&](const Event& e) { play(e); });
-    trace::each_ahead(*reader_, play);
+    trace::each_pipelined(*reader_, play);
     take_problem();
   }
   const std::string& problem() const { return problem_; }

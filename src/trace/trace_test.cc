@@ -3,8 +3,8 @@
 
 #include "analysis/testing/play.h"
 #include "analysis/testing/reference.h"
-#include "trace/ahead.h"
 #include "trace/builder.h"
+#include "trace/decode_pipeline.h"
 #include "trace/offline.h"
 #include "trace/rapid.h"
 
@@ -82,7 +82,7 @@ Read read_ahead(const std::string& bytes, std::size_t most = ~std::size_t{0}) {
   };
   Play play{result, soon, most};
   result.opened = reader.open();
-  if (result.opened) each_ahead(reader, Visit{play});
+  if (result.opened) each_pipelined(reader, Visit{play});
   result.problem = reader.problem();
   result.cut = reader.cut();
   return result;
@@ -123,7 +123,7 @@ void expect_same(const Read& a, const Read& b) {
   for (std::size_t i = 0; i < a.events.size(); ++i) expect_same(a.events[i], b.events[i]);
 }
 
-TEST(Ahead, BringsWhatReadingBrings) {
+TEST(DecodePipeline, BringsWhatReadingBrings) {
   for (u64 seed = 1; seed <= 50; ++seed) {
     std::string bytes = build(events_of(testing::random_trace(seed, {.threads = 5, .events = 80})));
     expect_same(read_ahead(bytes), read(bytes));
@@ -141,7 +141,7 @@ TEST(Ahead, BringsWhatReadingBrings) {
   expect_same(read_ahead(bytes), read(bytes));
 }
 
-TEST(Ahead, EndsWhenWhoeverPlaysHasHadEnough) {
+TEST(DecodePipeline, EndsWhenWhoeverPlaysHasHadEnough) {
   std::vector<Event> many;
   for (u32 i = 0; i < 100'000; ++i)
     many.push_back(Event::of(Tid{0}, Access{0x1000 + i * 8, 8, AccessKind::kRead, {}}));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/ahead.h"
+#include "trace/decode_pipeline.h"
 
 namespace duress::trace {
 
-Block* Blocks::empty() {
+Block* BlockQueue::empty() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return stopped_ || !empty_.empty(); });
   if (stopped_) return nullptr;
@@ -12,19 +12,19 @@ Block* Blocks::empty() {
   return block;
 }
 
-void Blocks::put(Block* block) {
+void BlockQueue::put(Block* block) {
   std::lock_guard lock(mutex_);
   full_.push_back(block);
   changed_.notify_one();
 }
 
-void Blocks::end() {
+void BlockQueue::end() {
   std::lock_guard lock(mutex_);
   ended_ = true;
   changed_.notify_one();
 }
 
-Block* Blocks::take() {
+Block* BlockQueue::take() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return ended_ || !full_.empty(); });
   if (full_.empty()) return nullptr;
@@ -33,14 +33,14 @@ Block* Blocks::take() {
   return block;
 }
 
-void Blocks::give_back(Block* block) {
+void BlockQueue::give_back(Block* block) {
   block->step_count = block->access_count = block->sync_count = 0;
   std::lock_guard lock(mutex_);
   empty_.push_back(block);
   changed_.notify_one();
 }
 
-void Blocks::stop() {
+void BlockQueue::stop() {
   std::lock_guard lock(mutex_);
   stopped_ = true;
   changed_.notify_one();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading ahead: a thread of its own unpacks, decodes and merges while the caller's analyses. That is the
-// smaller half of the work for FastTrack (docs/design/trace.md), and as the events that come are known, their
-// shadow cells can be on their way before they are judged.
-#ifndef DURESS_TRACE_AHEAD_H_
-#define DURESS_TRACE_AHEAD_H_
+// A pipeline of two threads: one reads, unpacks, decodes and merges a trace, the caller's analyses it.
+// Decoding is the smaller half of the work for FastTrack (docs/design/trace.md). As the next events are
+// known, the shadow cells of accesses are prefetched before they are analysed.
+#ifndef DURESS_TRACE_DECODE_PIPELINE_H_
+#define DURESS_TRACE_DECODE_PIPELINE_H_
 
 #include <condition_variable>
 #include <deque>
@@ -36,11 +36,11 @@ struct Block {
 
 /// Hands blocks from one thread to another, at most kBlocks at a time.
 /// Threads: one that puts, one that takes.
-class Blocks {
+class BlockQueue {
  public:
   static constexpr std::size_t kBlocks = 4;
 
-  Blocks() {
+  BlockQueue() {
     for (std::size_t i = 0; i < kBlocks; ++i) empty_.push_back(&blocks_[i]);
   }
 
@@ -65,13 +65,13 @@ class Blocks {
 /// Calls of `play` what EventReader::each() would: play(const Event&), play(thread, accesses, count); and
 /// play.soon(address) some accesses before.
 template <typename Play>
-void each_ahead(EventReader& reader, Play play) {
-  Blocks blocks;
+void each_pipelined(EventReader& reader, Play play) {
+  BlockQueue blocks;
   std::exception_ptr failed;
   std::thread decoder([&] {
     struct Stopped {};
     struct Fill {
-      Blocks& blocks;
+      BlockQueue& blocks;
       Block* block;
       void next() {
         blocks.put(block);
@@ -103,7 +103,7 @@ void each_ahead(EventReader& reader, Play play) {
     blocks.end();
   });
   struct Join {
-    Blocks& blocks;
+    BlockQueue& blocks;
     std::thread& decoder;
     ~Join() {
       blocks.stop();
@@ -136,4 +136,4 @@ void each_ahead(EventReader& reader, Play play) {
 
 }  // namespace duress::trace
 
-#endif  // DURESS_TRACE_AHEAD_H_
+#endif  // DURESS_TRACE_DECODE_PIPELINE_H_

@@ -16,6 +16,13 @@
 /// Where the shadow table is mapped: entry i says where the shadow of addresses i<<32 .. lies.
 /// Below 2 GiB so that `[index * 8 + table]` needs no register for the base. See src/shadow.
 #define DURESS_SHADOW_TABLE 0x7fe00000u
+#define DURESS_REGION_BITS 32
+
+/// The layout of the shadow, for the pass and for src/shadow/cell.h, which asserts it: a cell for each granule,
+/// a write word and then a read word.
+#define DURESS_GRANULE 8u
+#define DURESS_CELL_BYTES 16u
+#define DURESS_READ_WORD 8u /* offset in the cell */
 
 /// What an access does. Kept in the site table, so that the target never needs it at run time.
 enum DuressAccess {

@@ -14,10 +14,11 @@
 namespace duress::pass {
 namespace {
 
-constexpr uint64_t kGranule = 8;     // bytes of memory per shadow cell
-constexpr uint64_t kCellBytes = 16;  // a write word, then a read word
-constexpr uint64_t kReadWord = 8;
-constexpr uint64_t kInlineObject = 48;  // up to this many bytes inline checks are shorter than a call
+constexpr uint64_t kGranule = DURESS_GRANULE;
+constexpr uint64_t kCellBytes = DURESS_CELL_BYTES;
+constexpr uint64_t kReadWord = DURESS_READ_WORD;
+static_assert(kCellBytes == 2 * kGranule);  // failed() finds a cell by doubling the address
+constexpr uint64_t kInlineObject = 48;      // up to this many bytes inline checks are shorter than a call
 
 bool has_hook(uint64_t size) {
   return size == 1 || size == 2 || size == 4 || size == 8 || size == 16;
@@ -225,7 +226,7 @@ llvm::Value* CheckEmitter::not_in_read_cache(llvm::IRBuilderBase& builder, const
         builder.CreateOr(difference(p), difference(builder.CreateAdd(p, builder.getInt64(kGranule))));
     return builder.CreateICmpNE(both, builder.getInt64(0));
   }
-  llvm::Value* one = difference(at.aligned ? p : builder.CreateAnd(p, ~uint64_t{7}));
+  llvm::Value* one = difference(at.aligned ? p : builder.CreateAnd(p, ~(kGranule - 1)));
   llvm::Value* other = builder.CreateICmpUGT(one, builder.getInt64(0xff));
   return builder.CreateOr(other, uncovered(builder, check, one));
 }
@@ -234,7 +235,7 @@ llvm::Value* CheckEmitter::failed(llvm::IRBuilderBase& builder, const Check& che
   uint64_t size = check.access.size;
   llvm::Type* i64 = builder.getInt64Ty();
   llvm::Value* p = builder.CreatePtrToInt(address, i64);
-  llvm::Value* index = builder.CreateShl(builder.CreateLShr(p, 32), 3);
+  llvm::Value* index = builder.CreateShl(builder.CreateLShr(p, DURESS_REGION_BITS), 3);
   llvm::Value* entry = builder.CreateAdd(index, builder.getInt64(DURESS_SHADOW_TABLE));
   auto* base = unseen_by_sanitizers(
       builder.CreateAlignedLoad(i64, builder.CreateIntToPtr(entry, builder.getPtrTy()), llvm::Align(8)));
@@ -243,7 +244,7 @@ llvm::Value* CheckEmitter::failed(llvm::IRBuilderBase& builder, const Check& che
 
   // Two cell bytes per byte. Masked after doubling: the mask then fits an instruction.
   llvm::Value* doubled = builder.CreateShl(p, 1);
-  if (!at.aligned) doubled = builder.CreateAnd(doubled, ~uint64_t{15});
+  if (!at.aligned) doubled = builder.CreateAnd(doubled, ~(kCellBytes - 1));
   llvm::Value* cell = builder.CreateAdd(base, doubled);
   if (!check.access.write) cell = builder.CreateAdd(cell, builder.getInt64(kReadWord));
 
@@ -256,9 +257,9 @@ llvm::Value* CheckEmitter::failed(llvm::IRBuilderBase& builder, const Check& che
   llvm::Value* crosses = nullptr;  // out of the cells looked at
   if (size == 2 * kGranule) {
     result = builder.CreateOr(result, word_failed(builder.CreateAdd(cell, builder.getInt64(kCellBytes))));
-    if (!at.aligned) crosses = builder.CreateICmpNE(builder.CreateAnd(p, 7), builder.getInt64(0));
+    if (!at.aligned) crosses = builder.CreateICmpNE(builder.CreateAnd(p, kGranule - 1), builder.getInt64(0));
   } else if (at.may_cross) {
-    crosses = builder.CreateICmpUGT(builder.CreateAnd(p, 7), builder.getInt64(kGranule - size));
+    crosses = builder.CreateICmpUGT(builder.CreateAnd(p, kGranule - 1), builder.getInt64(kGranule - size));
   }
   if (crosses == nullptr) return result;
   words_.clear();  // not the whole story

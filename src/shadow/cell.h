@@ -91,14 +91,16 @@ struct Cell {
   }
   void set_reads(u64 r) { read.store(r, std::memory_order_relaxed); }
 };
-static_assert(sizeof(Cell) == 16);
+// What the pass emits code for.
+static_assert(sizeof(Cell) == DURESS_CELL_BYTES && sizeof(Cell::write) == DURESS_READ_WORD);
+static_assert(Word::kBothBit == DURESS_TWO_READERS && DURESS_OLD_ID_SHIFT == kIdBits);
 
 /// Four cells, one cache line, one lock: bit L of the first cell's write word. Locking costs one
 /// atomic instruction (about 7 ns here), so a sweep over memory pays it for every 32 bytes, not for
 /// every cell; and threads that use neighbouring cells contend for the cache line in any case.
 struct alignas(64) Line {
   static constexpr u32 kCells = 4;
-  static constexpr uptr kBytes = 8 * kCells;  // of target memory
+  static constexpr uptr kBytes = DURESS_GRANULE * kCells;  // of target memory
 
   Cell cells[kCells];
 

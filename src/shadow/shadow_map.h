@@ -18,7 +18,7 @@ namespace duress {
 /// Threads: any. Regions are only ever added.
 class ShadowMap {
  public:
-  static constexpr int kRegionBits = 32;
+  static constexpr int kRegionBits = DURESS_REGION_BITS;
   static constexpr u64 kRegionBytes = u64{1} << kRegionBits;
   static constexpr u32 kRegions = 1u << (47 - kRegionBits);
   static constexpr int kBlockBits = 16;  // "touched" is remembered per 64 KiB of target memory

@@ -59,7 +59,7 @@ const Attack& baseline() {
   return attack;
 }
 
-const Attack& unswitched() {
+const Attack& no_switch_baseline() {
   static const Attack attack = [] {
     Attack same = schedules(StrategyId::kRandom);
     same.switched = false;

@@ -43,7 +43,7 @@ struct Attack {
 /// Sequentially consistent memory and a thread at random: what every attack is compared with.
 const Attack& baseline();
 /// The same without a switch at the variable's accesses: does a failure of the schedule alone need them?
-const Attack& unswitched();
+const Attack& no_switch_baseline();
 /// In the order in which they are tried.
 const std::vector<Attack>& attacks();
 /// Those of one model ("": all) and one heuristic or policy ("": all).

@@ -9,7 +9,7 @@ namespace duress::classify {
 namespace {
 
 TEST(Attacks, NoTwoAreAlike) {
-  std::set<std::string> labels{baseline().label(), unswitched().label()};
+  std::set<std::string> labels{baseline().label(), no_switch_baseline().label()};
   EXPECT_EQ(labels.size(), 2u);
   for (const Attack& attack : attacks()) EXPECT_TRUE(labels.insert(attack.label()).second) << attack.label();
 }

@@ -174,7 +174,7 @@ void Classifier::confirm() {
   for (u64 begin = 0; begin < setup_.confirm_runs; begin += kConfirmSlice) {
     Variables apart;
     for (auto& [name, variable] : variables()) {
-      if (variable.together.size() < variable.pairs.size()) apart.push_back(&variable);
+      if (variable.confirmed_pairs.size() < variable.pairs.size()) apart.push_back(&variable);
     }
     if (apart.empty()) return;
     std::vector<Trial> results(apart.size() * kConfirmSlice);
@@ -189,7 +189,7 @@ void Classifier::confirm() {
     for (Variable* variable : apart) variable->confirm_runs = begin + kConfirmSlice;
     for (std::size_t i = 0; i < results.size(); ++i) {
       for (const trail::SitePair& pair : results[i].created)
-        apart[i / kConfirmSlice]->together.insert(std::minmax(pair.first, pair.second));
+        apart[i / kConfirmSlice]->confirmed_pairs.insert(std::minmax(pair.first, pair.second));
     }
   }
 }
@@ -248,32 +248,34 @@ void Classifier::run_attacks(const Variables& wanted, u64 begin, u64 end) {
 void Classifier::compare_schedules(const Variables& wanted) {
   Variables fails, prints;
   for (Variable* variable : wanted) {
-    if (schedule_fails(*variable) && variable->unswitched.size() < variable->sc.size())
+    if (schedule_fails(*variable) && variable->no_switch_runs.size() < variable->sc.size())
       fails.push_back(variable);
   }
   std::vector<std::pair<Variable*, u64>> pieces;
   for (Variable* variable : fails) {
-    for (u64 i = variable->unswitched.size(); i < variable->sc.size(); ++i) pieces.push_back({variable, i});
-    variable->unswitched.resize(variable->sc.size());
+    for (u64 i = variable->no_switch_runs.size(); i < variable->sc.size(); ++i)
+      pieces.push_back({variable, i});
+    variable->no_switch_runs.resize(variable->sc.size());
   }
   batch("schedules without switches at the race", pieces.size(), [&](u64 i, exec::Worker& worker) {
     auto [variable, number] = pieces[i];
     std::optional<Profile> none;
-    variable->unswitched[number] = trials_.run(*pool_, worker, *variable, unswitched(), number, none);
-    return variable->unswitched[number].has_value();
+    variable->no_switch_runs[number] =
+        trials_.run(*pool_, worker, *variable, no_switch_baseline(), number, none);
+    return variable->no_switch_runs[number].has_value();
   });
 
   pieces.clear();
   for (Variable* variable : wanted) {
     u64 most = std::max<u64>(kLeastWider, 2 * variable->sc.size());
     if (!only_output(candidates_of(*variable))) continue;
-    for (u64 i = variable->wider.size(); i < most; ++i) pieces.push_back({variable, i});
-    variable->wider.resize(std::max<std::size_t>(most, variable->wider.size()));
+    for (u64 i = variable->extra_schedules.size(); i < most; ++i) pieces.push_back({variable, i});
+    variable->extra_schedules.resize(std::max<std::size_t>(most, variable->extra_schedules.size()));
   }
   batch("schedules that print other things", pieces.size(), [&](u64 i, exec::Worker& worker) {
     auto [variable, number] = pieces[i];
-    variable->wider[number] = trials_.run_wider(*pool_, worker, *variable, number);
-    return variable->wider[number].has_value();
+    variable->extra_schedules[number] = trials_.run_extra_schedule(*pool_, worker, *variable, number);
+    return variable->extra_schedules[number].has_value();
   });
 }
 
@@ -315,7 +317,7 @@ Classifier::Variables Classifier::open_ones() {
   return open;
 }
 
-void Classifier::judge() {
+void Classifier::classify() {
   const bool timed = setup_.seconds > 0;
   const u64 limit = timed && !setup_.runs_given ? ~u64{0} : setup_.runs;
   u64 stage = std::min(limit, kStage);
@@ -346,9 +348,9 @@ void Classifier::judge() {
   if (out_of_time_) deadline_ = now() + kGrace;
   look_closely(open_ones());
   for (auto& [name, variable] : variables()) {
-    variable.judged = all_there(variable.sc, least);
+    variable.decided = all_there(variable.sc, least);
     for (const auto& [attack, list] : variable.by)
-      variable.judged = variable.judged && all_there(list, std::min(least, attack.most_trials));
+      variable.decided = variable.decided && all_there(list, std::min(least, attack.most_trials));
   }
   complete_ = !stop_ && !out_of_time_ && problem_.kind == Kind::kNone;
   if (!complete_) return;
@@ -363,8 +365,8 @@ u64 Classifier::runs() {
   };
   for (const auto& [name, variable] : variables()) {
     add(variable.sc);
-    add(variable.unswitched);
-    add(variable.wider);
+    add(variable.no_switch_runs);
+    add(variable.extra_schedules);
     std::size_t profiles = 0, fuzzed = 0;
     for (const auto& [attack, list] : variable.by) {
       add(list);

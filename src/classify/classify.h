@@ -60,7 +60,7 @@ class Classifier {
   /// Judges only these.
   void keep(const std::function<bool(const Variable&)>& wanted);
   /// Attacks every variable as the budget says; can be stopped in between.
-  void judge();
+  void classify();
 
   const FoundRaces& found() { return finder_.found(); }
   std::map<std::string, Variable>& variables() { return finder_.found().variables; }

@@ -37,7 +37,7 @@ class ClassifyTest : public testing::Test {
       if (stop_after_ != 0 && progress.runs >= stop_after_) stop_ = true;
     });
     ASSERT_EQ(classifier_->open(), "");
-    if (classifier_->find()) classifier_->judge();
+    if (classifier_->find()) classifier_->classify();
     ASSERT_EQ(classifier_->problem().text, "");
   }
   const Variable& variable() {
@@ -59,7 +59,7 @@ class ClassifyTest : public testing::Test {
     RaceVerdict& race = document.races["R-0001"];
     race.variable = &variable();
     race.verdict = verdict();
-    race.confirmed = !variable().together.empty();
+    race.confirmed = !variable().confirmed_pairs.empty();
     if (const Witness* witness = variable().witness())
       race.token = exec::make_token(witness->plan, witness->trail, DURESS_FAKE_TARGET);
     return with_verdicts(R"({"races":[{"id":"R-0001"}]})", document) + std::to_string(classifier_->runs());
@@ -96,7 +96,7 @@ TEST_F(ClassifyTest, StaleValuesThatHarm) {
   EXPECT_NE(shown.find("→ 0  (stale)"), std::string::npos) << shown;
   EXPECT_NE(shown.find("= 1"), std::string::npos) << shown;
   EXPECT_TRUE(classifier_->complete());
-  EXPECT_EQ(variable().together.size(), 1u);
+  EXPECT_EQ(variable().confirmed_pairs.size(), 1u);
 }
 
 TEST_F(ClassifyTest, ValuesOfTheFutureThatHarm) {
@@ -155,7 +155,7 @@ TEST_F(ClassifyTest, AnotherOutput) {
   ASSERT_EQ(verdict().kind, VerdictKind::kDestructive);
   EXPECT_EQ(variable().witness()->failure.kind, "output");
   EXPECT_EQ(variable().witness()->replayed, kReplays);
-  EXPECT_EQ(variable().wider.size(), 100u);  // other schedules were asked first
+  EXPECT_EQ(variable().extra_schedules.size(), 100u);  // other schedules were asked first
 
   // With a check it is the check that says what is right.
   wanted.oracle.check = "true";
@@ -268,7 +268,7 @@ TEST_F(ClassifyTest, RacesThatOnlyTheHybridDetectorSeesMustBeShown) {
     ASSERT_TRUE(finder.run(pool, kHybrid, 4, [] { return true; }));
     ASSERT_EQ(finder.found().variables.size(), 1u);
     Variable& variable = finder.found().variables.begin()->second;
-    if (!apart) variable.together = variable.pairs;
+    if (!apart) variable.confirmed_pairs = variable.pairs;
     finder.drop_unconfirmed();
     EXPECT_EQ(finder.found().variables.size(), apart ? 0u : 1u);
     std::size_t races = 0;

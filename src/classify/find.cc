@@ -37,7 +37,7 @@ bool RaceFinder::run(exec::Pool& pool, const std::string& analysis, u64 runs, co
     std::optional<exec::Execution> execution = pool.execute(worker, plan);
     if (!execution) return false;
     Seen& one = seen[i];
-    std::optional<finding::Failure> failure = oracle_.judge(*execution, worker.captured());
+    std::optional<finding::Failure> failure = oracle_.failure_of(*execution, worker.captured());
     one.logs = worker.take_logs(*execution);
     one.trial = trial_of(*execution);
     one.strands = execution->record.strands;
@@ -108,10 +108,11 @@ void RaceFinder::take(const finding::RunLogs& logs) {
 
 void RaceFinder::drop_unconfirmed() {
   std::set<std::string> precise;  // group keys
-  std::map<std::string, bool> together;
+  std::map<std::string, bool> confirmed;
   for (const auto& [name, variable] : found_.variables) {
     for (const auto& [key, pairs] : variable.races) {
-      for (const KeyPair& pair : pairs) together[key] = together[key] || variable.together.count(pair) != 0;
+      for (const KeyPair& pair : pairs)
+        confirmed[key] = confirmed[key] || variable.confirmed_pairs.count(pair) != 0;
     }
   }
   auto key_of = [&](const finding::ProcessLog& process, const finding::RaceRecord& record) {
@@ -131,7 +132,7 @@ void RaceFinder::drop_unconfirmed() {
   for (finding::ProcessLog& process : found_.log.processes) {
     std::erase_if(process.races, [&](const finding::RaceRecord& record) {
       std::string key = key_of(process, record);
-      if (record.analysis != kHybrid || precise.count(key) != 0 || together[key]) return false;
+      if (record.analysis != kHybrid || precise.count(key) != 0 || confirmed[key]) return false;
       dropped.insert(key);
       return true;
     });

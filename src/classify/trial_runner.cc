@@ -11,8 +11,8 @@ namespace duress::classify {
 namespace {
 
 /// Other schedules: each strategy in turn, pct with growing depth.
-constexpr StrategyId kWider[] = {StrategyId::kRandom, StrategyId::kPct, StrategyId::kRacefuzzer,
-                                 StrategyId::kPos};
+constexpr StrategyId kExtraSchedules[] = {StrategyId::kRandom, StrategyId::kPct, StrategyId::kRacefuzzer,
+                                          StrategyId::kPos};
 
 }  // namespace
 
@@ -52,16 +52,17 @@ exec::Plan TrialRunner::plan(const Variable& variable, const Attack& attack, u64
 
 exec::Plan TrialRunner::wider_plan(const Variable& variable, u64 number) const {
   Attack attack;
-  attack.strategy = kWider[number % std::size(kWider)];
-  exec::Plan wider = plan(variable, attack, number);
-  wider.head.seed = mix(options_.seed * 0xd6e8feb86659fd93u + number);
-  wider.head.depth = 1 + static_cast<u32>(number / std::size(kWider) % 3);
-  return wider;
+  attack.strategy = kExtraSchedules[number % std::size(kExtraSchedules)];
+  exec::Plan extra = plan(variable, attack, number);
+  extra.head.seed = mix(options_.seed * 0xd6e8feb86659fd93u + number);
+  extra.head.depth = 1 + static_cast<u32>(number / std::size(kExtraSchedules) % 3);
+  return extra;
 }
 
-std::optional<finding::Failure> TrialRunner::judge(exec::Worker& worker, const exec::Execution& execution,
-                                                   finding::RunLogs& logs) {
-  std::optional<finding::Failure> failure = oracle_.judge(execution, worker.captured());
+std::optional<finding::Failure> TrialRunner::identified_failure(exec::Worker& worker,
+                                                                const exec::Execution& execution,
+                                                                finding::RunLogs& logs) {
+  std::optional<finding::Failure> failure = oracle_.failure_of(execution, worker.captured());
   if (!failure) return failure;
   logs = worker.take_logs(execution);
   std::lock_guard guard(names_lock_);
@@ -81,7 +82,7 @@ Trial TrialRunner::finish(exec::Worker& worker, const exec::Execution& execution
     return trial;
   }
   finding::RunLogs logs;
-  if (std::optional<finding::Failure> failure = judge(worker, execution, logs)) {
+  if (std::optional<finding::Failure> failure = identified_failure(worker, execution, logs)) {
     trial.outcome = TrialOutcome::kFailed;
     trial.failure = std::move(*failure);
   } else {
@@ -126,8 +127,8 @@ std::optional<Trial> TrialRunner::run(exec::Pool& pool, exec::Worker& worker, co
   return trial;
 }
 
-std::optional<Trial> TrialRunner::run_wider(exec::Pool& pool, exec::Worker& worker, const Variable& variable,
-                                            u64 number) {
+std::optional<Trial> TrialRunner::run_extra_schedule(exec::Pool& pool, exec::Worker& worker,
+                                                     const Variable& variable, u64 number) {
   exec::Plan wanted = wider_plan(variable, number);
   Attack attack;
   attack.strategy = static_cast<StrategyId>(wanted.head.strategy);

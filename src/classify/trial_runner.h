@@ -40,15 +40,15 @@ class TrialRunner {
   /// made if it is needed. Nothing: the worker was stopped or has a problem.
   std::optional<Trial> run(exec::Pool& pool, exec::Worker& worker, const Variable& variable,
                            const Attack& attack, u64 number, std::optional<Profile>& profile);
-  std::optional<Trial> run_wider(exec::Pool& pool, exec::Worker& worker, const Variable& variable,
-                                 u64 number);
+  std::optional<Trial> run_extra_schedule(exec::Pool& pool, exec::Worker& worker, const Variable& variable,
+                                          u64 number);
 
   /// The candidates for each load of the trial, found by a run of its own.
   std::optional<Profile> profile(exec::Pool& pool, exec::Worker& worker, const Variable& variable,
                                  u64 number);
   /// The failure that the oracle sees, with id and place. The logs are taken if there is one, else left.
-  std::optional<finding::Failure> judge(exec::Worker& worker, const exec::Execution& execution,
-                                        finding::RunLogs& logs);
+  std::optional<finding::Failure> identified_failure(exec::Worker& worker, const exec::Execution& execution,
+                                                     finding::RunLogs& logs);
   /// Hash of what the worker's last run printed; 0 if outputs are not compared.
   u64 output_of(const exec::Worker& worker) const;
 

@@ -51,18 +51,18 @@ struct Variable {
   std::string name;
   std::set<u32> sites;  // keys
   std::set<KeyPair> pairs;
-  std::set<KeyPair> together;                      // pairs that were brought together
+  std::set<KeyPair> confirmed_pairs;               // racefuzzer brought both accesses to the same moment
   std::map<std::string, std::set<KeyPair>> races;  // by finding::group_key
   std::set<std::string> functions;                 // that hold the racing accesses
 
   u64 confirm_runs = 0;                          // trials of racefuzzer that tried to
   TrialList sc;                                  // the baseline
   std::vector<std::pair<Attack, TrialList>> by;  // in the order of the attacks
-  TrialList unswitched;                          // if the schedule alone fails
-  TrialList wider;                               // other schedules, for other outputs
-  u64 most_steps = 0;                            // that an attack may take; 0: not known yet
-  std::vector<Witness> witnesses;                // looked at so far; the last may be accepted
-  bool judged = false;  // attacked as far as the budget wants, and nothing is left to look at
+  TrialList no_switch_runs;   // baseline without a switch at the racing accesses; if the schedule alone fails
+  TrialList extra_schedules;  // further schedules, to see which outputs are normal
+  u64 most_steps = 0;         // that an attack may take; 0: not known yet
+  std::vector<Witness> witnesses;  // looked at so far; the last may be accepted
+  bool decided = false;            // every attack had its trials and no failure is left to examine
 
   const Witness* witness() const {
     return !witnesses.empty() && witnesses.back().accepted ? &witnesses.back() : nullptr;

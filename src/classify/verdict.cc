@@ -94,8 +94,8 @@ Outputs outputs_of(const Variable& variable) {
   for (const auto& [attack, list] : variable.by) {
     if (!by_values(attack)) add_outputs(list, outputs.seen);
   }
-  add_outputs(variable.unswitched, outputs.seen);
-  add_outputs(variable.wider, outputs.seen);
+  add_outputs(variable.no_switch_runs, outputs.seen);
+  add_outputs(variable.extra_schedules, outputs.seen);
   return outputs;
 }
 
@@ -129,7 +129,7 @@ bool schedule_fails(const Variable& variable) {
 
 Charge charge_of(const Variable& variable, const finding::Failure& failure) {
   Charge charge;
-  charge.without = rate_of(unswitched(), variable.unswitched, failure.id);
+  charge.without = rate_of(no_switch_baseline(), variable.no_switch_runs, failure.id);
   if (charge.without.runs == 0) return charge;  // not known yet
   if (charge.without.failed == 0) {
     charge.reason = Charge::Reason::kSwitches;
@@ -239,8 +239,8 @@ Verdict verdict_of(const Variable& variable) {
     }
   };
   take(variable.sc);
-  take(variable.unswitched);
-  take(variable.wider);
+  take(variable.no_switch_runs);
+  take(variable.extra_schedules);
   for (const auto& [attack, list] : variable.by) {
     take(list);
     started = started && (attack.most_trials == 0 || !list.empty());
@@ -253,7 +253,7 @@ Verdict verdict_of(const Variable& variable) {
   verdict.evidence = candidates_of(variable).size();
   if (witness != nullptr) {
     verdict.kind = VerdictKind::kDestructive;
-  } else if (verdict.evidence != 0 || !started || !variable.judged) {
+  } else if (verdict.evidence != 0 || !started || !variable.decided) {
     verdict.kind = VerdictKind::kOpen;
   } else if ((verdict.slower = slower_of(variable))) {
     verdict.kind = VerdictKind::kSlower;

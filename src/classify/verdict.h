@@ -40,7 +40,7 @@ std::vector<Candidate> candidates_of(const Variable& variable);
 /// schedules must be asked first.
 bool only_output(const std::vector<Candidate>& candidates);
 
-/// Whether sequentially consistent memory fails: then `unswitched` is wanted.
+/// Whether sequentially consistent memory fails: then `no_switch_runs` is wanted.
 bool schedule_fails(const Variable& variable);
 
 /// Why a failure of the schedule alone is charged to the race, if it is.

@@ -36,7 +36,7 @@ Variable quiet() {
   variable.sc = list(kTrials, passing());
   for (const Attack& attack : attacks())
     variable.by.push_back({attack, list(std::min(kTrials, attack.most_trials), passing())});
-  variable.judged = true;
+  variable.decided = true;
   return variable;
 }
 
@@ -66,7 +66,7 @@ TEST(Verdict, NothingHappened) {
 
 TEST(Verdict, OpenUntilEveryAttackHadItsTurn) {
   Variable variable = quiet();
-  variable.judged = false;
+  variable.decided = false;
   EXPECT_EQ(verdict_of(variable).kind, VerdictKind::kOpen);
 }
 
@@ -95,8 +95,8 @@ TEST(Verdict, AFailureIsEvidenceAndOnlyAWitnessDestructive) {
 TEST(Verdict, WhatTheSameSeedDoesUnderScIsNoEvidence) {
   Variable variable = quiet();
   variable.sc[3] = failing();
-  variable.unswitched = list(kTrials, passing());
-  variable.unswitched[9] = failing();  // whatever races
+  variable.no_switch_runs = list(kTrials, passing());
+  variable.no_switch_runs[9] = failing();  // whatever races
   of(variable, "stale Oldest")[3] = failing();
   EXPECT_EQ(failed(variable, "stale Oldest"), 0u);
   EXPECT_TRUE(candidates_of(variable).empty());
@@ -111,11 +111,11 @@ TEST(Verdict, TheScheduleAloneIsChargedIfItNeedsSwitchesAtTheRace) {
   Variable variable = quiet();
   variable.functions = {"work"};
   variable.sc[3] = failing("F-0001");
-  variable.unswitched = list(kTrials, passing());
+  variable.no_switch_runs = list(kTrials, passing());
   ASSERT_EQ(candidates_of(variable).size(), 1u);
   EXPECT_EQ(candidates_of(variable)[0].attack.model, Model::kSc);
 
-  variable.unswitched[5] = failing("F-0001");
+  variable.no_switch_runs[5] = failing("F-0001");
   EXPECT_TRUE(candidates_of(variable).empty());
 
   // A crash where it races is the race's anyway: one access simply came too early.
@@ -129,7 +129,7 @@ TEST(Verdict, TheScheduleAloneIsChargedIfItNeedsSwitchesAtTheRace) {
 TEST(Verdict, TheScheduleAloneIsChargedIfOtherValuesMendIt) {
   Variable variable = quiet();
   for (u64 i = 0; i < kLeastCharged; ++i) variable.sc[i] = failing();
-  variable.unswitched = list(kTrials, failing());
+  variable.no_switch_runs = list(kTrials, failing());
   EXPECT_FALSE(candidates_of(variable).empty());
   Charge charge = charge_of(variable, failing().failure);
   EXPECT_EQ(charge.reason, Charge::Reason::kValues);
@@ -153,7 +153,7 @@ TEST(Verdict, TheMostTellingFirst) {
   of(variable, "stale Oldest unfair")[0] = failing("F-0002");
   of(variable, "future PerSite")[2] = failing("F-0003");
   variable.sc[9] = failing("F-0004");
-  variable.unswitched = list(kTrials, passing());
+  variable.no_switch_runs = list(kTrials, passing());
   std::vector<Candidate> candidates = candidates_of(variable);
   ASSERT_EQ(candidates.size(), 4u);
   EXPECT_EQ(candidates[0].failure.id, "F-0004");
@@ -175,9 +175,9 @@ TEST(Verdict, AnotherOutputIsAFailure) {
   EXPECT_EQ(failed(variable, "stale Oldest"), 1u);
 
   // Some schedule prints it too.
-  variable.wider = list(10, passing(100, 3));
+  variable.extra_schedules = list(10, passing(100, 3));
   EXPECT_TRUE(candidates_of(variable).empty());
-  variable.wider.clear();
+  variable.extra_schedules.clear();
   of(variable, "sc racefuzzer")[0] = passing(100, 3);
   EXPECT_TRUE(candidates_of(variable).empty());
 }

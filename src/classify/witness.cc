@@ -40,7 +40,7 @@ std::optional<WitnessExaminer::Run> WitnessExaminer::run(const exec::Plan& plan)
   ++witness_.executions;
   Run run;
   if (execution->record.unvalidated == 0) {
-    run.failure = trials_.judge(worker_, *execution, run.logs);
+    run.failure = trials_.identified_failure(worker_, *execution, run.logs);
     bool output = !run.failure && candidate_.failure.kind == "output" &&
                   trials_.output_of(worker_) == candidate_.output;
     if (output) run.failure = candidate_.failure;

@@ -194,7 +194,7 @@ class Session {
         screen_.clear();
         return say_nothing_matches(options_, all_);
       }
-      judge();
+      classify();
     }
     screen_.clear();
     if (classifier_.problem().kind != Kind::kNone)
@@ -232,10 +232,10 @@ class Session {
     classifier_.keep([&](const Variable& variable) { return wanted.count(variable.name) != 0; });
   }
 
-  void judge() {
+  void classify() {
     const classify::FoundRaces& races = classifier_.found();
     hopeless_ = races.runs != 0 && races.failed == races.runs;
-    if (found_ && !hopeless_) classifier_.judge();
+    if (found_ && !hopeless_) classifier_.classify();
     if (!found_ || !hopeless_) return;
     screen_.clear();
     verdicts_.fails = races.failure.text;
@@ -260,7 +260,7 @@ class Session {
         known.verdict = classify::verdict_of(variable);
         if (auto pairs = variable.races.find(finding::group_key(race)); pairs != variable.races.end()) {
           for (const classify::KeyPair& pair : pairs->second)
-            known.confirmed = known.confirmed || variable.together.count(pair) != 0;
+            known.confirmed = known.confirmed || variable.confirmed_pairs.count(pair) != 0;
         }
         if (const Witness* witness = variable.witness()) known.token = save(race, *witness, options_);
       }

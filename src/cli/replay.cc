@@ -194,7 +194,7 @@ int replay_all(ReplayOptions& options, const std::string& folder) {
       break;
     }
     finding::RunLogs logs = single.take_logs(*execution);
-    std::optional<finding::Failure> failure = oracle.judge(*execution, single.captured());
+    std::optional<finding::Failure> failure = oracle.failure_of(*execution, single.captured());
     if (failure) {
       identify(*failure, logs, *names);
       // The record may have given it a longer id, because another failure had the short one.

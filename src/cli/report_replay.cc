@@ -101,7 +101,7 @@ class LaneReplay {
       return {};
     }
     finding::RunLogs logs = single.take_logs(*execution);
-    std::optional<finding::Failure> failure = oracle.judge(*execution, single.captured());
+    std::optional<finding::Failure> failure = oracle.failure_of(*execution, single.captured());
     if (failure) identify(*failure, logs, *names_);
     finding::Lanes lanes = report::lanes_of(logs, execution->record, failure, *names_);
     if (lanes.events.empty()) problem = "the program wrote no trace";

@@ -31,7 +31,7 @@ class Oracle {
   std::string load();
 
   /// The failure without its place and id (see identify()), or nothing if all is well.
-  std::optional<finding::Failure> judge(const Execution& execution, const Captured& captured) const;
+  std::optional<finding::Failure> failure_of(const Execution& execution, const Captured& captured) const;
 
  private:
   std::optional<finding::Failure> judge_output(const Captured& captured) const;

@@ -30,7 +30,7 @@ class OracleTest : public testing::Test {
   std::string judged(const OracleOptions& options = {}) {
     Oracle oracle(options);
     EXPECT_EQ(oracle.load(), "");
-    std::optional<finding::Failure> failure = oracle.judge(execution_, captured_);
+    std::optional<finding::Failure> failure = oracle.failure_of(execution_, captured_);
     text_ = failure ? failure->text : "";
     detail_ = failure ? failure->detail : "";
     place_ = failure ? failure->place : finding::Frame{};

@@ -37,14 +37,14 @@ using Json = nlohmann::ordered_json;
 constexpr int kMostRounds = 8;
 constexpr u32 kOrders[] = {0, 4, 5};  // relaxed, acq_rel, seq_cst, as the compiler numbers them
 
-Racing racing_of(const verify::RacyExecution& racy, finding::Names& names) {
-  Racing racing;
+RaceView view_of(const verify::RacyExecution& racy, finding::Names& names) {
+  RaceView view;
   const finding::RaceRecord& record = racy.log.races[0];
   finding::Race race = names.race(racy.log, record);
-  racing.variable = race.variable;
+  view.variable = race.variable;
   const finding::AccessRecord* records[] = {&record.prev, &record.cur};
   for (std::size_t i = 0; i < 2; ++i) {
-    Side& side = racing.sides[i];
+    Side& side = view.sides[i];
     side.key = racy.site_keys[i];
     side.place = race.sites[i].site();
     side.writes = race.sites[i].access == finding::Access::kWrite;
@@ -59,22 +59,22 @@ Racing racing_of(const verify::RacyExecution& racy, finding::Names& names) {
       if (lock.kind == "mutex" && !lock.shared) side.locks[lock.address] = race.sites[i].locks[k];
     }
   }
-  return racing;
+  return view;
 }
 
-std::vector<Racing> all_racing(const verify::VerifyResult& result, finding::Names& names) {
-  std::vector<Racing> all;
-  for (const verify::RacyExecution& racy : result.racy) all.push_back(racing_of(racy, names));
+std::vector<RaceView> all_views(const verify::VerifyResult& result, finding::Names& names) {
+  std::vector<RaceView> all;
+  for (const verify::RacyExecution& racy : result.racy) all.push_back(view_of(racy, names));
   return all;
 }
 
 /// The sites that the proposal must cover for these races. False: it cannot do anything about one of them.
-bool cover(Proposal& proposal, const std::vector<Racing>& all, bool& more) {
+bool cover(Proposal& proposal, const std::vector<RaceView>& all, bool& more) {
   if (proposal.kind == Proposal::Kind::kJoin) return cover_join(proposal, all, more);
   more = false;
-  for (const Racing& racing : all) {
-    if (proposal.variables.count(racing.variable) == 0) continue;
-    for (const Side& side : racing.sides) {
+  for (const RaceView& race : all) {
+    if (proposal.variables.count(race.variable) == 0) continue;
+    for (const Side& side : race.sides) {
       if (proposal.kind == Proposal::Kind::kPublish) continue;
       if (proposal.kind == Proposal::Kind::kLock && side.locks.count(proposal.lock) != 0) continue;
       if (side.key == 0) return false;
@@ -152,22 +152,22 @@ std::optional<verify::VerifyResult> try_out(const verify::VerifySetup& setup,
       continue;
     }
     bool more = false;
-    if (!cover(proposal, all_racing(result, names), more) || !more) return std::nullopt;
+    if (!cover(proposal, all_views(result, names), more) || !more) return std::nullopt;
   }
   return std::nullopt;
 }
 
 /// In the order in which they are tried: what changes least first.
-std::vector<Proposal> proposals(const std::vector<Racing>& all) {
+std::vector<Proposal> proposals(const std::vector<RaceView>& all) {
   std::vector<Proposal> list;
   std::set<std::string> variables;
-  for (const Racing& racing : all) {
-    variables.insert(racing.variable);
-    for (const Side& side : racing.sides) {
+  for (const RaceView& race : all) {
+    variables.insert(race.variable);
+    for (const Side& side : race.sides) {
       if (!side.writes || side.key == 0) continue;
       Proposal publish;
       publish.kind = Proposal::Kind::kPublish;
-      publish.variables = {racing.variable};
+      publish.variables = {race.variable};
       publish.sites.emplace(side.key, side.place);
       list.push_back(publish);
     }
@@ -177,13 +177,13 @@ std::vector<Proposal> proposals(const std::vector<Racing>& all) {
     list.insert(list.end(), joins.begin(), joins.end());
   };
   std::set<std::pair<std::string, finding::Address>> seen;
-  for (const Racing& racing : all) {
-    for (const Side& side : racing.sides) {
+  for (const RaceView& race : all) {
+    for (const Side& side : race.sides) {
       for (const auto& [address, name] : side.locks) {
-        if (!seen.emplace(racing.variable, address).second) continue;
+        if (!seen.emplace(race.variable, address).second) continue;
         Proposal lock;
         lock.kind = Proposal::Kind::kLock;
-        lock.variables = {racing.variable};
+        lock.variables = {race.variable};
         lock.lock = address;
         lock.lock_name = name;
         list.push_back(lock);
@@ -230,7 +230,7 @@ std::string text_of(const Proposal& proposal) {
                                 : " (seq_cst)");
 }
 
-bool make_edits(Advice& advice, const Proposal& proposal, const std::vector<Racing>& all) {
+bool make_edits(Advice& advice, const Proposal& proposal, const std::vector<RaceView>& all) {
   if (proposal.kind == Proposal::Kind::kPublish) {
     const finding::Frame& place = proposal.sites.begin()->second;
     FileEdit* edit = edit_of(advice, place.file);
@@ -250,9 +250,9 @@ bool make_edits(Advice& advice, const Proposal& proposal, const std::vector<Raci
   }
   for (const std::string& variable : proposal.variables) {
     std::set<std::string> files;
-    for (const Racing& racing : all) {
-      if (racing.variable != variable) continue;
-      for (const Side& side : racing.sides) files.insert(side.place.file);
+    for (const RaceView& race : all) {
+      if (race.variable != variable) continue;
+      for (const Side& side : race.sides) files.insert(side.place.file);
     }
     bool done = false;
     for (const std::string& file : files) {
@@ -292,7 +292,7 @@ std::string Advice::diff() const {
 std::optional<Advice> advise(const verify::VerifySetup& setup, const verify::VerifyResult& result,
                              finding::Names& names, const std::atomic<bool>& stop) {
   if (std::optional<Advice> stronger = advise_orders(setup, result, names, stop)) return stronger;
-  std::vector<Racing> all = all_racing(result, names);
+  std::vector<RaceView> all = all_views(result, names);
   for (Proposal& proposal : proposals(all)) {
     bool more = false;
     if (!cover(proposal, all, more) || proposal.sites.empty()) continue;

@@ -28,26 +28,26 @@ bool is_ancestor(u64 one, u64 other) {
   return false;
 }
 
-const Side* side_of(const Racing& racing, u64 path) {
-  for (const Side& side : racing.sides) {
+const Side* side_of(const RaceView& race, u64 path) {
+  for (const Side& side : race.sides) {
     if (side.path == path) return &side;
   }
   return nullptr;
 }
 
 /// Whom the side's thread would join.
-const Side& other_of(const Racing& racing, const Side& side) {
-  return &side == &racing.sides[0] ? racing.sides[1] : racing.sides[0];
+const Side& other_of(const RaceView& race, const Side& side) {
+  return &side == &race.sides[0] ? race.sides[1] : race.sides[0];
 }
 
 }  // namespace
 
-std::vector<Proposal> join_proposals(const std::vector<Racing>& all, bool reads) {
+std::vector<Proposal> join_proposals(const std::vector<RaceView>& all, bool reads) {
   std::vector<Proposal> list;
   std::set<u64> joiners;
-  for (const Racing& racing : all) {
-    for (const Side& side : racing.sides) {
-      const Side& other = other_of(racing, side);
+  for (const RaceView& race : all) {
+    for (const Side& side : race.sides) {
+      const Side& other = other_of(race, side);
       if (!side.path || !other.path || side.key == 0 || *other.path == kMain || side.path == other.path ||
           is_ancestor(*other.path, *side.path))
         continue;
@@ -57,7 +57,7 @@ std::vector<Proposal> join_proposals(const std::vector<Racing>& all, bool reads)
       join.joiner = *side.path;
       bool more = false;
       if (!cover_join(join, all, more)) continue;
-      bool wants_result = std::all_of(all.begin(), all.end(), [&](const Racing& one) {
+      bool wants_result = std::all_of(all.begin(), all.end(), [&](const RaceView& one) {
         const Side* mine = side_of(one, join.joiner);
         return mine != nullptr && !mine->writes && !in_loop(mine->place);
       });
@@ -70,12 +70,12 @@ std::vector<Proposal> join_proposals(const std::vector<Racing>& all, bool reads)
   return list;
 }
 
-bool cover_join(Proposal& proposal, const std::vector<Racing>& all, bool& more) {
+bool cover_join(Proposal& proposal, const std::vector<RaceView>& all, bool& more) {
   more = false;
-  for (const Racing& racing : all) {
-    const Side* side = side_of(racing, proposal.joiner);
+  for (const RaceView& race : all) {
+    const Side* side = side_of(race, proposal.joiner);
     if (side == nullptr || side->key == 0) return false;  // not about the thread that joins
-    const Side& other = other_of(racing, *side);
+    const Side& other = other_of(race, *side);
     if (!other.path || *other.path == kMain || is_ancestor(*other.path, proposal.joiner)) return false;
     more = proposal.sites.emplace(side->key, side->place).second || more;
     more = proposal.joined.emplace(*other.path, other).second || more;

@@ -22,7 +22,7 @@ struct Side {
 };
 
 /// A race as it is looked at here.
-struct Racing {
+struct RaceView {
   std::string variable;
   Side sides[2];
 };
@@ -51,9 +51,9 @@ std::string place_text(const finding::Frame& frame);
 /// Who could join whom, so that the races are none. `reads`: only where the joining thread reads what the
 /// others have written and does not wait for it in a loop: then it wants what they leave. Elsewhere joining
 /// is legal too, but threads that are meant to work together do not any more.
-std::vector<Proposal> join_proposals(const std::vector<Racing>& all, bool reads);
+std::vector<Proposal> join_proposals(const std::vector<RaceView>& all, bool reads);
 /// As cover() of advice.cc.
-bool cover_join(Proposal& proposal, const std::vector<Racing>& all, bool& more);
+bool cover_join(Proposal& proposal, const std::vector<RaceView>& all, bool& more);
 /// The entries of the request.
 void add_joins(const Proposal& proposal, std::vector<trail::Prediction>& entries);
 /// The same with one site, if there are several: the one that comes first in the source.

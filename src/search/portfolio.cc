@@ -33,7 +33,7 @@ bool equal(const trail::SitePair& a, const trail::SitePair& b) {
 
 }  // namespace
 
-std::vector<u32> Knowledge::sites() const {
+std::vector<u32> SearchState::sites() const {
   std::vector<u32> keys;
   for (const trail::SitePair& pair : pairs) {
     keys.push_back(pair.first);
@@ -58,12 +58,12 @@ bool Portfolio::detects(u64 index) {
   return index < kFirstRound || index - round_begin(index) < kLaterDetections;
 }
 
-exec::Plan Portfolio::plan(u64 index, const Knowledge& knowledge) const {
+exec::Plan Portfolio::plan(u64 index, const SearchState& state) const {
   exec::Plan plan;
   // Neighbouring numbers must not give related executions.
   plan.head.seed = mix(mix(options_.seed) + (index + 1) * 0x9e3779b97f4a7c15u);
   plan.head.depth = options_.depth;
-  plan.head.length = knowledge.length;
+  plan.head.length = state.length;
   plan.head.most_steps = options_.most_steps;
   plan.head.points = options_.points;
   plan.head.backend = options_.backend;
@@ -72,16 +72,16 @@ exec::Plan Portfolio::plan(u64 index, const Knowledge& knowledge) const {
   // There are five, and strategies come in a cycle of four: every two meet.
   if (options_.model != 0)
     plan.head.heuristic = options_.heuristic.value_or(static_cast<u32>(kHeuristicsInTurn[index % 5]));
-  plan.sites = knowledge.sites();
-  choose(index, knowledge, plan);
+  plan.sites = state.sites();
+  choose(index, state, plan);
   return plan;
 }
 
-void Portfolio::choose(u64 index, const Knowledge& knowledge, exec::Plan& plan) const {
+void Portfolio::choose(u64 index, const SearchState& state, exec::Plan& plan) const {
   StrategyId chosen = StrategyId::kRandom;
   bool mixed = options_.strategy == "portfolio";
   if (!mixed) exec::strategy_from_name(options_.strategy.c_str(), chosen);
-  u64 turn = index;  // the how-manieth run of its strategy
+  u64 turn = index;  // ordinal of this run among those of its strategy
   if (mixed && plan.head.detect != 0) {
     // pct runs threads in a very different order from each other, random mixes them: both see other races.
     chosen = index % 2 == 0 ? StrategyId::kRandom : StrategyId::kPct;
@@ -90,7 +90,7 @@ void Portfolio::choose(u64 index, const Knowledge& knowledge, exec::Plan& plan) 
     turn = index / 4;
     switch (index % 4) {
       case 0:
-        chosen = knowledge.pairs.empty() ? StrategyId::kPos : StrategyId::kRacefuzzer;
+        chosen = state.pairs.empty() ? StrategyId::kPos : StrategyId::kRacefuzzer;
         break;
       case 1:
         chosen = StrategyId::kPct;
@@ -100,42 +100,41 @@ void Portfolio::choose(u64 index, const Knowledge& knowledge, exec::Plan& plan) 
         chosen = StrategyId::kRandom;
         break;
       default:
-        chosen = turn % 2 == 0             ? StrategyId::kPos
-                 : knowledge.pairs.empty() ? StrategyId::kPct
-                                           : StrategyId::kRacefuzzer;
+        chosen = turn % 2 == 0         ? StrategyId::kPos
+                 : state.pairs.empty() ? StrategyId::kPct
+                                       : StrategyId::kRacefuzzer;
         break;
     }
   }
   if (chosen == StrategyId::kRacefuzzer) {
-    if (knowledge.pairs.empty()) {
+    if (state.pairs.empty()) {
       chosen = StrategyId::kRandom;  // nothing to bring together yet
     } else {
       // One pair at a time as its paper does, and now and then all: some failures need two races.
-      u64 which = turn % (knowledge.pairs.size() + (knowledge.pairs.size() > 1 ? 1 : 0));
-      if (which < knowledge.pairs.size())
-        plan.pairs = {knowledge.pairs[which]};
+      u64 which = turn % (state.pairs.size() + (state.pairs.size() > 1 ? 1 : 0));
+      if (which < state.pairs.size())
+        plan.pairs = {state.pairs[which]};
       else
-        plan.pairs = knowledge.pairs;
+        plan.pairs = state.pairs;
     }
   }
   plan.head.strategy = raw(chosen);
 }
 
-void Portfolio::learn(const std::vector<Lesson>& lessons, Knowledge& knowledge) {
+void Portfolio::learn(const std::vector<RunFeedback>& feedback, SearchState& state) {
   std::vector<u64> lengths;
-  for (const Lesson& lesson : lessons) {
-    knowledge.pairs.insert(knowledge.pairs.end(), lesson.pairs.begin(), lesson.pairs.end());
-    if (lesson.choices != 0) lengths.push_back(lesson.choices);
+  for (const RunFeedback& run : feedback) {
+    state.pairs.insert(state.pairs.end(), run.pairs.begin(), run.pairs.end());
+    if (run.choices != 0) lengths.push_back(run.choices);
   }
-  std::sort(knowledge.pairs.begin(), knowledge.pairs.end(), before);
-  knowledge.pairs.erase(std::unique(knowledge.pairs.begin(), knowledge.pairs.end(), equal),
-                        knowledge.pairs.end());
+  std::sort(state.pairs.begin(), state.pairs.end(), before);
+  state.pairs.erase(std::unique(state.pairs.begin(), state.pairs.end(), equal), state.pairs.end());
   // The middle, not the longest: one run that span for long would make pct lower priorities where no other
   // run ever comes.
   if (!lengths.empty()) {
     auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
     std::nth_element(lengths.begin(), middle, lengths.end());
-    knowledge.length = *middle;
+    state.length = *middle;
   }
 }
 

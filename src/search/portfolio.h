@@ -23,16 +23,16 @@ struct SearchOptions {
   std::optional<u32> heuristic;  // of rc11; none: all in turn
 };
 
-/// What earlier runs taught: which pairs of sites race, and how many choices a run has.
-struct Knowledge {
+/// What the search knows from earlier runs: which pairs of sites race, and how many choices a run has.
+struct SearchState {
   std::vector<trail::SitePair> pairs;  // sorted, each once
   u64 length = 0;
 
   std::vector<u32> sites() const;  // of all pairs, sorted, each once
 };
 
-/// What one run can teach.
-struct Lesson {
+/// What one run contributes to it.
+struct RunFeedback {
   std::vector<trail::SitePair> pairs;
   u64 choices = 0;  // 0: it did not end by itself, and says nothing of the length
 };
@@ -51,17 +51,17 @@ class Portfolio {
   /// other schedules reach other code.
   static bool detects(u64 index);
 
-  /// Only the first so many runs of a round teach; the rest would cost memory and say the same.
-  static constexpr u64 kLessons = 64;
+  /// Feedback is kept of the first runs of a round only; the rest would cost memory and add little.
+  static constexpr u64 kFeedbackRuns = 64;
 
-  exec::Plan plan(u64 index, const Knowledge& knowledge) const;
+  exec::Plan plan(u64 index, const SearchState& state) const;
   /// Adds what a round's runs taught, in order of their numbers.
-  static void learn(const std::vector<Lesson>& lessons, Knowledge& knowledge);
+  static void learn(const std::vector<RunFeedback>& feedback, SearchState& state);
 
   const SearchOptions& options() const { return options_; }
 
  private:
-  void choose(u64 index, const Knowledge& knowledge, exec::Plan& plan) const;
+  void choose(u64 index, const SearchState& state, exec::Plan& plan) const;
 
   SearchOptions options_;
 };

@@ -33,11 +33,11 @@ TEST(Portfolio, SeedsDifferAndComeFromTheSeed) {
 
 TEST(Portfolio, EveryStrategyHasItsTurnAndEveryPair) {
   Portfolio portfolio({});
-  Knowledge knowledge{{{1, 2}, {1, 3}, {4, 4}}, 100};
+  SearchState state{{{1, 2}, {1, 3}, {4, 4}}, 100};
   std::map<StrategyId, int> turns;
   std::set<u32> depths, pairs, single;
   for (u64 i = 16; i < 1000; ++i) {
-    exec::Plan plan = portfolio.plan(i, knowledge);
+    exec::Plan plan = portfolio.plan(i, state);
     ++turns[plan.strategy()];
     EXPECT_EQ(plan.sites, (std::vector<u32>{1, 2, 3, 4}));
     if (plan.strategy() == StrategyId::kPct) depths.insert(plan.head.depth);
@@ -88,13 +88,13 @@ TEST(Portfolio, OneStrategyOnRequest) {
 }
 
 TEST(Portfolio, Learns) {
-  Knowledge knowledge{{{5, 6}}, 3};
-  Portfolio::learn({{{{1, 2}}, 10}, {{{5, 6}, {1, 2}}, 12}, {{}, 0}, {{}, 100000}}, knowledge);
-  ASSERT_EQ(knowledge.pairs.size(), 2u);
-  EXPECT_EQ(knowledge.pairs[0].first, 1u);
-  EXPECT_EQ(knowledge.length, 12u);
-  Portfolio::learn({}, knowledge);
-  EXPECT_EQ(knowledge.length, 12u);
+  SearchState state{{{5, 6}}, 3};
+  Portfolio::learn({{{{1, 2}}, 10}, {{{5, 6}, {1, 2}}, 12}, {{}, 0}, {{}, 100000}}, state);
+  ASSERT_EQ(state.pairs.size(), 2u);
+  EXPECT_EQ(state.pairs[0].first, 1u);
+  EXPECT_EQ(state.length, 12u);
+  Portfolio::learn({}, state);
+  EXPECT_EQ(state.length, 12u);
 }
 
 }  // namespace

@@ -43,10 +43,10 @@ std::optional<SavedSearch> load_search(const std::string& dir, const std::string
     if (json.at("version") != kVersion) return std::nullopt;
     SavedSearch state;
     state.next_run = json.at("next_run");
-    state.knowledge.length = json.at("length");
-    state.knowledge.pairs = to_pairs(json.at("pairs"));
+    state.search_state.length = json.at("length");
+    state.search_state.pairs = to_pairs(json.at("pairs"));
     for (const Json& entry : json.at("lessons"))
-      state.lessons.push_back({to_pairs(entry.at("pairs")), entry.at("choices").get<u64>()});
+      state.feedback.push_back({to_pairs(entry.at("pairs")), entry.at("choices").get<u64>()});
     state.failures = json.at("failures").get<std::vector<std::string>>();
     return state;
   } catch (const Json::exception&) {
@@ -60,11 +60,11 @@ std::string save_search(const std::string& dir, const std::string& key, const Sa
   Json json;
   json["version"] = kVersion;
   json["next_run"] = state.next_run;
-  json["length"] = state.knowledge.length;
-  json["pairs"] = to_json(state.knowledge.pairs);
+  json["length"] = state.search_state.length;
+  json["pairs"] = to_json(state.search_state.pairs);
   json["lessons"] = Json::array();
-  for (const Lesson& lesson : state.lessons)
-    json["lessons"].push_back({{"pairs", to_json(lesson.pairs)}, {"choices", lesson.choices}});
+  for (const RunFeedback& run : state.feedback)
+    json["lessons"].push_back({{"pairs", to_json(run.pairs)}, {"choices", run.choices}});
   json["failures"] = state.failures;
   return exec::write_file(search_path(dir, key),
                           json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");

@@ -14,8 +14,8 @@ namespace duress::search {
 
 struct SavedSearch {
   u64 next_run = 0;
-  Knowledge knowledge;                // in force in the round of next_run
-  std::vector<Lesson> lessons;        // of the runs of that round before next_run
+  SearchState search_state;           // in force in the round of next_run
+  std::vector<RunFeedback> feedback;  // of the runs of that round before next_run
   std::vector<std::string> failures;  // ids
 };
 

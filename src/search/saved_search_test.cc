@@ -21,17 +21,17 @@ class SavedSearchTest : public testing::Test {
 TEST_F(SavedSearchTest, ComesBack) {
   SavedSearch state;
   state.next_run = 77;
-  state.knowledge = {{{1, 2}, {3, 4}}, 55};
-  state.lessons = {{{{5, 6}}, 10}, {{}, 0}};
+  state.search_state = {{{1, 2}, {3, 4}}, 55};
+  state.feedback = {{{{5, 6}}, 10}, {{}, 0}};
   state.failures = {"F-1111"};
   ASSERT_EQ(save_search(folder_, "key \xff", state), "");
   std::optional<SavedSearch> back = load_search(folder_, "key \xff");
   ASSERT_TRUE(back);
   EXPECT_EQ(back->next_run, 77u);
-  EXPECT_EQ(back->knowledge.length, 55u);
-  EXPECT_EQ(back->knowledge.pairs[1].second, 4u);
-  EXPECT_EQ(back->lessons.size(), 2u);
-  EXPECT_EQ(back->lessons[0].pairs[0].first, 5u);
+  EXPECT_EQ(back->search_state.length, 55u);
+  EXPECT_EQ(back->search_state.pairs[1].second, 4u);
+  EXPECT_EQ(back->feedback.size(), 2u);
+  EXPECT_EQ(back->feedback[0].pairs[0].first, 5u);
   EXPECT_EQ(back->failures, state.failures);
   EXPECT_FALSE(load_search(folder_, "another"));
   forget_search(folder_, "key \xff");

@@ -37,7 +37,7 @@ struct Search::Round {
   std::atomic<u64> first_failure{~u64{0}};
   // Under result_lock_:
   std::vector<bool> done;
-  std::vector<Lesson> lessons;
+  std::vector<RunFeedback> feedback;
   std::map<std::string, Found> found;  // by id; of equal ones that with the lowest number
 
   Round(u64 from, u64 to)
@@ -45,7 +45,7 @@ struct Search::Round {
         end(to),
         next(from),
         done(to - from),
-        lessons(std::min(to - from, Portfolio::kLessons)) {}
+        feedback(std::min(to - from, Portfolio::kFeedbackRuns)) {}
   u64 first_open() const {
     return begin + static_cast<u64>(std::find(done.begin(), done.end(), false) - done.begin());
   }
@@ -104,9 +104,9 @@ SearchResult Search::run(const std::atomic<bool>& stop) {
     listener_.resumed(state_.next_run, state_.failures);
   }
   resumed_at_ = state_.next_run;
-  Lesson suspected;
+  RunFeedback suspected;
   suspected.pairs = setup_.pairs;
-  if (!suspected.pairs.empty()) Portfolio::learn({suspected}, state_.knowledge);
+  if (!suspected.pairs.empty()) Portfolio::learn({suspected}, state_.search_state);
   workers_ = exec::make_workers(setup_.worker, setup_.jobs, halt_);
 
   result_.kept_going = setup_.keep_going;
@@ -132,14 +132,14 @@ SearchResult Search::run(const std::atomic<bool>& stop) {
     bool failed = !setup_.keep_going && round.first_failure != ~u64{0};
     u64 reached = failed ? round.first_failure + 1 : round.first_open();
     bool whole = reached == round.end;
-    state_.lessons.insert(state_.lessons.end(), round.lessons.begin(),
-                          round.lessons.begin() + static_cast<std::ptrdiff_t>(std::min<u64>(
-                                                      reached - round.begin, round.lessons.size())));
+    state_.feedback.insert(state_.feedback.end(), round.feedback.begin(),
+                           round.feedback.begin() + static_cast<std::ptrdiff_t>(std::min<u64>(
+                                                        reached - round.begin, round.feedback.size())));
     state_.next_run = reached;
     if (whole && round.end == round_end) {
-      if (state_.lessons.size() > Portfolio::kLessons) state_.lessons.resize(Portfolio::kLessons);
-      Portfolio::learn(state_.lessons, state_.knowledge);
-      state_.lessons.clear();
+      if (state_.feedback.size() > Portfolio::kFeedbackRuns) state_.feedback.resize(Portfolio::kFeedbackRuns);
+      Portfolio::learn(state_.feedback, state_.search_state);
+      state_.feedback.clear();
     }
     finished = failed || reached >= setup_.runs || result_.one_thread;
     if (result_.problem.kind != exec::WorkerProblem::Kind::kNone) break;
@@ -159,7 +159,7 @@ SearchResult Search::run(const std::atomic<bool>& stop) {
   }
   // A deadlock is told apart from accesses; of what an earlier part of the search suspected nothing is known.
   result_.pairs =
-      state_.knowledge.pairs.size() - std::min(state_.knowledge.pairs.size(), result_.deadlocks.size());
+      state_.search_state.pairs.size() - std::min(state_.search_state.pairs.size(), result_.deadlocks.size());
   for (const auto& worker : workers_) {
     result_.restarts += static_cast<u64>(worker->restarts());
     result_.leftovers += static_cast<u64>(worker->leftovers());
@@ -222,7 +222,7 @@ void Search::work(exec::Worker& worker, Round& round) {
     u64 index = round.next.fetch_add(1);
     if (index >= round.end) return;
     if (!setup_.keep_going && index > round.first_failure) return;
-    exec::Plan plan = portfolio_.plan(index, state_.knowledge);
+    exec::Plan plan = portfolio_.plan(index, state_.search_state);
     std::optional<exec::Execution> execution = worker.run(plan);
     if (!execution) {
       if (worker.problem().kind == exec::WorkerProblem::Kind::kStopped) return;
@@ -236,9 +236,10 @@ void Search::work(exec::Worker& worker, Round& round) {
   }
 }
 
-std::optional<finding::Failure> Search::judge(exec::Worker& worker, const exec::Execution& execution,
-                                              finding::RunLogs& logs) {
-  std::optional<finding::Failure> failure = oracle_.judge(execution, worker.captured());
+std::optional<finding::Failure> Search::identified_failure(exec::Worker& worker,
+                                                           const exec::Execution& execution,
+                                                           finding::RunLogs& logs) {
+  std::optional<finding::Failure> failure = oracle_.failure_of(execution, worker.captured());
   if (!failure) return failure;
   logs = worker.take_logs(execution);
   std::lock_guard guard(names_lock_);
@@ -249,24 +250,24 @@ std::optional<finding::Failure> Search::judge(exec::Worker& worker, const exec::
 void Search::finish_run(exec::Worker& worker, u64 index, const exec::Plan& plan, exec::Execution execution,
                         Round& round) {
   finding::RunLogs logs;
-  std::optional<finding::Failure> failure = judge(worker, execution, logs);
+  std::optional<finding::Failure> failure = identified_failure(worker, execution, logs);
   bool wanted = plan.head.detect != 0 || (execution.record.uncontrolled != 0 && index < 16);
   if (!failure && wanted)
     logs = worker.take_logs(execution);
   else if (!failure)
     worker.drop_logs(execution);
 
-  Lesson lesson;
-  lesson.pairs = finding::racing_pairs(logs);
+  RunFeedback feedback;
+  feedback.pairs = finding::racing_pairs(logs);
   std::vector<trail::SitePair> suspected = finding::suspected_pairs(logs);
-  lesson.pairs.insert(lesson.pairs.end(), suspected.begin(), suspected.end());
+  feedback.pairs.insert(feedback.pairs.end(), suspected.begin(), suspected.end());
   std::vector<trail::SitePair> deadlocks = finding::suspected_deadlocks(logs);
-  lesson.pairs.insert(lesson.pairs.end(), deadlocks.begin(), deadlocks.end());
-  if (execution.record.outcome == trail::Outcome::kEnded) lesson.choices = execution.record.choices;
+  feedback.pairs.insert(feedback.pairs.end(), deadlocks.begin(), deadlocks.end());
+  if (execution.record.outcome == trail::Outcome::kEnded) feedback.choices = execution.record.choices;
   std::lock_guard guard(result_lock_);
   u64 offset = index - round.begin;
   round.done[offset] = true;
-  if (offset < round.lessons.size()) round.lessons[offset] = std::move(lesson);
+  if (offset < round.feedback.size()) round.feedback[offset] = std::move(feedback);
   for (u64 i = 0; i < std::min<u64>(execution.record.races_created, std::size(execution.record.created));
        ++i) {
     const trail::SitePair& pair = execution.record.created[i];
@@ -317,7 +318,7 @@ void Search::minimise(Found& found) {
     std::optional<exec::Execution> execution = worker.run(found.plan.replaying(trail));
     if (!execution) return std::nullopt;
     finding::RunLogs logs;
-    std::optional<finding::Failure> failure = judge(worker, *execution, logs);
+    std::optional<finding::Failure> failure = identified_failure(worker, *execution, logs);
     if (!failure) worker.drop_logs(*execution);
     Attempt attempt;
     attempt.same = failure && failure->id == found.failure.id;
@@ -338,7 +339,7 @@ void Search::minimise(Found& found) {
   bool stopped = halt_.exchange(false);
   if (std::optional<exec::Execution> execution = worker.run(found.plan.replaying(minimised.trail))) {
     finding::RunLogs logs;
-    std::optional<finding::Failure> failure = judge(worker, *execution, logs);
+    std::optional<finding::Failure> failure = identified_failure(worker, *execution, logs);
     if (failure && failure->id == found.failure.id) {
       found.trail = std::move(execution->trail);
       found.switches = execution->record.switches;
@@ -360,10 +361,10 @@ void Search::try_without_model(Found& found) {
   exec::Worker& worker = *workers_[0];
   found.needs_model = true;
   for (u64 i = 0; i < kRunsWithoutModel && found.needs_model; ++i) {
-    std::optional<exec::Execution> execution = worker.run(portfolio.plan(i, state_.knowledge));
+    std::optional<exec::Execution> execution = worker.run(portfolio.plan(i, state_.search_state));
     if (!execution) return;
     finding::RunLogs logs;
-    std::optional<finding::Failure> failure = judge(worker, *execution, logs);
+    std::optional<finding::Failure> failure = identified_failure(worker, *execution, logs);
     if (!failure) worker.drop_logs(*execution);
     found.needs_model = !failure || failure->id != found.failure.id;
     ++found.without_model;

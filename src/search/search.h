@@ -113,8 +113,8 @@ class Search {
   void finish_run(exec::Worker& worker, u64 index, const exec::Plan& plan, exec::Execution execution,
                   Round& round);
   /// The failure of an execution, with id; the logs are taken if it has one.
-  std::optional<finding::Failure> judge(exec::Worker& worker, const exec::Execution& execution,
-                                        finding::RunLogs& logs);
+  std::optional<finding::Failure> identified_failure(exec::Worker& worker, const exec::Execution& execution,
+                                                     finding::RunLogs& logs);
   void minimise(Found& found);
   /// Whether it takes the memory model to fail so.
   void try_without_model(Found& found);

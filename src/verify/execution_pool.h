@@ -12,7 +12,7 @@
 
 namespace duress::verify {
 
-/// One execution, judged by the worker that ran it.
+/// One execution and what the worker that ran it found in it.
 struct Verifier::Outcome {
   bool ran = false;
   exec::WorkerProblem problem;
@@ -115,7 +115,7 @@ class Verifier::Pool {
       waiting_.pop_front();
       exec::Plan plan = std::move(jobs_.at(name).plan);
       guard.unlock();
-      Outcome outcome = verifier_.judge(worker, plan, worker.run(plan));
+      Outcome outcome = verifier_.outcome_of(worker, plan, worker.run(plan));
       guard.lock();
       Job& job = jobs_.at(name);
       job.outcome = std::move(outcome);

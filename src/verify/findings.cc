@@ -58,7 +58,7 @@ void Verifier::minimise_found(search::Found& found) {
   exec::Worker& worker = *workers_[0];
   auto run = [&](const exec::Trail& trail, Outcome& outcome) {
     exec::Plan plan = base_plan().replaying(trail);
-    outcome = judge(worker, plan, worker.run(plan));
+    outcome = outcome_of(worker, plan, worker.run(plan));
     return outcome.ran;
   };
   auto replay = [&](const exec::Trail& trail) -> std::optional<search::Attempt> {

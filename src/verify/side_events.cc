@@ -8,7 +8,7 @@
 
 namespace duress::verify {
 
-void Verifier::take_told(const Outcome& outcome) {
+void Verifier::take_side_events(const Outcome& outcome) {
   const std::vector<trail::Prediction>& told = outcome.execution.profile;
   for (std::size_t i = 0; i + trail::kToldEntries <= told.size(); i += trail::kToldEntries) {
     std::vector<finding::Address> calls;

@@ -6,8 +6,8 @@
 namespace duress::verify {
 namespace {
 
-constexpr std::size_t kMostKept = std::size_t{1} << 28;  // bytes of outcomes that wait for their turn
-constexpr u32 kLooks = 128;                              // so far ahead scouts begin, at least
+constexpr std::size_t kMostKept = std::size_t{1} << 28;  // bytes of outcomes not yet learned
+constexpr u32 kLookahead = 128;                          // pending branches that are looked at, at least
 
 }  // namespace
 
@@ -91,8 +91,8 @@ bool learn(exhaustive::GraphExplorer& graphs, exhaustive::GraphExplorer::Item* t
 }  // namespace
 
 template <typename Explorer>
-struct Verifier::Scouts<Explorer>::Scout {
-  explicit Scout(Origins known) : explorer(arena), origins(std::move(known)) {}
+struct Verifier::SpeculativeExplorers<Explorer>::Subtree {
+  explicit Subtree(Origins known) : explorer(arena), origins(std::move(known)) {}
 
   struct OwnArena : Arena {
     ~OwnArena() { release_all(); }
@@ -105,64 +105,66 @@ struct Verifier::Scouts<Explorer>::Scout {
 };
 
 template <typename Explorer>
-Verifier::Scouts<Explorer>::Scouts(Verifier& verifier, Pool& pool) : verifier_(verifier), pool_(pool) {}
+Verifier::SpeculativeExplorers<Explorer>::SpeculativeExplorers(Verifier& verifier, Pool& pool)
+    : verifier_(verifier), pool_(pool) {}
 
 template <typename Explorer>
-Verifier::Scouts<Explorer>::~Scouts() = default;
+Verifier::SpeculativeExplorers<Explorer>::~SpeculativeExplorers() = default;
 
 template <typename Explorer>
-void Verifier::Scouts<Explorer>::forget() {
-  scouts_.clear();
+void Verifier::SpeculativeExplorers<Explorer>::forget() {
+  subtrees_.clear();
   pool_.forget();
 }
 
 /// Learns what was run, and hands out the next until there is enough to do. False: there is no next.
 template <typename Explorer>
-bool Verifier::Scouts<Explorer>::go_on(Scout& scout) {
+bool Verifier::SpeculativeExplorers<Explorer>::go_on(Subtree& subtree) {
   for (;;) {
-    if (!scout.name.empty()) {
-      const Outcome* outcome = pool_.look_at(scout.name);
-      if (outcome == nullptr) return pool_.has(scout.name);
+    if (!subtree.name.empty()) {
+      const Outcome* outcome = pool_.look_at(subtree.name);
+      if (outcome == nullptr) return pool_.has(subtree.name);
       if (!outcome->ran) return false;
       exec::Execution execution;
       execution.steps = outcome->execution.steps;
       execution.origins = outcome->execution.origins;
       execution.limits = outcome->execution.limits;
-      renumber(execution, scout.origins);
-      if (!learn(scout.explorer, scout.ticket, execution)) return false;
-      scout.name.clear();
+      renumber(execution, subtree.origins);
+      if (!learn(subtree.explorer, subtree.ticket, execution)) return false;
+      subtree.name.clear();
     }
     if (busy()) return true;
     typename Explorer::Plan wanted;
-    if (!scout.explorer.next(&wanted) || !scout.explorer.in_subtree(wanted.ticket)) return false;
-    scout.ticket = wanted.ticket;
-    scout.name = name_of(wanted, scout.origins);
-    if (!pool_.has(scout.name)) pool_.add(scout.name, plan_of(verifier_.base_plan(), wanted, scout.origins));
+    if (!subtree.explorer.next(&wanted) || !subtree.explorer.in_subtree(wanted.ticket)) return false;
+    subtree.ticket = wanted.ticket;
+    subtree.name = name_of(wanted, subtree.origins);
+    if (!pool_.has(subtree.name))
+      pool_.add(subtree.name, plan_of(verifier_.base_plan(), wanted, subtree.origins));
   }
 }
 
 template <typename Explorer>
-void Verifier::Scouts<Explorer>::send(Explorer& explorer) {
+void Verifier::SpeculativeExplorers<Explorer>::send(Explorer& explorer) {
   if (busy() || pool_.kept_bytes() > kMostKept) return;
   std::set<u64> ahead;
-  u32 looks = std::max(kLooks, static_cast<u32>(4 * pool_.width()));
-  explorer.upcoming(looks, [&](const typename Explorer::Upcoming& one) {
+  u32 lookahead = std::max(kLookahead, static_cast<u32>(4 * pool_.width()));
+  explorer.upcoming(lookahead, [&](const typename Explorer::Upcoming& one) {
     ahead.insert(one.serial);
     if (busy()) return;
-    auto it = scouts_.find(one.serial);
-    if (it == scouts_.end()) {
-      // Below something that the explorer has come to meanwhile: a scout was here.
+    auto it = subtrees_.find(one.serial);
+    if (it == subtrees_.end()) {
+      // A speculative explorer of a branch above has already run this one.
       if (pool_.has(name_of(explorer.plan_of(one.leaf), verifier_.origins_))) return;
-      it = scouts_.emplace(one.serial, std::make_unique<Scout>(verifier_.origins_)).first;
+      it = subtrees_.emplace(one.serial, std::make_unique<Subtree>(verifier_.origins_)).first;
       it->second->explorer.begin_subtree(explorer, one.leaf);
     }
     if (it->second && !go_on(*it->second)) it->second.reset();
   });
-  // What the explorer has come to is its own.
-  std::erase_if(scouts_, [&](const auto& scout) { return ahead.count(scout.first) == 0; });
+  // Branches that the explorer has reached are no longer speculative.
+  std::erase_if(subtrees_, [&](const auto& subtree) { return ahead.count(subtree.first) == 0; });
 }
 
-template class Verifier::Scouts<exhaustive::Explorer>;
-template class Verifier::Scouts<exhaustive::GraphExplorer>;
+template class Verifier::SpeculativeExplorers<exhaustive::Explorer>;
+template class Verifier::SpeculativeExplorers<exhaustive::GraphExplorer>;
 
 }  // namespace duress::verify

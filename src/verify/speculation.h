@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inside of Verifier: what to give to workers that would have nothing to do. The explorer learns one
-// execution after the other, and what waits in its tree is soon run. So scouts, explorers of their own, each
-// begin with something that waits and go on below it, as the explorer will when that has its turn. They are
-// guesses: what they have run is kept under the name of its plan, and the explorer, which alone decides,
-// finds it there or has it run. (They are right unless strands get other numbers: explorer_test.cc.)
+// Part of Verifier: work for idle workers. The explorer learns one execution after the other, and its pending
+// branches alone do not keep several workers busy. So speculative explorers each copy a pending branch and
+// explore its subtree ahead of time, as the explorer will when it reaches that branch. Their results are
+// guesses: they are kept under the name of their plan, and the explorer, which alone decides, finds them
+// there or has the plan run. (They are right unless strands get other numbers: explorer_test.cc.)
 #ifndef DURESS_VERIFY_SPECULATION_H_
 #define DURESS_VERIFY_SPECULATION_H_
 
@@ -26,25 +26,25 @@ std::string name_of(const exhaustive::GraphExplorer::Plan& wanted, const Origins
 
 /// Threads: one. Explorer: exhaustive::Explorer or exhaustive::GraphExplorer.
 template <typename Explorer>
-class Verifier::Scouts {
+class Verifier::SpeculativeExplorers {
  public:
-  Scouts(Verifier& verifier, Pool& pool);
-  ~Scouts();
+  SpeculativeExplorers(Verifier& verifier, Pool& pool);
+  ~SpeculativeExplorers();
 
-  /// Gives the pool something to do if it has less than it could do, what `explorer` wants next first.
+  /// Adds executions if the workers have too few, those that `explorer` wants next first.
   void send(Explorer& explorer);
-  /// Strands have other numbers now: nothing that was run ahead will be asked for.
+  /// Strands have other numbers now: no execution that was run ahead will be asked for.
   void forget();
 
  private:
-  struct Scout;
+  struct Subtree;
 
   bool busy() { return pool_.unfinished() > 3 * pool_.width(); }
-  bool go_on(Scout& scout);
+  bool go_on(Subtree& subtree);
 
   Verifier& verifier_;
   Pool& pool_;
-  std::map<u64, std::unique_ptr<Scout>> scouts_;  // by the serial of what waits; null: it has seen all
+  std::map<u64, std::unique_ptr<Subtree>> subtrees_;  // by serial of the pending branch; null: fully explored
 };
 
 }  // namespace duress::verify

@@ -65,13 +65,13 @@ exec::Plan Verifier::base_plan() const {
   return plan;
 }
 
-Verifier::Outcome Verifier::judge(exec::Worker& worker, const exec::Plan& plan,
-                                  std::optional<exec::Execution> execution) {
+Verifier::Outcome Verifier::outcome_of(exec::Worker& worker, const exec::Plan& plan,
+                                       std::optional<exec::Execution> execution) {
   Outcome outcome;
   outcome.problem = worker.problem();
   if (!execution) return outcome;
   outcome.ran = true;
-  outcome.failure = oracle_.judge(*execution, worker.captured());
+  outcome.failure = oracle_.failure_of(*execution, worker.captured());
   outcome.logs = worker.take_logs(*execution);
   if (outcome.failure) {
     outcome.errors = exec::last_errors(worker.captured());
@@ -127,7 +127,7 @@ void Verifier::take(Outcome& outcome) {
       result_.waited || std::any_of(execution.steps.begin(), execution.steps.end(),
                                     [](const exhaustive::Step& step) { return step.kind == OpKind::kWait; });
   if (setup_.profile) take_atomics(outcome);
-  if (!setup_.profile) take_told(outcome);
+  if (!setup_.profile) take_side_events(outcome);
   if (const finding::ProcessLog* process = outcome.logs.process()) {
     std::map<std::string, const finding::RaceRecord*> here;
     for (const finding::RaceRecord& race : process->races) here.try_emplace(race_key(race), &race);
@@ -226,17 +226,17 @@ bool Verifier::explore_all(Explorer& explorer, Arena& arena, const std::atomic<b
   limits_ = kept_limits_;
   diverged_ = 0;
   double started = now();
-  Scouts<Explorer> scouts(*this, pool);
+  SpeculativeExplorers<Explorer> speculative(*this, pool);
   std::string bound;
   while (bound.empty()) {
     typename Explorer::Plan plan;
     if (!explorer.next(&plan)) break;
     std::string name = name_of(plan, origins_);
     if (!pool.has(name)) pool.add(name, plan_of(base_plan(), plan, origins_), /*first=*/true);
-    scouts.send(explorer);
+    speculative.send(explorer);
     std::optional<Outcome> outcome;
     while (!(outcome = pool.take(name))) {
-      scouts.send(explorer);
+      speculative.send(explorer);
       if (progress_) progress_(result_.interleavings, explorer.nodes(), now() - started);
       bool late = setup_.seconds > 0 && now() - started > setup_.seconds;
       if (!stop && !late) continue;
@@ -259,7 +259,7 @@ bool Verifier::explore_all(Explorer& explorer, Arena& arena, const std::atomic<b
     // Its strands by our numbers.
     std::size_t strands = origins_.size();
     renumber(execution, origins_);
-    if (origins_.size() != strands) scouts.forget();
+    if (origins_.size() != strands) speculative.forget();
     bool more = false;
     for (u64 spin : execution.spins) {
       if (std::find(spins_.begin(), spins_.end(), spin) != spins_.end()) continue;

@@ -5,7 +5,7 @@
 //
 // What is learned must not depend on the number of workers: executions are learned in the explorer's own
 // order. But whatever waits in its tree will be run sooner or later exactly as it stands there, so workers
-// run it and what comes below it ahead (verify_scouts.h), and results are kept until it is their turn.
+// run it and what comes below it ahead (speculation.h), and results are kept until it is their turn.
 #ifndef DURESS_VERIFY_VERIFIER_H_
 #define DURESS_VERIFY_VERIFIER_H_
 
@@ -117,7 +117,7 @@ class Verifier {
   struct Outcome;
   class Pool;
   template <typename Explorer>
-  class Scouts;
+  class SpeculativeExplorers;
 
   bool explore(const std::atomic<bool>& stop);
   template <typename Explorer>
@@ -125,7 +125,7 @@ class Verifier {
   void note(Outcome& outcome);
   bool is_new(const exec::Execution& execution, exhaustive::GraphFingerprint& fingerprint);
   void take_atomics(const Outcome& outcome);
-  void take_told(const Outcome& outcome);
+  void take_side_events(const Outcome& outcome);
   void take_join(const Outcome& outcome, JoinPlace join, const std::vector<finding::Address>& calls);
   bool looks_itself(const Outcome& outcome, const std::vector<finding::Address>& calls);
   void take(Outcome& outcome);
@@ -133,7 +133,7 @@ class Verifier {
   void minimise_found(search::Found& found);
   void minimise_race(RacyExecution& racy);
   void keep(search::Found& found);
-  Outcome judge(exec::Worker& worker, const exec::Plan& plan, std::optional<exec::Execution> execution);
+  Outcome outcome_of(exec::Worker& worker, const exec::Plan& plan, std::optional<exec::Execution> execution);
 
   VerifySetup setup_;
   finding::Names& names_;

@@ -50,7 +50,7 @@ Classifier::Classifier(ClassifySetup setup, finding::Names& names, const std::at
       stop_(stop),
       listener_(std::move(listener)),
       oracle_(setup_.oracle),
-      pool_(std::make_unique<exec::Pool>(setup_.worker, setup_.jobs)),
+      pool_(std::make_unique<exec::WorkerPool>(setup_.worker, setup_.jobs)),
       // What the user says of the output is better than what the program happens to print.
       trials_(
           {setup_.seed, setup_.tear, setup_.oracle.check.empty() && setup_.oracle.expected_output.empty()},
@@ -119,7 +119,7 @@ bool Classifier::tick(const char* phase) {
   return !over();
 }
 
-bool Classifier::batch(const char* phase, u64 count, const exec::Pool::Job& job) {
+bool Classifier::batch(const char* phase, u64 count, const exec::WorkerPool::Job& job) {
   if (over()) return false;
   bool done = pool_->run(count, job, [&] { return tick(phase); });
   tick(phase);
@@ -135,7 +135,7 @@ bool Classifier::find() {
     exec::WorkerOptions options = setup_.worker;
     options.chain = kHybrid;
     options.folder += "/hybrid";
-    exec::Pool pool(options, setup_.jobs);
+    exec::WorkerPool pool(options, setup_.jobs);
     done = finder_.run(pool, kHybrid, setup_.find.hybrid_runs, ticks);
     hybrid_runs_ = pool.executions();
     problem_ = pool.problem();

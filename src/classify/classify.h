@@ -86,7 +86,7 @@ class Classifier {
 
   bool over() const;
   bool tick(const char* phase);
-  bool batch(const char* phase, u64 count, const exec::Pool::Job& job);
+  bool batch(const char* phase, u64 count, const exec::WorkerPool::Job& job);
   void confirm();
   /// Trials [begin, end) of sequentially consistent memory.
   void run_baseline(const Variables& variables, u64 begin, u64 end);
@@ -104,7 +104,7 @@ class Classifier {
   Listener listener_;
   exec::Oracle oracle_;
   CampaignRecord record_;
-  std::unique_ptr<exec::Pool> pool_;
+  std::unique_ptr<exec::WorkerPool> pool_;
   TrialRunner trials_;
   RaceFinder finder_;
   exec::WorkerProblem problem_;

@@ -264,7 +264,7 @@ TEST_F(ClassifyTest, RacesThatOnlyTheHybridDetectorSeesMustBeShown) {
     CampaignRecord record;
     RaceFinder finder({}, oracle, names_, record);
     wanted.worker.chain = kHybrid;
-    exec::Pool pool(wanted.worker, 1);
+    exec::WorkerPool pool(wanted.worker, 1);
     ASSERT_TRUE(finder.run(pool, kHybrid, 4, [] { return true; }));
     ASSERT_EQ(finder.found().variables.size(), 1u);
     Variable& variable = finder.found().variables.begin()->second;

@@ -24,7 +24,8 @@ bool has_analysis(const std::string& name) {
   return known.count(name) != 0;
 }
 
-bool RaceFinder::run(exec::Pool& pool, const std::string& analysis, u64 runs, const exec::Pool::Tick& tick) {
+bool RaceFinder::run(exec::WorkerPool& pool, const std::string& analysis, u64 runs,
+                     const exec::WorkerPool::Tick& tick) {
   std::vector<Seen> seen(runs);
   std::mutex names_lock;
   auto job = [&](u64 i, exec::Worker& worker) {

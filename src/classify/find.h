@@ -12,7 +12,7 @@
 #include "classify/campaign_record.h"
 #include "classify/variable.h"
 #include "exec/oracle.h"
-#include "exec/pool.h"
+#include "exec/worker_pool.h"
 #include "finding/names.h"
 
 namespace duress::classify {
@@ -41,7 +41,7 @@ class RaceFinder {
       : options_(options), oracle_(oracle), names_(names), record_(record) {}
 
   /// Looks for races with the workers of `pool`, whose chain is `analysis`. False if it was not finished.
-  bool run(exec::Pool& pool, const std::string& analysis, u64 runs, const exec::Pool::Tick& tick);
+  bool run(exec::WorkerPool& pool, const std::string& analysis, u64 runs, const exec::WorkerPool::Tick& tick);
   FoundRaces& found() { return found_; }
 
   /// Drops races that only the imprecise detector reported and that were never brought together.

@@ -92,8 +92,8 @@ Trial TrialRunner::finish(exec::Worker& worker, const exec::Execution& execution
   return trial;
 }
 
-std::optional<Profile> TrialRunner::profile(exec::Pool& pool, exec::Worker& worker, const Variable& variable,
-                                            u64 number) {
+std::optional<Profile> TrialRunner::profile(exec::WorkerPool& pool, exec::Worker& worker,
+                                            const Variable& variable, u64 number) {
   Attack attack;
   attack.model = Model::kFuture;
   exec::Plan wanted = plan(variable, attack, number);
@@ -104,7 +104,7 @@ std::optional<Profile> TrialRunner::profile(exec::Pool& pool, exec::Worker& work
   return std::move(execution->profile);
 }
 
-std::optional<Trial> TrialRunner::run(exec::Pool& pool, exec::Worker& worker, const Variable& variable,
+std::optional<Trial> TrialRunner::run(exec::WorkerPool& pool, exec::Worker& worker, const Variable& variable,
                                       const Attack& attack, u64 number, std::optional<Profile>& profile) {
   exec::Plan wanted = plan(variable, attack, number);
   TrialName name{"attack", variable.name, attack, number, wanted.head.seed, plan_text(wanted)};
@@ -127,7 +127,7 @@ std::optional<Trial> TrialRunner::run(exec::Pool& pool, exec::Worker& worker, co
   return trial;
 }
 
-std::optional<Trial> TrialRunner::run_extra_schedule(exec::Pool& pool, exec::Worker& worker,
+std::optional<Trial> TrialRunner::run_extra_schedule(exec::WorkerPool& pool, exec::Worker& worker,
                                                      const Variable& variable, u64 number) {
   exec::Plan wanted = wider_plan(variable, number);
   Attack attack;

@@ -12,7 +12,7 @@
 #include "classify/campaign_record.h"
 #include "classify/variable.h"
 #include "exec/oracle.h"
-#include "exec/pool.h"
+#include "exec/worker_pool.h"
 #include "finding/names.h"
 
 namespace duress::classify {
@@ -38,13 +38,13 @@ class TrialRunner {
 
   /// The trial, from the record or run now. `profile`: of this variable and number, if one was made; it is
   /// made if it is needed. Nothing: the worker was stopped or has a problem.
-  std::optional<Trial> run(exec::Pool& pool, exec::Worker& worker, const Variable& variable,
+  std::optional<Trial> run(exec::WorkerPool& pool, exec::Worker& worker, const Variable& variable,
                            const Attack& attack, u64 number, std::optional<Profile>& profile);
-  std::optional<Trial> run_extra_schedule(exec::Pool& pool, exec::Worker& worker, const Variable& variable,
-                                          u64 number);
+  std::optional<Trial> run_extra_schedule(exec::WorkerPool& pool, exec::Worker& worker,
+                                          const Variable& variable, u64 number);
 
   /// The candidates for each load of the trial, found by a run of its own.
-  std::optional<Profile> profile(exec::Pool& pool, exec::Worker& worker, const Variable& variable,
+  std::optional<Profile> profile(exec::WorkerPool& pool, exec::Worker& worker, const Variable& variable,
                                  u64 number);
   /// The failure that the oracle sees, with id and place. The logs are taken if there is one, else left.
   std::optional<finding::Failure> identified_failure(exec::Worker& worker, const exec::Execution& execution,

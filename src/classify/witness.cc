@@ -30,7 +30,7 @@ exec::Trail thread_choices(const exec::Trail& trail) {
 
 }  // namespace
 
-WitnessExaminer::WitnessExaminer(TrialRunner& trials, CampaignRecord& record, exec::Pool& pool,
+WitnessExaminer::WitnessExaminer(TrialRunner& trials, CampaignRecord& record, exec::WorkerPool& pool,
                                  exec::Worker& worker, const Variable& variable)
     : trials_(trials), record_(record), pool_(pool), worker_(worker), variable_(variable) {}
 
@@ -64,13 +64,7 @@ bool WitnessExaminer::minimise_trail() {
   auto replay = [&](const exec::Trail& trail) -> std::optional<search::Attempt> {
     std::optional<Run> again = run(witness_.plan.replaying(trail));
     if (!again) return std::nullopt;
-    search::Attempt attempt;
-    attempt.same = again->same;
-    attempt.switches = again->execution.record.switches;
-    attempt.choices = again->execution.record.choices;
-    attempt.strands = again->execution.record.strands;
-    attempt.trail = std::move(again->execution.trail);
-    return attempt;
+    return search::attempt_of(again->execution, again->same);
   };
   bool stopped = false;
   auto watched = [&](const exec::Trail& trail) {

@@ -16,7 +16,7 @@ inline constexpr u64 kReplays = 20;
 /// Threads: one at a time.
 class WitnessExaminer {
  public:
-  WitnessExaminer(TrialRunner& trials, CampaignRecord& record, exec::Pool& pool, exec::Worker& worker,
+  WitnessExaminer(TrialRunner& trials, CampaignRecord& record, exec::WorkerPool& pool, exec::Worker& worker,
                   const Variable& variable);
 
   /// Looks at a candidate. Nothing: the worker was stopped or has a problem.
@@ -40,7 +40,7 @@ class WitnessExaminer {
 
   TrialRunner& trials_;
   CampaignRecord& record_;
-  exec::Pool& pool_;
+  exec::WorkerPool& pool_;
   exec::Worker& worker_;
   const Variable& variable_;
   Candidate candidate_;

@@ -142,7 +142,8 @@ std::string Oracle::load() {
   return {};
 }
 
-std::optional<finding::Failure> Oracle::failure_of(const Execution& execution, const Captured& captured) const {
+std::optional<finding::Failure> Oracle::failure_of(const Execution& execution,
+                                                   const Captured& captured) const {
   if (execution.flooded) return no_end("output", "printed more than 1 GiB and did not end");
   switch (execution.record.outcome) {
     case trail::Outcome::kDeadlock: {

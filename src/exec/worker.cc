@@ -376,16 +376,4 @@ std::optional<Execution> Worker::run_remotely(const Plan& plan) {
   return std::move(run.execution);
 }
 
-std::vector<std::unique_ptr<Worker>> make_workers(const WorkerOptions& options, unsigned jobs,
-                                                  const std::atomic<bool>& stop) {
-  std::vector<std::unique_ptr<Worker>> workers;
-  for (unsigned i = 0; i < std::max(1u, jobs); ++i) {
-    WorkerOptions own = options;
-    own.folder += "/w" + std::to_string(i);
-    if (jobs > 1) own.processor = static_cast<int>(i);
-    workers.push_back(std::make_unique<Worker>(std::move(own), &stop));
-  }
-  return workers;
-}
-
 }  // namespace duress::exec

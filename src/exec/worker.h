@@ -87,10 +87,6 @@ class Worker {
   WorkerProblem problem_;
 };
 
-/// So many, in folders below that of `options`; if there are several, each with a processor of its own.
-std::vector<std::unique_ptr<Worker>> make_workers(const WorkerOptions& options, unsigned jobs,
-                                                  const std::atomic<bool>& stop);
-
 }  // namespace duress::exec
 
 #endif  // DURESS_EXEC_WORKER_H_

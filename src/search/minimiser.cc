@@ -5,6 +5,16 @@
 
 namespace duress::search {
 
+Attempt attempt_of(exec::Execution& execution, bool same) {
+  Attempt attempt;
+  attempt.same = same;
+  attempt.switches = execution.record.switches;
+  attempt.choices = execution.record.choices;
+  attempt.strands = execution.record.strands;
+  attempt.trail = std::move(execution.trail);
+  return attempt;
+}
+
 Minimised Minimiser::run(const exec::Trail& failing) {
   auto replay = [&](const exec::Trail& candidate, Attempt* attempt) {
     std::optional<Attempt> result = replay_(candidate);

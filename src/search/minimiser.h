@@ -14,6 +14,9 @@ namespace duress::search {
 
 using Attempt = trail::MinimiserAttempt<exec::Trail>;
 
+/// How that replay went; takes its trail.
+Attempt attempt_of(exec::Execution& execution, bool same);
+
 struct Minimised {
   bool confirmed = false;  // the first replay failed in the same way; if not, nothing else was tried
   bool complete = false;   // nothing that is tried makes it smaller; else the budget ended first

@@ -16,9 +16,8 @@
 
 #include "exec/oracle.h"
 #include "exec/store.h"
-#include "exec/worker.h"
-#include "finding/failure.h"
-#include "search/minimiser.h"
+#include "exec/worker_pool.h"
+#include "search/found.h"
 #include "search/portfolio.h"
 #include "search/saved_search.h"
 
@@ -35,26 +34,6 @@ struct SearchSetup {
   std::vector<trail::SitePair> pairs;  // suspected before the first run
   bool keep_going = false;
   bool minimise = true;
-};
-
-/// A failure with all there is to say about it.
-struct Found {
-  finding::Failure failure;
-  finding::RunLogs logs;
-  std::string errors;  // the end of what the run wrote to stderr
-  u64 run = 0;
-  exec::Plan plan;  // what was asked for
-  exec::Trail trail;
-  u64 switches = 0;
-  u64 first_switches = 0;    // before it was minimised
-  u64 times = 0;             // how many runs failed so
-  bool replayed = false;     // it failed again in the same way
-  bool fewest = false;       // no single deviation can be left out
-  u64 stale = 0, early = 0;  // loads of older values; stores before others in modification order
-  u64 without_model = 0;     // so many runs with sequentially consistent memory were tried
-  bool needs_model = false;  // and none of them failed so
-  u64 diverged = 0;          // not replayed: 1 + the choice where the replay went another way
-  std::string token;         // or "@FILE"
 };
 
 struct Progress {
@@ -108,19 +87,27 @@ class Search {
   struct Round;
 
   std::string key() const;
+  void resume_saved(const std::string& name);
   void run_round(Round& round);
-  void work(exec::Worker& worker, Round& round);
-  void finish_run(exec::Worker& worker, u64 index, const exec::Plan& plan, exec::Execution execution,
-                  Round& round);
+  bool run_one(exec::Worker& worker, u64 index, Round& round);
+  void note_run(exec::Worker& worker, u64 index, const exec::Plan& plan, exec::Execution execution,
+                Round& round);
+  void note_pairs(const exec::Plan& plan, const exec::Execution& execution,
+                  const std::vector<trail::SitePair>& deadlocks);
+  void note_failure(exec::Worker& worker, u64 index, const exec::Plan& plan, exec::Execution& execution,
+                    finding::Failure failure, finding::RunLogs logs, Round& round);
+  /// Takes over what a round's runs have found. Returns how far the round came.
+  u64 end_round(Round& round);
+  void summarise();
   /// The failure of an execution, with id; the logs are taken if it has one.
   std::optional<finding::Failure> identified_failure(exec::Worker& worker, const exec::Execution& execution,
                                                      finding::RunLogs& logs);
-  void minimise(Found& found);
-  /// Whether it takes the memory model to fail so.
-  void try_without_model(Found& found);
+  void minimise(exec::Worker& worker, Found& found);
+  /// Whether the failure needs the memory model.
+  void try_without_model(exec::Worker& worker, Found& found);
   void keep(Found& found);
-  /// Runs `job` on another thread; tells the listener how it goes and passes a stop on.
-  void ticking(const std::function<void()>& job, bool timed, const char* phase);
+  /// Reports progress. False: the search was stopped.
+  bool tick(const char* phase);
   double elapsed() const;
 
   SearchSetup setup_;
@@ -129,10 +116,9 @@ class Search {
   exec::Oracle oracle_;
   Portfolio portfolio_;
   exec::Store store_;
-  std::vector<std::unique_ptr<exec::Worker>> workers_;
+  std::unique_ptr<exec::WorkerPool> pool_;
   const std::atomic<bool>* stop_ = nullptr;
-  std::atomic<bool> halt_{false};  // ends what the workers are doing
-  std::atomic<u64> done_{0};       // runs of this invocation
+  std::atomic<u64> done_{0};  // runs of this invocation
   std::atomic<u64> failures_{0};
   SavedSearch state_;
   SearchResult result_;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What verify does with what it found: the same with fewer switches, and a place in the store.
+// Races and failures that verify found: minimised, and failures stored for replays.
 #include <algorithm>
-#include <filesystem>
 
-#include "exec/token_text.h"
-#include "verify/execution_pool.h"
+#include "search/minimiser.h"
+#include "verify/verifier.h"
 
 namespace duress::verify {
 namespace {
@@ -33,20 +32,14 @@ std::string race_key(const finding::RaceRecord& race) {
 /// The same race with fewer switches.
 void Verifier::minimise_race(RacyExecution& racy) {
   if (!setup_.minimise || racy.switches == 0) return;
-  exec::Worker& worker = *workers_[0];
+  exec::Worker& worker = pool_->front();
   auto replay = [&](const exec::Trail& trail) -> std::optional<search::Attempt> {
     exec::Plan plan = base_plan().replaying(trail);
     plan.head.detect = 1;
     std::optional<exec::Execution> execution = worker.run(plan);
     if (!execution) return std::nullopt;
     finding::RunLogs logs = worker.take_logs(*execution);
-    search::Attempt attempt;
-    attempt.same = has_race(logs, racy.key);
-    attempt.switches = execution->record.switches;
-    attempt.choices = execution->record.choices;
-    attempt.strands = execution->record.strands;
-    attempt.trail = std::move(execution->trail);
-    return attempt;
+    return search::attempt_of(*execution, has_race(logs, racy.key));
   };
   search::Minimised minimised = search::Minimiser(replay, kMinimiseRuns).run(racy.trail);
   if (!minimised.confirmed) return;
@@ -55,7 +48,7 @@ void Verifier::minimise_race(RacyExecution& racy) {
 }
 
 void Verifier::minimise_found(search::Found& found) {
-  exec::Worker& worker = *workers_[0];
+  exec::Worker& worker = pool_->front();
   auto run = [&](const exec::Trail& trail, Outcome& outcome) {
     exec::Plan plan = base_plan().replaying(trail);
     outcome = outcome_of(worker, plan, worker.run(plan));
@@ -64,14 +57,8 @@ void Verifier::minimise_found(search::Found& found) {
   auto replay = [&](const exec::Trail& trail) -> std::optional<search::Attempt> {
     Outcome outcome;
     if (!run(trail, outcome)) return std::nullopt;
-    const trail::Record& record = outcome.execution.record;
-    search::Attempt attempt;
-    attempt.same = outcome.failure && outcome.failure->id == found.failure.id;
-    attempt.switches = record.switches;
-    attempt.choices = record.choices;
-    attempt.strands = record.strands;
-    attempt.trail = std::move(outcome.execution.trail);
-    return attempt;
+    bool same = outcome.failure && outcome.failure->id == found.failure.id;
+    return search::attempt_of(outcome.execution, same);
   };
   search::Minimised minimised =
       search::Minimiser(replay, setup_.minimise ? kMinimiseRuns : 1).run(found.trail);
@@ -89,24 +76,9 @@ void Verifier::minimise_found(search::Found& found) {
 
 void Verifier::keep(search::Found& found) {
   found.failure.id = store_.free_id(found.failure.identity);
-  exec::StoredFinding stored;
-  stored.id = found.failure.id;
-  stored.failure = found.failure.kind;
-  stored.text = found.failure.text;
-  stored.identity = found.failure.identity;
-  stored.file = found.failure.place.file;
-  stored.line = found.failure.place.line;
-  stored.column = found.failure.place.column;
-  stored.target = setup_.worker.target;
-  std::error_code ignored;
-  stored.folder = std::filesystem::current_path(ignored).string();
-  stored.input = setup_.worker.input;
-  stored.token = exec::make_token(base_plan().replaying({}), found.trail, setup_.worker.target[0]);
+  exec::StoredFinding stored =
+      search::stored_finding(found, base_plan().replaying({}), setup_.worker, setup_.oracle, setup_.seed);
   stored.strategy = exec::strategy_name(StrategyId::kExhaustive);
-  stored.seed = setup_.seed;
-  stored.run = found.run;
-  stored.switches = found.switches;
-  stored.oracle = setup_.oracle;
   if (std::string error = store_.save(stored); !error.empty()) result_.bounds.push_back(error);
   found.token = stored.token;
 }

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "trail/told.h"
-#include "verify/execution_pool.h"
+#include "verify/verifier.h"
 
 namespace duress::verify {
 

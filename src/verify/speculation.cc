@@ -105,8 +105,8 @@ struct Verifier::SpeculativeExplorers<Explorer>::Subtree {
 };
 
 template <typename Explorer>
-Verifier::SpeculativeExplorers<Explorer>::SpeculativeExplorers(Verifier& verifier, Pool& pool)
-    : verifier_(verifier), pool_(pool) {}
+Verifier::SpeculativeExplorers<Explorer>::SpeculativeExplorers(Verifier& verifier, ExecutionQueue& queue)
+    : verifier_(verifier), queue_(queue) {}
 
 template <typename Explorer>
 Verifier::SpeculativeExplorers<Explorer>::~SpeculativeExplorers() = default;
@@ -114,7 +114,7 @@ Verifier::SpeculativeExplorers<Explorer>::~SpeculativeExplorers() = default;
 template <typename Explorer>
 void Verifier::SpeculativeExplorers<Explorer>::forget() {
   subtrees_.clear();
-  pool_.forget();
+  queue_.clear();
 }
 
 /// Learns what was run, and hands out the next until there is enough to do. False: there is no next.
@@ -122,8 +122,8 @@ template <typename Explorer>
 bool Verifier::SpeculativeExplorers<Explorer>::go_on(Subtree& subtree) {
   for (;;) {
     if (!subtree.name.empty()) {
-      const Outcome* outcome = pool_.look_at(subtree.name);
-      if (outcome == nullptr) return pool_.has(subtree.name);
+      const Outcome* outcome = queue_.peek(subtree.name);
+      if (outcome == nullptr) return queue_.has(subtree.name);
       if (!outcome->ran) return false;
       exec::Execution execution;
       execution.steps = outcome->execution.steps;
@@ -138,23 +138,23 @@ bool Verifier::SpeculativeExplorers<Explorer>::go_on(Subtree& subtree) {
     if (!subtree.explorer.next(&wanted) || !subtree.explorer.in_subtree(wanted.ticket)) return false;
     subtree.ticket = wanted.ticket;
     subtree.name = name_of(wanted, subtree.origins);
-    if (!pool_.has(subtree.name))
-      pool_.add(subtree.name, plan_of(verifier_.base_plan(), wanted, subtree.origins));
+    if (!queue_.has(subtree.name))
+      queue_.add(subtree.name, plan_of(verifier_.base_plan(), wanted, subtree.origins));
   }
 }
 
 template <typename Explorer>
 void Verifier::SpeculativeExplorers<Explorer>::send(Explorer& explorer) {
-  if (busy() || pool_.kept_bytes() > kMostKept) return;
+  if (busy() || queue_.kept_bytes() > kMostKept) return;
   std::set<u64> ahead;
-  u32 lookahead = std::max(kLookahead, static_cast<u32>(4 * pool_.width()));
+  u32 lookahead = std::max(kLookahead, static_cast<u32>(4 * queue_.workers()));
   explorer.upcoming(lookahead, [&](const typename Explorer::Upcoming& one) {
     ahead.insert(one.serial);
     if (busy()) return;
     auto it = subtrees_.find(one.serial);
     if (it == subtrees_.end()) {
       // A speculative explorer of a branch above has already run this one.
-      if (pool_.has(name_of(explorer.plan_of(one.leaf), verifier_.origins_))) return;
+      if (queue_.has(name_of(explorer.plan_of(one.leaf), verifier_.origins_))) return;
       it = subtrees_.emplace(one.serial, std::make_unique<Subtree>(verifier_.origins_)).first;
       it->second->explorer.begin_subtree(explorer, one.leaf);
     }

@@ -8,7 +8,7 @@
 #ifndef DURESS_VERIFY_SPECULATION_H_
 #define DURESS_VERIFY_SPECULATION_H_
 
-#include "verify/execution_pool.h"
+#include "verify/verifier.h"
 
 namespace duress::verify {
 
@@ -28,7 +28,7 @@ std::string name_of(const exhaustive::GraphExplorer::Plan& wanted, const Origins
 template <typename Explorer>
 class Verifier::SpeculativeExplorers {
  public:
-  SpeculativeExplorers(Verifier& verifier, Pool& pool);
+  SpeculativeExplorers(Verifier& verifier, ExecutionQueue& queue);
   ~SpeculativeExplorers();
 
   /// Adds executions if the workers have too few, those that `explorer` wants next first.
@@ -39,11 +39,11 @@ class Verifier::SpeculativeExplorers {
  private:
   struct Subtree;
 
-  bool busy() { return pool_.unfinished() > 3 * pool_.width(); }
+  bool busy() { return queue_.unfinished() > 3 * queue_.workers(); }
   bool go_on(Subtree& subtree);
 
   Verifier& verifier_;
-  Pool& pool_;
+  ExecutionQueue& queue_;
   std::map<u64, std::unique_ptr<Subtree>> subtrees_;  // by serial of the pending branch; null: fully explored
 };
 

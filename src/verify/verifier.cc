@@ -3,18 +3,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <type_traits>
 
 #include "exec/token_text.h"
 #include "exhaustive/limits.h"
-#include "search/preemptions.h"
 #include "trail/as_if.h"
-#include "verify/speculation.h"
 
 namespace duress::verify {
 namespace {
 
-constexpr u64 kMostNodes = u64{1} << 23;  // about 2 GiB
 constexpr std::size_t kMostFound = 16;
 
 /// <atomic> and <stdatomic.h> and what they are made of.
@@ -65,8 +61,8 @@ exec::Plan Verifier::base_plan() const {
   return plan;
 }
 
-Verifier::Outcome Verifier::outcome_of(exec::Worker& worker, const exec::Plan& plan,
-                                       std::optional<exec::Execution> execution) {
+Outcome Verifier::outcome_of(exec::Worker& worker, const exec::Plan& plan,
+                             std::optional<exec::Execution> execution) {
   Outcome outcome;
   outcome.problem = worker.problem();
   if (!execution) return outcome;
@@ -167,170 +163,6 @@ void Verifier::take(Outcome& outcome) {
   result_.found.push_back(std::move(found));
 }
 
-/// One exploration. True: begin anew, a loop that waits was found.
-bool Verifier::explore(const std::atomic<bool>& stop) {
-  Arena arena;
-  struct Release {
-    Arena& arena;
-    ~Release() { arena.release_all(); }
-  } release{arena};
-  if (setup_.model != 0 && !by_interleavings_) {
-    exhaustive::GraphExplorer graphs(arena);
-    bool again = explore_all(graphs, arena, stop);
-    limits_ |= graphs.limits();
-    result_.cut_off = graphs.illegal() + graphs.await_blocked();
-    return again;
-  }
-  exhaustive::Explorer explorer(arena);
-  search::Preemptions bound_by{setup_.preemptions};
-  if (setup_.preemptions >= 0) explorer.admit_only(&search::Preemptions::admit, &bound_by);
-  return explore_all(explorer, arena, stop);
-}
-
-/// An execution that counts.
-void Verifier::note(Outcome& outcome) {
-  ++result_.interleavings;
-  take(outcome);
-  if (result_.first_finding == 0 && (!result_.racy.empty() || !result_.found.empty()))
-    result_.first_finding = result_.interleavings;
-}
-
-/// Exploring by interleavings under a memory model: whether the execution counts, and came for the first
-/// time.
-bool Verifier::is_new(const exec::Execution& execution, exhaustive::GraphFingerprint& fingerprint) {
-  bool counts =
-      (execution.limits & (exhaustive::StepLog::kIllegal | exhaustive::StepLog::kAwaitBlocked)) == 0;
-  // Shapes do not tell which of several sizes was read from where.
-  bool no_fingerprint = (kept_limits_ & exhaustive::StepLog::kHistory) != 0;
-  if (counts && no_fingerprint) return true;
-  if (counts &&
-      fingerprints_.insert(fingerprint.of(execution.steps.data(), static_cast<u32>(execution.steps.size())))
-          .second)
-    return true;
-  ++result_.cut_off;
-  return false;
-}
-
-template <typename Explorer>
-bool Verifier::explore_all(Explorer& explorer, Arena& arena, const std::atomic<bool>& stop) {
-  constexpr bool kByGraphs = std::is_same_v<Explorer, exhaustive::GraphExplorer>;
-  Pool pool(*this, workers_.size());
-  exhaustive::GraphFingerprint fingerprint(arena);
-  fingerprints_.clear();
-  result_.interleavings = result_.skipped = result_.first_finding = result_.cut_off = 0;
-  result_.racy.clear();
-  result_.found.clear();
-  result_.atomics.clear();
-  known_races_.clear();
-  known_failures_.clear();
-  limits_ = kept_limits_;
-  diverged_ = 0;
-  double started = now();
-  SpeculativeExplorers<Explorer> speculative(*this, pool);
-  std::string bound;
-  while (bound.empty()) {
-    typename Explorer::Plan plan;
-    if (!explorer.next(&plan)) break;
-    std::string name = name_of(plan, origins_);
-    if (!pool.has(name)) pool.add(name, plan_of(base_plan(), plan, origins_), /*first=*/true);
-    speculative.send(explorer);
-    std::optional<Outcome> outcome;
-    while (!(outcome = pool.take(name))) {
-      speculative.send(explorer);
-      if (progress_) progress_(result_.interleavings, explorer.nodes(), now() - started);
-      bool late = setup_.seconds > 0 && now() - started > setup_.seconds;
-      if (!stop && !late) continue;
-      halt_ = true;
-      result_.interrupted = stop;
-      result_.out_of_time = !stop && late;
-      break;
-    }
-    if (!outcome) {
-      bound = stop ? "interrupted" : exhaustive::kTimeIsUp;
-      break;
-    }
-    if (!outcome->ran) {
-      result_.problem = outcome->problem;
-      break;
-    }
-    exec::Execution& execution = outcome->execution;
-    using Log = exhaustive::StepLog;
-    limits_ |= execution.limits & ~(Log::kIllegal | Log::kAwaitBlocked | Log::kNotExplored);
-    // Its strands by our numbers.
-    std::size_t strands = origins_.size();
-    renumber(execution, origins_);
-    if (origins_.size() != strands) speculative.forget();
-    bool more = false;
-    for (u64 spin : execution.spins) {
-      if (std::find(spins_.begin(), spins_.end(), spin) != spins_.end()) continue;
-      spins_.push_back(spin);
-      more = true;
-    }
-    if (more && spins_.size() < exhaustive::StepLog::kMostSpins) {
-      halt_ = true;
-      return true;
-    }
-    const exhaustive::Step* steps = execution.steps.data();
-    auto count = static_cast<u32>(execution.steps.size());
-    if constexpr (kByGraphs) {
-      exhaustive::GraphExplorer::Learned learned =
-          explorer.learn(plan.ticket, steps, count, execution.limits);
-      if (learned == exhaustive::GraphExplorer::Learned::kNew) note(*outcome);
-      diverged_ += learned == exhaustive::GraphExplorer::Learned::kDiverged;
-      if ((explorer.limits() | execution.limits) & exhaustive::StepLog::kNotExplored) {
-        by_interleavings_ = halt_ = true;
-        kept_limits_ = explorer.limits() & exhaustive::StepLog::kHistory;
-        return true;
-      }
-    } else {
-      if (setup_.model != 0) {
-        if (is_new(execution, fingerprint)) note(*outcome);
-      } else if ((execution.limits & exhaustive::StepLog::kAwaitBlocked) != 0) {
-        ++result_.cut_off;
-      } else if (within_bound(execution)) {
-        note(*outcome);
-      } else {
-        ++result_.skipped;
-      }
-      diverged_ += !explorer.learn(plan.ticket, steps, count);
-    }
-    if (progress_) progress_(result_.interleavings, explorer.nodes(), now() - started);
-    if (result_.interleavings >= setup_.most_executions) bound = "as many executions as --runs allows";
-    if (setup_.stops_at_first && result_.first_finding != 0) bound = "one finding was enough";
-    if (explorer.nodes() > kMostNodes) bound = exhaustive::kOutOfMemory;
-    if (setup_.seconds > 0 && now() - started > setup_.seconds) {
-      bound = exhaustive::kTimeIsUp;
-      result_.out_of_time = true;
-    }
-    if (stop) {
-      bound = "interrupted";
-      result_.interrupted = true;
-    }
-    if (explorer.done()) bound.clear(), result_.out_of_time = result_.interrupted = false;
-    if (explorer.done()) break;
-  }
-  result_.complete = explorer.done();
-  result_.redundant = explorer.redundant();
-  result_.skipped += explorer.skipped();
-  if (!bound.empty()) result_.bounds.push_back(bound);
-  if (result_.skipped != 0)
-    result_.bounds.push_back("only interleavings with at most " + std::to_string(setup_.preemptions) +
-                             " preemptions: " + std::to_string(result_.skipped) + " others were left out");
-  halt_ = true;
-  return false;
-}
-
-/// Whether the execution is one of those that were asked for, with few enough preemptions.
-bool Verifier::within_bound(const exec::Execution& execution) const {
-  if (setup_.preemptions < 0) return true;
-  std::vector<const exhaustive::Step*> steps;
-  for (const exhaustive::Step& step : execution.steps) {
-    if (!step.is(exhaustive::Step::kAfter) && !step.is(exhaustive::Step::kPending)) steps.push_back(&step);
-  }
-  return search::least_preemptions(steps.data(), static_cast<u32>(steps.size())) <=
-         static_cast<u32>(setup_.preemptions);
-}
-
 VerifyResult Verifier::run(const std::atomic<bool>& stop) {
   double started = now();
   result_.spurious = setup_.spurious;
@@ -339,11 +171,11 @@ VerifyResult Verifier::run(const std::atomic<bool>& stop) {
     result_.problem = {exec::WorkerProblem::Kind::kTool, error};
     return std::move(result_);
   }
-  workers_ = exec::make_workers(setup_.worker, setup_.jobs, halt_);
-  do halt_ = false;
+  pool_ = std::make_unique<exec::WorkerPool>(setup_.worker, setup_.jobs);
+  do pool_->resume();
   while (explore(stop));
   result_.explore_seconds = now() - started;
-  halt_ = false;
+  pool_->resume();
   if (result_.problem.kind == exec::WorkerProblem::Kind::kNone) {
     for (u32 limit = 1; limit != 0 && limit <= limits_; limit <<= 1) {
       if ((limits_ & limit) == 0) continue;
@@ -370,7 +202,7 @@ VerifyResult Verifier::run(const std::atomic<bool>& stop) {
       keep(found);
     }
   }
-  workers_.clear();
+  pool_.reset();
   result_.seconds = now() - started;
   return std::move(result_);
 }

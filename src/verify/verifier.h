@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `duress verify` without its words: every interleaving of a program up to equivalence, each looked at for
-// races and failures. The explorer (src/exhaustive) says which executions are wanted; workers run them.
+// `duress verify` without its options and text: every interleaving of a program up to equivalence, each
+// checked for races and failures. The explorer (src/exhaustive) says which executions to run; workers run
+// them.
 //
-// What is learned must not depend on the number of workers: executions are learned in the explorer's own
-// order. But whatever waits in its tree will be run sooner or later exactly as it stands there, so workers
-// run it and what comes below it ahead (speculation.h), and results are kept until it is their turn.
+// Results must not depend on the number of workers, so executions are learned in the explorer's own order.
+// Every pending branch of its tree will be run sooner or later exactly as it stands there; so workers run the
+// branch and its subtree ahead of time (speculation.h), and outcomes are kept until the explorer asks.
 #ifndef DURESS_VERIFY_VERIFIER_H_
 #define DURESS_VERIFY_VERIFIER_H_
 
@@ -17,15 +18,13 @@
 #include <unordered_set>
 
 #include "exec/oracle.h"
-#include "exec/worker.h"
 #include "exhaustive/explorer.h"
 #include "exhaustive/graph_explorer.h"
 #include "exhaustive/graph_fingerprint.h"
 #include "exhaustive/order.h"
-#include "finding/failure.h"
-#include "finding/run_logs.h"
 #include "search/search.h"
 #include "trail/as_if.h"
+#include "verify/execution_queue.h"
 
 namespace duress::verify {
 
@@ -114,14 +113,15 @@ class Verifier {
   exec::Plan base_plan() const;
 
  private:
-  struct Outcome;
-  class Pool;
+  template <typename Explorer>
+  class Exploration;
   template <typename Explorer>
   class SpeculativeExplorers;
 
+  /// One exploration. True: start over, a new await loop was found.
   bool explore(const std::atomic<bool>& stop);
-  template <typename Explorer>
-  bool explore_all(Explorer& explorer, Arena& arena, const std::atomic<bool>& stop);
+  void reset();
+  /// An execution that counts.
   void note(Outcome& outcome);
   bool is_new(const exec::Execution& execution, exhaustive::GraphFingerprint& fingerprint);
   void take_atomics(const Outcome& outcome);
@@ -140,8 +140,7 @@ class Verifier {
   Progress progress_;
   exec::Oracle oracle_;
   exec::Store store_;
-  std::vector<std::unique_ptr<exec::Worker>> workers_;
-  std::atomic<bool> halt_{false};
+  std::unique_ptr<exec::WorkerPool> pool_;
   std::mutex names_lock_;
   std::vector<exhaustive::StepLog::Origin> origins_;
   std::vector<u64> spins_;
@@ -156,6 +155,9 @@ class Verifier {
   bool uncontrolled_ = false;
   VerifyResult result_;
 };
+
+/// Which two accesses raced, without what changes from run to run.
+std::string race_key(const finding::RaceRecord& race);
 
 }  // namespace duress::verify
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "exec/pool.h"
+#include "exec/worker_pool.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 namespace duress::exec {
 namespace {
 
-class PoolTest : public testing::Test {
+class WorkerPoolTest : public testing::Test {
  protected:
   void SetUp() override {
     std::string pattern = testing::TempDir() + "poolXXXXXX";
@@ -25,10 +25,10 @@ class PoolTest : public testing::Test {
   std::string folder_;
 };
 
-TEST_F(PoolTest, ResultsDoNotDependOnTheNumberOfWorkers) {
+TEST_F(WorkerPoolTest, ResultsDoNotDependOnTheNumberOfWorkers) {
   std::vector<Trail> first;
   for (unsigned jobs : {1u, 3u}) {
-    Pool pool(options("counter"), jobs);
+    WorkerPool pool(options("counter"), jobs);
     std::vector<Trail> trails(20);
     ASSERT_TRUE(pool.run(
         20,
@@ -48,13 +48,13 @@ TEST_F(PoolTest, ResultsDoNotDependOnTheNumberOfWorkers) {
   }
 }
 
-TEST_F(PoolTest, NothingToDoIsDone) {
-  Pool pool(options("counter"), 2);
+TEST_F(WorkerPoolTest, NothingToDoIsDone) {
+  WorkerPool pool(options("counter"), 2);
   EXPECT_TRUE(pool.run(0, {}, go_on));
 }
 
-TEST_F(PoolTest, AProblemEndsAllOfIt) {
-  Pool pool(options("exit-at-once"), 2);
+TEST_F(WorkerPoolTest, AProblemEndsAllOfIt) {
+  WorkerPool pool(options("exit-at-once"), 2);
   bool done =
       pool.run(100, [&](u64, Worker& worker) { return pool.execute(worker, Plan{}).has_value(); }, go_on);
   EXPECT_FALSE(done);
@@ -62,8 +62,8 @@ TEST_F(PoolTest, AProblemEndsAllOfIt) {
   EXPECT_FALSE(pool.run(1, [](u64, Worker&) { return true; }, go_on));  // and of what comes after
 }
 
-TEST_F(PoolTest, ATickEndsWhatHangs) {
-  Pool pool(options("hang"), 2);
+TEST_F(WorkerPoolTest, ATickEndsWhatHangs) {
+  WorkerPool pool(options("hang"), 2);
   bool done = pool.run(
       2, [&](u64, Worker& worker) { return pool.execute(worker, Plan{}).has_value(); }, [] { return false; });
   EXPECT_FALSE(done);

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "exec/pool.h"
+#include "exec/worker_pool.h"
 
 #include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <cstdlib>
-#include <thread>
 
 namespace duress::exec {
 namespace {
@@ -17,14 +15,19 @@ constexpr auto kTick = std::chrono::milliseconds(100);
 
 }  // namespace
 
-Pool::Pool(const WorkerOptions& options, unsigned jobs) {
-  workers_ = make_workers(options, jobs, halt_);
+WorkerPool::WorkerPool(const WorkerOptions& options, unsigned jobs) {
+  for (unsigned i = 0; i < std::max(1u, jobs); ++i) {
+    WorkerOptions own = options;
+    own.folder += "/w" + std::to_string(i);
+    if (jobs > 1) own.processor = static_cast<int>(i);
+    workers_.push_back(std::make_unique<Worker>(std::move(own), &halt_));
+  }
   if (const char* count = std::getenv("DURESS_TEST_KILL_AT")) kill_at_ = std::strtoull(count, nullptr, 10);
 }
 
-Pool::~Pool() = default;
+WorkerPool::~WorkerPool() = default;
 
-std::optional<Execution> Pool::execute(Worker& worker, const Plan& plan) {
+std::optional<Execution> WorkerPool::execute(Worker& worker, const Plan& plan) {
   std::optional<Execution> execution = worker.run(plan);
   if (!execution) return execution;
   // A campaign must survive this at any moment; tests choose the moment.
@@ -34,14 +37,35 @@ std::optional<Execution> Pool::execute(Worker& worker, const Plan& plan) {
   return execution;
 }
 
-bool Pool::run(u64 count, const Job& job, const Tick& tick) {
-  halt_ = false;
+void WorkerPool::start(std::size_t count, std::function<void(Worker&)> body) {
+  running_ = std::min(count, workers_.size());
+  for (std::size_t i = 0, most = running_; i < most; ++i) {
+    threads_.emplace_back([this, i, body] {
+      body(*workers_[i]);
+      std::lock_guard guard(lock_);
+      --running_;
+      ended_.notify_one();
+    });
+  }
+}
+
+void WorkerPool::join(const Tick& tick) {
+  std::unique_lock guard(lock_);
+  while (!ended_.wait_for(guard, kTick, [&] { return running_ == 0; })) {
+    guard.unlock();
+    if (tick && !tick()) halt();
+    guard.lock();
+  }
+  guard.unlock();
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+bool WorkerPool::run(u64 count, const Job& job, const Tick& tick) {
+  resume();
   if (problem_.kind != WorkerProblem::Kind::kNone) return false;
   std::atomic<u64> next{0}, done{0};
-  std::mutex ended_lock;
-  std::condition_variable ended;
-  std::size_t busy = 0;
-  auto work = [&](Worker& worker) {
+  start(count, [&](Worker& worker) {
     while (!halt_) {
       u64 index = next.fetch_add(1);
       if (index >= count) break;
@@ -54,33 +78,20 @@ bool Pool::run(u64 count, const Job& job, const Tick& tick) {
         std::lock_guard guard(lock_);
         if (problem_.kind == WorkerProblem::Kind::kNone) problem_ = worker.problem();
       }
-      halt_ = true;
+      halt();
     }
-    std::lock_guard guard(ended_lock);
-    --busy;
-    ended.notify_one();
-  };
-  std::vector<std::thread> threads;
-  busy = std::min<u64>(workers_.size(), count);
-  for (std::size_t i = 0, most = busy; i < most; ++i) threads.emplace_back([&, i] { work(*workers_[i]); });
-  std::unique_lock guard(ended_lock);
-  while (!ended.wait_for(guard, kTick, [&] { return busy == 0; })) {
-    guard.unlock();
-    if (!tick()) halt_ = true;
-    guard.lock();
-  }
-  guard.unlock();
-  for (std::thread& thread : threads) thread.join();
+  });
+  join(tick);
   return done == count;
 }
 
-u64 Pool::restarts() const {
+u64 WorkerPool::restarts() const {
   u64 sum = 0;
   for (const auto& worker : workers_) sum += static_cast<u64>(worker->restarts());
   return sum;
 }
 
-u64 Pool::leftovers() const {
+u64 WorkerPool::leftovers() const {
   u64 sum = 0;
   for (const auto& worker : workers_) sum += static_cast<u64>(worker->leftovers());
   return sum;

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a search does with a failure: replays it, makes it small, finds out whether it needs the memory model,
+// and stores it.
+#include <chrono>
+
+#include "search/minimiser.h"
+#include "search/search.h"
+
+namespace duress::search {
+namespace {
+
+constexpr u64 kMinimiseRuns = 1000;
+constexpr double kMinimiseSeconds = 30;
+constexpr u64 kRunsWithoutModel = 200;
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+void Search::minimise(exec::Worker& worker, Found& found) {
+  auto replay = [&](const exec::Trail& trail) -> std::optional<Attempt> {
+    std::optional<exec::Execution> execution = worker.run(found.plan.replaying(trail));
+    if (!execution) return std::nullopt;
+    finding::RunLogs logs;
+    std::optional<finding::Failure> failure = identified_failure(worker, *execution, logs);
+    if (!failure) worker.drop_logs(*execution);
+    bool same = failure && failure->id == found.failure.id;
+    if (!found.replayed) found.diverged = execution->record.diverged;
+    found.replayed = found.replayed || same;
+    return attempt_of(*execution, same);
+  };
+  Minimised minimised = Minimiser(replay, setup_.minimise ? kMinimiseRuns : 1).run(found.trail);
+  found.replayed = minimised.confirmed;
+  if (!minimised.confirmed) return;
+  found.diverged = 0;
+  found.fewest = minimised.complete;
+  // Once more, for the stacks and the output of exactly this execution.
+  bool halted = pool_->resume();
+  if (std::optional<exec::Execution> execution = worker.run(found.plan.replaying(minimised.trail))) {
+    finding::RunLogs logs;
+    std::optional<finding::Failure> failure = identified_failure(worker, *execution, logs);
+    if (failure && failure->id == found.failure.id) {
+      found.trail = std::move(execution->trail);
+      found.switches = execution->record.switches;
+      found.stale = execution->record.stale_loads;
+      found.early = execution->record.early_stores;
+      found.failure = std::move(*failure);
+      found.logs = std::move(logs);
+      found.errors = exec::last_errors(worker.captured());
+    }
+  }
+  if (halted) pool_->halt();
+}
+
+void Search::try_without_model(exec::Worker& worker, Found& found) {
+  if (found.plan.head.model == 0 || (found.stale == 0 && found.early == 0)) return;
+  SearchOptions options = setup_.search;
+  options.model = 0;
+  Portfolio portfolio(options);
+  found.needs_model = true;
+  for (u64 i = 0; i < kRunsWithoutModel && found.needs_model; ++i) {
+    std::optional<exec::Execution> execution = worker.run(portfolio.plan(i, state_.search_state));
+    if (!execution) return;
+    finding::RunLogs logs;
+    std::optional<finding::Failure> failure = identified_failure(worker, *execution, logs);
+    if (!failure) worker.drop_logs(*execution);
+    found.needs_model = !failure || failure->id != found.failure.id;
+    ++found.without_model;
+  }
+}
+
+void Search::keep(Found& found) {
+  const std::string session_id = found.failure.id;
+  const double start = now();
+  pool_->resume();
+  pool_->start(1, [&](exec::Worker& worker) {
+    minimise(worker, found);
+    try_without_model(worker, found);
+  });
+  pool_->join([&] { return tick("minimising") && now() - start <= kMinimiseSeconds; });
+  state_.failures.push_back(session_id);
+  found.failure.id = store_.free_id(found.failure.identity);
+  exec::StoredFinding stored =
+      stored_finding(found, found.plan, setup_.worker, setup_.oracle, setup_.search.seed);
+  if (std::string error = store_.save(stored); !error.empty()) result_.warning = error;
+  found.token = stored.token;
+  listener_.found(found);
+  result_.found.push_back(std::move(found));
+}
+
+}  // namespace duress::search

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The loop of `duress verify`: take the next execution from the explorer, have it run, and let the explorer
+// learn from it. An exploration starts over when it finds an await loop that it did not know, and when an
+// exploration by graphs meets an operation that graphs do not reorder.
+#include <algorithm>
+#include <chrono>
+#include <type_traits>
+
+#include "exhaustive/limits.h"
+#include "search/preemptions.h"
+#include "verify/speculation.h"
+
+namespace duress::verify {
+namespace {
+
+using Log = exhaustive::StepLog;
+
+constexpr u64 kMostNodes = u64{1} << 23;  // about 2 GiB
+constexpr char kInterrupted[] = "interrupted";
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+/// Explorer: exhaustive::Explorer or exhaustive::GraphExplorer.
+template <typename Explorer>
+class Verifier::Exploration {
+ public:
+  Exploration(Verifier& verifier, Explorer& explorer, Arena& arena)
+      : verifier_(verifier),
+        result_(verifier.result_),
+        explorer_(explorer),
+        queue_(*verifier.pool_,
+               [&verifier](exec::Worker& worker, const exec::Plan& plan) {
+                 return verifier.outcome_of(worker, plan, worker.run(plan));
+               }),
+        speculative_(verifier, queue_),
+        fingerprint_(arena),
+        started_(now()) {}
+
+  /// True: start over.
+  bool run(const std::atomic<bool>& stop) {
+    verifier_.reset();
+    bool over_again = false;
+    for (typename Explorer::Plan plan; bound_.empty() && explorer_.next(&plan);) {
+      std::optional<Outcome> outcome = outcome_of(plan, stop);
+      if (!outcome) break;
+      if (!outcome->ran) {
+        result_.problem = outcome->problem;
+        break;
+      }
+      over_again = found_await_loop(outcome->execution) || learn(plan, *outcome);
+      if (over_again) break;
+      report_progress();
+      check_bounds(stop);
+      if (explorer_.done()) break;
+    }
+    if (!over_again) finish();
+    verifier_.pool_->halt();
+    return over_again;
+  }
+
+ private:
+  static constexpr bool kByGraphs = std::is_same_v<Explorer, exhaustive::GraphExplorer>;
+
+  bool is_late() const { return verifier_.setup_.seconds > 0 && now() - started_ > verifier_.setup_.seconds; }
+
+  void report_progress() {
+    if (verifier_.progress_) verifier_.progress_(result_.interleavings, explorer_.nodes(), now() - started_);
+  }
+
+  /// Nothing: interrupted, or out of time; then bound_ is set.
+  std::optional<Outcome> outcome_of(const typename Explorer::Plan& plan, const std::atomic<bool>& stop) {
+    std::string name = name_of(plan, verifier_.origins_);
+    if (!queue_.has(name))
+      queue_.add(name, plan_of(verifier_.base_plan(), plan, verifier_.origins_), /*first=*/true);
+    speculative_.send(explorer_);
+    for (;;) {
+      if (std::optional<Outcome> outcome = queue_.take(name)) return outcome;
+      speculative_.send(explorer_);
+      report_progress();
+      bool late = is_late();
+      if (!stop && !late) continue;
+      verifier_.pool_->halt();
+      result_.interrupted = stop;
+      result_.out_of_time = !stop && late;
+      bound_ = stop ? kInterrupted : exhaustive::kTimeIsUp;
+      return std::nullopt;
+    }
+  }
+
+  /// Numbers the strands as all executions do. True: there is a new await loop, and room to remember it.
+  bool found_await_loop(exec::Execution& execution) {
+    verifier_.limits_ |= execution.limits & ~(Log::kIllegal | Log::kAwaitBlocked | Log::kNotExplored);
+    std::size_t strands = verifier_.origins_.size();
+    renumber(execution, verifier_.origins_);
+    if (verifier_.origins_.size() != strands) speculative_.forget();
+    std::vector<u64>& spins = verifier_.spins_;
+    bool found = false;
+    for (u64 spin : execution.spins) {
+      if (std::find(spins.begin(), spins.end(), spin) != spins.end()) continue;
+      spins.push_back(spin);
+      found = true;
+    }
+    return found && spins.size() < Log::kMostSpins;
+  }
+
+  /// True: graphs do not suffice, start over with interleavings.
+  bool learn(const typename Explorer::Plan& plan, Outcome& outcome) {
+    exec::Execution& execution = outcome.execution;
+    const exhaustive::Step* steps = execution.steps.data();
+    auto count = static_cast<u32>(execution.steps.size());
+    if constexpr (kByGraphs) {
+      auto learned = explorer_.learn(plan.ticket, steps, count, execution.limits);
+      if (learned == Explorer::Learned::kNew) verifier_.note(outcome);
+      verifier_.diverged_ += learned == Explorer::Learned::kDiverged;
+      if (((explorer_.limits() | execution.limits) & Log::kNotExplored) == 0) return false;
+      verifier_.by_interleavings_ = true;
+      verifier_.kept_limits_ = explorer_.limits() & Log::kHistory;
+      return true;
+    } else {
+      if (verifier_.setup_.model != 0) {
+        if (verifier_.is_new(execution, fingerprint_)) verifier_.note(outcome);
+      } else if ((execution.limits & Log::kAwaitBlocked) != 0) {
+        ++result_.cut_off;
+      } else if (verifier_.within_bound(execution)) {
+        verifier_.note(outcome);
+      } else {
+        ++result_.skipped;
+      }
+      verifier_.diverged_ += !explorer_.learn(plan.ticket, steps, count);
+      return false;
+    }
+  }
+
+  /// Sets bound_ if something other than completion ends the exploration.
+  void check_bounds(const std::atomic<bool>& stop) {
+    const VerifySetup& setup = verifier_.setup_;
+    if (result_.interleavings >= setup.most_executions) bound_ = "as many executions as --runs allows";
+    if (setup.stops_at_first && result_.first_finding != 0) bound_ = "one finding was enough";
+    if (explorer_.nodes() > kMostNodes) bound_ = exhaustive::kOutOfMemory;
+    if (is_late()) {
+      bound_ = exhaustive::kTimeIsUp;
+      result_.out_of_time = true;
+    }
+    if (stop) {
+      bound_ = kInterrupted;
+      result_.interrupted = true;
+    }
+    if (explorer_.done()) bound_.clear(), result_.out_of_time = result_.interrupted = false;
+  }
+
+  void finish() {
+    result_.complete = explorer_.done();
+    result_.redundant = explorer_.redundant();
+    result_.skipped += explorer_.skipped();
+    if (!bound_.empty()) result_.bounds.push_back(bound_);
+    if (result_.skipped != 0)
+      result_.bounds.push_back("only interleavings with at most " +
+                               std::to_string(verifier_.setup_.preemptions) +
+                               " preemptions: " + std::to_string(result_.skipped) + " others were left out");
+  }
+
+  Verifier& verifier_;
+  VerifyResult& result_;
+  Explorer& explorer_;
+  ExecutionQueue queue_;
+  SpeculativeExplorers<Explorer> speculative_;
+  exhaustive::GraphFingerprint fingerprint_;
+  double started_;
+  std::string bound_;  // why it ended before everything was explored
+};
+
+bool Verifier::explore(const std::atomic<bool>& stop) {
+  Arena arena;
+  struct Release {
+    Arena& arena;
+    ~Release() { arena.release_all(); }
+  } release{arena};
+  if (setup_.model != 0 && !by_interleavings_) {
+    exhaustive::GraphExplorer graphs(arena);
+    bool over_again = Exploration<exhaustive::GraphExplorer>(*this, graphs, arena).run(stop);
+    limits_ |= graphs.limits();
+    result_.cut_off = graphs.illegal() + graphs.await_blocked();
+    return over_again;
+  }
+  exhaustive::Explorer explorer(arena);
+  search::Preemptions bound_by{setup_.preemptions};
+  if (setup_.preemptions >= 0) explorer.admit_only(&search::Preemptions::admit, &bound_by);
+  return Exploration<exhaustive::Explorer>(*this, explorer, arena).run(stop);
+}
+
+/// Forgets what an exploration that is started over has found.
+void Verifier::reset() {
+  result_.interleavings = result_.skipped = result_.first_finding = result_.cut_off = 0;
+  result_.racy.clear();
+  result_.found.clear();
+  result_.atomics.clear();
+  known_races_.clear();
+  known_failures_.clear();
+  fingerprints_.clear();
+  limits_ = kept_limits_;
+  diverged_ = 0;
+}
+
+void Verifier::note(Outcome& outcome) {
+  ++result_.interleavings;
+  take(outcome);
+  if (result_.first_finding == 0 && (!result_.racy.empty() || !result_.found.empty()))
+    result_.first_finding = result_.interleavings;
+}
+
+/// Exploring interleavings under rc11: whether the execution counts and its graph is new.
+bool Verifier::is_new(const exec::Execution& execution, exhaustive::GraphFingerprint& fingerprint) {
+  bool counts = (execution.limits & (Log::kIllegal | Log::kAwaitBlocked)) == 0;
+  // With mixed-size accesses the fingerprint does not say which bytes were read from where.
+  bool no_fingerprint = (kept_limits_ & Log::kHistory) != 0;
+  if (counts && no_fingerprint) return true;
+  auto count = static_cast<u32>(execution.steps.size());
+  if (counts && fingerprints_.insert(fingerprint.of(execution.steps.data(), count)).second) return true;
+  ++result_.cut_off;
+  return false;
+}
+
+/// Whether the execution needs no more preemptions than were asked for.
+bool Verifier::within_bound(const exec::Execution& execution) const {
+  if (setup_.preemptions < 0) return true;
+  std::vector<const exhaustive::Step*> steps;
+  for (const exhaustive::Step& step : execution.steps) {
+    if (!step.is(exhaustive::Step::kAfter) && !step.is(exhaustive::Step::kPending)) steps.push_back(&step);
+  }
+  return search::least_preemptions(steps.data(), static_cast<u32>(steps.size())) <=
+         static_cast<u32>(setup_.preemptions);
+}
+
+}  // namespace duress::verify

@@ -9,7 +9,7 @@
 
 namespace duress {
 
-/// The numbers of DuressAccess (include/duress/hooks.h), and what library functions do.
+/// As DuressAccess (include/duress/hooks.h) up to kAtomicRmw. Its fence is not an access; free has no site.
 enum class AccessKind : u8 {
   kRead = 0,
   kWrite = 1,

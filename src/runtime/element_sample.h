@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arrays have many elements, and a race is shown by any of them: of each array variable the first elements
-// that are touched are attacked, and of all others one in so many, chosen by the distance from the first.
+// Arrays have many elements, and any of them shows a race: of each array variable the first elements that
+// are touched are attacked, and a sample of the others, chosen by the distance from the first.
 // JUMBLE tracks two indexes of each array. A replay asks in the same order and gets the same answers,
 // wherever the array is.
 #ifndef DURESS_RUNTIME_ELEMENT_SAMPLE_H_
@@ -34,7 +34,7 @@ class ElementSample {
   Answer ask(u32 variable, uptr address) {
     address &= ~uptr{7};
     Elements* elements = of(variable);
-    if (!elements) return {false, 0};  // more variables than anybody attacks at once
+    if (!elements) return {false, 0};  // more variables than are attacked at once
     uptr base = elements->base.load(std::memory_order_relaxed);
     if (!base && elements->base.compare_exchange_strong(base, address, std::memory_order_relaxed))
       base = address;

@@ -27,8 +27,8 @@ class HeapTable {
   /// The block that holds an address. Looks at every block: for reports only.
   HeapBlock find_containing(uptr address);
 
-  /// Threads that are not looked at, and those that are at other times, allocate and free too: they remove
-  /// what they find at an address. Else a free would be taken for one of a block that is long gone.
+  /// Threads that are not analysed, or not always, allocate and free too: they then remove what they find at
+  /// an address. Else a free would be taken for that of a block that was freed long ago.
   void follow_all() { follows_all_ = true; }
   bool follows_all() const { return follows_all_; }
 

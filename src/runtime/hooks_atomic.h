@@ -11,9 +11,6 @@
 
 namespace duress {
 
-/// A schedule point before an exchange: as control_atomic, and the scheduler knows the value.
-void control_exchange(const void* p, u64 size, u64 value, const DuressSite* site);
-
 /// One atomic operation of the calling thread, from the look-up of its object to the release of its lock.
 class AtomicOperation {
  public:
@@ -33,7 +30,7 @@ class AtomicOperation {
   /// An update has acquired, and releases next.
   void updating(bool wrote, MemoryOrder success, MemoryOrder failure);
 
-  // After the real operation; each does nothing when the thread is not looked at.
+  // After the real operation; each does nothing when the thread is not analysed.
   void loaded(MemoryOrder order);
   void stored(MemoryOrder order);
   void modified(MemoryOrder order);  // a read-modify-write that wrote
@@ -52,7 +49,7 @@ class AtomicOperation {
 };
 
 /// A load of an atomic that has not changed since this thread's last load of it in the same epoch teaches
-/// nothing new and was judged then. Such loads, the heart of every spin and every bound check, take no lock.
+/// nothing new and was checked then. Such loads, the heart of every spin and every bound check, take no lock.
 template <typename T>
 inline bool load_again(const void* p, MemoryOrder order, T* value) {
   Thread* t = current_thread();

@@ -11,8 +11,8 @@ MisuseCalls g_misuse_calls = {};
 
 namespace {
 
-/// Where a lock was taken, or a thread was made. What does not fit any more is forgotten: then only the
-/// innermost call is told.
+/// Where a lock was taken, or a thread was made. What no longer fits is forgotten: then only the
+/// innermost call is reported.
 struct Noted {
   uptr object;
   MisuseCalls calls;
@@ -38,7 +38,7 @@ bool looks() {
   scheduler().misuse(outcome);
 }
 
-/// A robust mutex may be left locked: the next one is told.
+/// A robust mutex may be left locked: the next one to lock it gets EOWNERDEAD.
 bool may_be_kept(uptr lock) {
   constexpr int kRobust = 16;
   return reinterpret_cast<const pthread_mutex_t*>(lock)->__data.__kind & kRobust;
@@ -50,8 +50,8 @@ void misuse_note_lock(const void* lock, uptr pc) {
   if (!looks()) return;
   Noted& entry = noted_of(address_of(lock));
   entry = {address_of(lock), {{pc}, 1}};
-  // std::mutex calls it from within the C++ library's headers: who called that must be told, whichever body
-  // of a function runs. Explorations have frames at hand, and take locks often; a replay need not be fast.
+  // std::mutex calls it from within the C++ library's headers: the report needs their caller, whichever body
+  // of a function runs. Explorations have frames at hand, and lock often; a replay need not be fast.
   Thread* t = current_thread();
   if (!t) {
     entry.calls.count = static_cast<u32>(unwind_stack(entry.calls.pc, MisuseCalls::kMost, pc));

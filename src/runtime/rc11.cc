@@ -76,8 +76,8 @@ u32 Rc11Adversary::place(u32 places, u32 forward) {
   return scheduler().decide(sched::ValueKind::kStorePlace, places, wanted);
 }
 
-/// libstdc++ waits for atomics and notifies through a table of its own, whose protocol counts on more than
-/// the standard promises; nobody who waits for an atomic could do anything about that.
+/// libstdc++ implements waits on atomics by a table of its own, whose protocol relies on more than the
+/// standard promises; the program that waits cannot change that.
 bool Rc11Adversary::trusts(const DuressSite* site) {
   Trusted& known = trusted_[reinterpret_cast<uptr>(site) / sizeof(DuressSite) % 256];
   if (known.site != site)
@@ -113,7 +113,7 @@ void Rc11Adversary::note(const SyncObject& object, const DuressSite* site,
     log_stale(object, site, replaced);
 }
 
-/// Only in replays: a search has thousands of runs, and few of them are looked at.
+/// Only in replays: a search has thousands of runs, and few of them are reported.
 void Rc11Adversary::log_stale(const SyncObject& object, const DuressSite* site,
                               const trail::Replaced& replaced) {
   Uncontrolled here;

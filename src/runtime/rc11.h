@@ -3,7 +3,7 @@
 // What atomic operations do when a request asks for the model rc11: which store a load reads, and where a
 // store comes in modification order. Each is a choice in the trail, 0 the newest: a replay needs no
 // heuristic, and minimising takes away what a failure does not need. Memory holds the newest in modification
-// order, so whoever does not ask here sees that.
+// order, so code that does not ask here sees that.
 #ifndef DURESS_RUNTIME_RC11_H_
 #define DURESS_RUNTIME_RC11_H_
 

@@ -108,7 +108,7 @@ void Reporter::put_block(Text& text, uptr address) {
 
 void Reporter::race(const Race& race) {
   if (listener_ && controlled()) return listener_(race);
-  // Sites name source positions; what library functions do is told apart by stack.
+  // Sites name source positions; accesses of library functions are distinguished by stack.
   auto where = [](const RaceSide& side) {
     bool library = raw(side.place.site) < kFirstModuleSite;
     return mix(u64{raw(side.place.site)} << 8 | static_cast<u64>(side.kind)) ^

@@ -46,16 +46,15 @@ struct Runtime {
   Recorder* recorder = nullptr;  // the chain is Record: events go to a trace
   SitePoints points;
   bool controlled = false;
-  /// Accesses and synchronisation are looked at. Not in controlled executions that only schedule.
+  /// Accesses and synchronisation are analysed. Not in controlled executions that only schedule.
   bool detecting = true;
   /// Of these, accesses too: not while only clocks are wanted, for a memory model.
   bool checking = true;
   /// The chain is FastTrack alone: checked bodies call it directly, without events.
   bool direct = true;
-  /// Whoever listens wants the first access of an epoch only: FastTrack alone, or a recorder of first
-  /// accesses.
+  /// Only the first access of an epoch is needed: FastTrack alone, or a recorder of first accesses.
   bool firsts = true;
-  bool judges_atomics = true;  // FastTrack is in the chain
+  bool checks_atomics = true;  // FastTrack is in the chain
   VolatileMode volatile_mode = VolatileMode::kPlain;
 
   SpinLock threads_lock;  // guards slots, threads.add, live
@@ -80,6 +79,7 @@ struct Runtime {
   void enter_main_thread();
   /// The calling thread becomes `t`: its call stack, its inline state.
   void enter_thread(Thread* t);
+  /// The process ends: the chain reports, the log gets its last line.
   void finish(int code);
   /// A fork child writes a log of its own.
   void after_fork_in_child();
@@ -112,6 +112,9 @@ struct Runtime {
     return true;
   }
   StackId context(Thread& t, uptr pc) { return stacks.push(context(t), pc); }
+
+ private:
+  void write_stats();
 };
 
 /// Where the calling thread's stack is.

@@ -191,7 +191,7 @@ void SitePoints::apply(const trail::Request& request) {
     if (means_variables(request)) mark_variables(units_[i]);
     set_bodies(units_[i].module);
   }
-  // Which loops only wait is told from what they write: nothing may be missed.
+  // Await loops are recognised by what they write: every write must be seen.
   if (request.steps && request.detect) set_all(DURESS_BODY_FAITHFUL);
 }
 

@@ -19,14 +19,14 @@ class SitePoints {
   void add(const DuressModule& module);
   /// Marks the sites that the request names, and sets the body of every function.
   void apply(const trail::Request& request);
-  /// Whether a thread that only goes past such sites for long must let others go on: they are of variables
-  /// that race, and somebody may wait for one of those.
+  /// Whether a thread that passes only such sites for long must yield: they access racing variables, and it
+  /// may be waiting for one of those to change.
   bool waits(const DuressSite* site) const {
     const Unit* u = find(site);
     return u && u->points[site - u->first] == kWait;
   }
-  /// Accesses at sites that the request does not name need not be heard of, except where a memory model
-  /// minds.
+  /// Accesses at sites that the request does not name are ignored, except at addresses that a memory model
+  /// tracks.
   void begin_filter();
   /// For one module that came after apply().
   void set_bodies(const DuressModule& module) const;

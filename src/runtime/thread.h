@@ -26,13 +26,13 @@ struct Thread : SyncThread {
   KnownCall calls[64] = {};
   KnownCall& known_call(u64 return_address) { return calls[(return_address ^ return_address >> 6) % 64]; }
 
-  /// Set while the thread runs inside the runtime. A signal handler that comes meanwhile finds it set,
-  /// and its accesses are not looked at.
+  /// Set while the thread runs inside the runtime. A signal handler that interrupts it finds it set,
+  /// and its accesses are not analysed.
   bool in_runtime = false;
 
-  std::atomic<u32> references{2};  // the running thread, and whoever may join it
+  std::atomic<u32> references{2};  // the running thread, and the one that may join it
 
-  RecordBuffer* record = nullptr;  // what a trace has not got yet
+  RecordBuffer* record = nullptr;  // events that are not in the trace yet
 
   DuressFrame* frames_begin = nullptr;  // the shadow call stack
   size_t frames_bytes = 0;
@@ -42,14 +42,15 @@ struct Thread : SyncThread {
   Thread* next = nullptr;  // list of live threads, under Runtime::threads_lock
 };
 
-/// Nobody may come in: a fork is about to happen, and the child must find the analyses whole. Only while
-/// chains run on free threads; FastTrack has a gate of its own.
+/// Threads must not enter: a fork is about to happen, and the child must find the analyses consistent. Only
+/// while chains run on free threads; FastTrack has a gate of its own.
 extern std::atomic<bool> g_keep_out;
 void wait_outside(Thread* t);
 
 inline void enter_runtime(Thread* t) {
   t->in_runtime = true;
-  std::atomic_signal_fence(std::memory_order_seq_cst);  // who closes the gate runs barrier_all_threads()
+  std::atomic_signal_fence(
+      std::memory_order_seq_cst);  // the thread that closes the gate runs barrier_all_threads()
   if (DURESS_UNLIKELY(g_keep_out.load(std::memory_order_relaxed))) wait_outside(t);
 }
 

@@ -2,9 +2,10 @@
 //
 // Barriers: everything before → everything after. The obvious way, releasing to and acquiring from the
 // barrier's address, is wrong twice. A fast thread arrives at the next round while a slow one has not yet
-// acquired: the slow one would see too much, and a race is missed. And the thread that is told to may destroy
-// the barrier while others are still on their way out: they would see too little, a false alarm. So each
-// round has an object of its own, in our memory, which lives until the last of its threads has acquired it.
+// acquired: the slow one would see too much, and a race is missed. And the thread that gets
+// PTHREAD_BARRIER_SERIAL_THREAD may destroy the barrier while others are still on their way out: they would
+// see too little, a false alarm. So each round has an object of its own, in our memory, which lives until the
+// last of its threads has acquired it.
 #include <pthread.h>
 
 #include "base/arena.h"

@@ -2,7 +2,7 @@
 //
 // File descriptors that begin, end and are copied. Pipes, socket pairs and eventfds carry order between
 // threads (write → read, transfer.cc); here the runtime learns which numbers belong to one channel. The two
-// ends of a network connection cannot be told from their numbers, so all such sockets are one channel: that
+// ends of a network connection cannot be found from their numbers, so all such sockets are one channel: that
 // hides races between threads that talk over different connections, and never gives a false alarm.
 #include <errno.h>
 #include <fcntl.h>
@@ -149,7 +149,7 @@ DURESS_INTERCEPTOR(int, fcntl64, (int fd, int command, ...)) {
   return controlled(fd, command, DURESS_REAL(fcntl64)(fd, command, argument));
 }
 
-// What a thread puts into an epoll set, it hands over to whoever waits on the set.
+// What a thread puts into an epoll set, it hands over to the threads that wait on the set.
 
 DURESS_INTERCEPTOR(int, epoll_ctl, (int set, int operation, int fd, epoll_event* event)) {
   if (awake()) sync_release_fd(set, DURESS_CALLER_PC);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Exceptions that threads share through std::exception_ptr, as futures do. The object is counted inside the
-// C++ library, which is not instrumented: whoever drops the last reference destroys it, ordered after all
-// others by atomics that nobody sees. So the functions that drop a reference release to the object and
-// acquire from it, as their atomic decrement does. Acquire comes before the real call, because the destructor
-// runs inside; a thread that drops its reference between our acquire and our decrement is missed (a few
-// nanoseconds).
+// C++ library, which is not instrumented: the thread that drops the last reference destroys it, ordered after
+// all others by atomics that are not observed. So the functions that drop a reference release to the object
+// and acquire from it, as their atomic decrement does. Acquire comes before the real call, because the
+// destructor runs inside; a thread that drops its reference between our acquire and our decrement is missed
+// (a few nanoseconds).
 //
 // The layouts are libstdc++'s, of the Itanium C++ ABI; exceptions of another kind are left alone.
 #include <unwind.h>

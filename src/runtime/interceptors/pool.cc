@@ -110,7 +110,7 @@ void run_job(Strand* s) {
   if (_setjmp(job_ends[s->number % kMostStrands]) == 0) s->result = s->job(s->argument);
 }
 
-void* live_on(void* data) {
+void* pool_thread_main(void* data) {
   auto* s = static_cast<Strand*>(data);
   own_thread_number();
   t_strand = s;
@@ -158,7 +158,7 @@ Strand* pool_take(void* (*job)(void*), void* argument, uptr created_at) {
     if (!storage.image) dl_iterate_phdr(find_storage, nullptr);
     s = scheduler().make_spare();
     pthread_t id;
-    if (make_real_thread(&id, nullptr, live_on, s) != 0) return nullptr;
+    if (make_real_thread(&id, nullptr, pool_thread_main, s) != 0) return nullptr;
     s->thread = id;
   }
   s->job = job;

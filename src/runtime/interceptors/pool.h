@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Threads that live on. duress::check runs a closure tens of thousands of times a second; making a kernel
+// Threads that are reused. duress::check runs a closure tens of thousands of times a second; making a kernel
 // thread takes longer than that. So a thread of the closure is a job for a parked pthread of a pool: when the
 // job is done, its thread-local destructors are run, its storage is put back as it was, and it waits for the
 // next one.
@@ -23,9 +23,9 @@ inline bool pooled() {
 
 /// A strand that will run job(argument). Null if no thread can be made.
 sched::Strand* pool_take(void* (*job)(void*), void* argument, uptr created_at);
-/// Whose thread that is, in this execution. Null: nobody's.
+/// The strand of that thread in this execution. Null: none.
 sched::Strand* pool_find(pthread_t id);
-/// An execution has ended: those who have ended can be used again.
+/// An execution has ended: strands that have ended can be used again.
 void pool_end_execution(sched::Strand* strands);
 
 // pthread_create and its kin in a closure.

@@ -56,7 +56,7 @@ void unlock_barriers();
 void lock_interceptor_tables();
 void unlock_interceptor_tables();
 
-/// The mutex's real functions, for what waits on a condition.
+/// The mutex's real functions, for waits on a condition.
 int real_mutex_trylock(pthread_mutex_t* mutex);
 int real_mutex_unlock(pthread_mutex_t* mutex);
 /// fork without any handler: for a process that has one thread and holds no lock. The handlers would touch

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Read-write locks. One function unlocks both ways, so it must be told which it is: while a writer holds the
+// Read-write locks. One function unlocks both ways, so it must find out which it is: while a writer holds the
 // lock nobody else does, and the C library keeps the writer's number in the lock, zero when there is none.
 #include <pthread.h>
 

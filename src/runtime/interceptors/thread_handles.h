@@ -3,9 +3,9 @@
 // From pthread_t to the runtime's thread. A pthread_t is reused as soon as its thread was joined, or has
 // ended if it was detached, and the thread may be known to others (through pthread_self) before its creator
 // hears of it. The creator must not read it back from where the C library put it: a detached thread may have
-// freed that memory already. So the thread enrols itself, first of all, and whoever looks for a number that
-// is not there waits while threads are on their way. A handle stays until its joiner takes it out, which is
-// after the number may have been reused: if it is found twice, the youngest is meant.
+// freed that memory already. So the thread enrols itself, first of all, and a thread that looks for a number
+// that is not there waits while threads are being created. A handle stays until its joiner takes it out,
+// which is after the number may have been reused: if it is found twice, the youngest is meant.
 #ifndef DURESS_RUNTIME_INTERCEPTORS_THREAD_HANDLES_H_
 #define DURESS_RUNTIME_INTERCEPTORS_THREAD_HANDLES_H_
 
@@ -54,6 +54,9 @@ void drop_handle(ThreadHandle* handle);
 void handle_joined(ThreadHandle* handle);
 void handle_detached(ThreadHandle* handle);
 void handle_ended(ThreadHandle* handle);
+
+/// In thread.cc: pthread_exit.
+[[noreturn]] void exit_thread(void* value);
 
 }  // namespace duress
 

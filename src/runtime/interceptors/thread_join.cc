@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Joining, detaching and naming threads. See thread.cc for the protocol.
+#include <errno.h>
+#include <sys/prctl.h>
+#include <threads.h>
+
+#include <cstdarg>
+
+#include "runtime/as_if.h"
+#include "runtime/control.h"
+#include "runtime/interceptors/pool.h"
+#include "runtime/interceptors/real.h"
+#include "runtime/interceptors/thread_handles.h"
+
+namespace duress {
+namespace {
+
+/// Waits in the scheduler until the thread has ended; the real join then returns at once. False: out of time.
+bool await_end(ThreadHandle* handle, uptr pc, u64 deadline = sched::kNever) {
+  if (!controlled() || !handle || !handle->strand || handle->strand == controlled()) return true;
+  control_cancellation_point();
+  Operation operation = {OpKind::kJoin, 0, address_of(handle->strand), 0, pc};
+  if (handle->strand->state == sched::Strand::State::kEnded) scheduler().point(operation);
+  while (handle->strand->state != sched::Strand::State::kEnded) {
+    auto wake = scheduler().block(operation, operation.object, deadline);
+    if (wake == sched::Wake::kTimeout) return false;
+    if (wake == sched::Wake::kInterrupted) control_cancellation_point();
+  }
+  return true;
+}
+
+bool has_ended(ThreadHandle* handle) {
+  return !handle || !handle->strand || handle->strand->state == sched::Strand::State::kEnded;
+}
+
+void joined(ThreadHandle* handle, bool success, uptr pc) {
+  if (!handle) {
+    if (success) incomplete("join of a thread whose creation was not seen");
+    return;
+  }
+  if (success) {
+    if (handle->strand) handle->strand->joined = true;
+    if (DURESS_UNLIKELY(g_as_if)) as_if_joined(handle->strand, pc);
+    handle_joined(handle);
+    thread_joined(handle->thread, pc);
+  }
+  drop_handle(handle);
+}
+
+void detached(ThreadHandle* handle, bool success) {
+  if (!handle) return;
+  if (success) {
+    if (handle->strand) handle->strand->detached = true;
+    handle_detached(handle);
+    thread_unreferenced(handle->thread);
+  }
+  drop_handle(handle);
+}
+
+void name_strand(sched::Strand* strand, const char* name) {
+  if (!strand) return;
+  size_t n = 0;
+  for (; name[n] && n + 1 < sizeof strand->name; ++n) strand->name[n] = name[n];
+  strand->name[n] = 0;
+}
+
+}  // namespace
+}  // namespace duress
+
+using namespace duress;
+
+// A join that is cancelled leaves its reference to the handle behind: a few bytes are lost, nothing else.
+
+DURESS_INTERCEPTOR(int, pthread_join, (pthread_t id, void** value)) {
+  if (!awake()) return DURESS_REAL(pthread_join)(id, value);
+  if (pooled()) return pool_join(pool_find(id), value, sched::kNever, DURESS_CALLER_PC);
+  ThreadHandle* handle = find_handle(id);
+  await_end(handle, DURESS_CALLER_PC);
+  int result = DURESS_REAL(pthread_join)(id, value);
+  joined(handle, result == 0, DURESS_CALLER_PC);
+  return result;
+}
+
+DURESS_INTERCEPTOR(int, pthread_tryjoin_np, (pthread_t id, void** value)) {
+  if (!awake()) return DURESS_REAL(pthread_tryjoin_np)(id, value);
+  if (pooled()) {
+    sched::Strand* strand = pool_find(id);
+    control_point(OpKind::kJoin, strand, DURESS_CALLER_PC);
+    bool runs = strand && strand->state != sched::Strand::State::kEnded;
+    return runs ? EBUSY : pool_join(strand, value, sched::kNever, DURESS_CALLER_PC);
+  }
+  ThreadHandle* handle = find_handle(id);
+  if (controlled()) control_point(OpKind::kJoin, handle ? handle->strand : nullptr, DURESS_CALLER_PC);
+  int result = has_ended(handle) ? DURESS_REAL(pthread_tryjoin_np)(id, value) : EBUSY;
+  joined(handle, result == 0, DURESS_CALLER_PC);
+  return result;
+}
+
+static int real_timed_join(ThreadHandle* handle, pthread_t id, void** value, clockid_t clock,
+                           const timespec* until);
+
+DURESS_INTERCEPTOR(int, pthread_timedjoin_np, (pthread_t id, void** value, const timespec* until)) {
+  if (!awake()) return DURESS_REAL(pthread_timedjoin_np)(id, value, until);
+  if (pooled() && valid_time(until)) {
+    return pool_join(pool_find(id), value, control_deadline(CLOCK_REALTIME, until), DURESS_CALLER_PC);
+  }
+  ThreadHandle* handle = find_handle(id);
+  bool late = controlled() && valid_time(until) &&
+              !await_end(handle, DURESS_CALLER_PC, control_deadline(CLOCK_REALTIME, until));
+  int result = late ? ETIMEDOUT : real_timed_join(handle, id, value, CLOCK_REALTIME, until);
+  joined(handle, result == 0, DURESS_CALLER_PC);
+  return result;
+}
+
+DURESS_INTERCEPTOR(int, pthread_clockjoin_np,
+                   (pthread_t id, void** value, clockid_t clock, const timespec* until)) {
+  if (!awake()) return DURESS_REAL(pthread_clockjoin_np)(id, value, clock, until);
+  if (pooled() && valid_time(until)) {
+    return pool_join(pool_find(id), value, control_deadline(clock, until), DURESS_CALLER_PC);
+  }
+  ThreadHandle* handle = find_handle(id);
+  bool late = controlled() && valid_time(until) &&
+              !await_end(handle, DURESS_CALLER_PC, control_deadline(clock, until));
+  int result = late ? ETIMEDOUT : real_timed_join(handle, id, value, clock, until);
+  joined(handle, result == 0, DURESS_CALLER_PC);
+  return result;
+}
+
+/// A deadline of virtual time means nothing to the C library.
+static int real_timed_join(ThreadHandle* handle, pthread_t id, void** value, clockid_t clock,
+                           const timespec* until) {
+  if (handle && handle->strand) return DURESS_REAL(pthread_join)(id, value);
+  return DURESS_REAL(pthread_clockjoin_np)(id, value, clock, until);
+}
+
+DURESS_INTERCEPTOR(int, thrd_join, (thrd_t id, int* value)) {
+  if (!awake()) return DURESS_REAL(thrd_join)(id, value);
+  if (pooled()) {
+    void* result = nullptr;
+    if (pool_join(pool_find(id), &result, sched::kNever, DURESS_CALLER_PC) != 0) return thrd_error;
+    if (value) *value = static_cast<int>(reinterpret_cast<long>(result));
+    return thrd_success;
+  }
+  ThreadHandle* handle = find_handle(id);
+  await_end(handle, DURESS_CALLER_PC);
+  int result = DURESS_REAL(thrd_join)(id, value);
+  joined(handle, result == thrd_success, DURESS_CALLER_PC);
+  return result;
+}
+
+DURESS_INTERCEPTOR(int, pthread_detach, (pthread_t id)) {
+  if (!awake()) return DURESS_REAL(pthread_detach)(id);
+  if (pooled()) return pool_detach(pool_find(id));
+  ThreadHandle* handle = find_handle(id);
+  int result = DURESS_REAL(pthread_detach)(id);
+  detached(handle, result == 0);
+  return result;
+}
+
+DURESS_INTERCEPTOR(int, thrd_detach, (thrd_t id)) {
+  if (!awake()) return DURESS_REAL(thrd_detach)(id);
+  if (pooled()) return pool_detach(pool_find(id)) == 0 ? thrd_success : thrd_error;
+  ThreadHandle* handle = find_handle(id);
+  int result = DURESS_REAL(thrd_detach)(id);
+  detached(handle, result == thrd_success);
+  return result;
+}
+
+DURESS_INTERCEPTOR(int, pthread_setname_np, (pthread_t id, const char* name)) {
+  if (pooled()) {
+    name_strand(pool_find(id), name);
+    return 0;
+  }
+  int result = DURESS_REAL(pthread_setname_np)(id, name);
+  if (!awake() || result != 0) return result;
+  if (pthread_equal(id, pthread_self())) {
+    thread_named(nullptr, name);
+    name_strand(controlled(), name);
+  } else if (ThreadHandle* handle = find_handle(id)) {
+    if (handle->thread) thread_named(handle->thread, name);
+    name_strand(handle->strand, name);
+    drop_handle(handle);
+  }
+  return result;
+}
+
+DURESS_INTERCEPTOR(int, prctl, (int option, ...)) {
+  va_list list;
+  va_start(list, option);
+  unsigned long a = va_arg(list, unsigned long), b = va_arg(list, unsigned long);
+  unsigned long c = va_arg(list, unsigned long), d = va_arg(list, unsigned long);
+  va_end(list);
+  int result = DURESS_REAL(prctl)(option, a, b, c, d);
+  if (awake() && result == 0 && option == PR_SET_NAME) {
+    thread_named(nullptr, reinterpret_cast<const char*>(a));
+    name_strand(controlled(), reinterpret_cast<const char*>(a));
+  }
+  return result;
+}

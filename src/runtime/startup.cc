@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How the runtime starts: from .preinit_array, before the constructors of any library, when DURESS_OPTIONS
+// names a log folder; or late, when a test calls duress::check. Otherwise every function runs its plain body.
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "runtime/control.h"
+#include "runtime/crash.h"
+#include "runtime/parallel_adversary.h"
+#include "runtime/runtime.h"
+
+namespace duress {
+namespace {
+
+/// The analyses, and Record, which is not for users: a trace is made by `duress trace record`.
+Analysis* make_tool(void* context, const char* name, size_t length) {
+  auto& rt = *static_cast<Runtime*>(context);
+  if (length == 6 && memcmp(name, "Record", 6) == 0) {
+    if (!rt.recorder) {
+      rt.recorder =
+          new (rt.arena.allocate(sizeof(Recorder))) Recorder(rt, rt.options.first_ && !rt.controlled);
+    }
+    return rt.recorder;
+  }
+  return make_analysis(&rt.analysis_context, name, length);
+}
+
+void at_exit(int code, void*) {
+  process_ending(code);
+}
+
+const char* find_options(char** environment) {
+  static constexpr char kName[] = "DURESS_OPTIONS=";
+  for (; environment && *environment; ++environment) {
+    if (strncmp(*environment, kName, sizeof kName - 1) == 0) return *environment + sizeof kName - 1;
+  }
+  return nullptr;
+}
+
+// Modules that reported themselves, awake or not: duress::check wakes the runtime late.
+constexpr u32 kMostModules = 1024;
+constinit const DuressModule* known_modules[kMostModules] = {};
+constinit u32 known_count = 0;
+
+void start_parallel_adversary(Runtime& rt) {
+  if (strcmp(rt.options.model_, "stale") != 0)
+    fatal("option model must be sc or stale where threads run in parallel");
+  rt.checking = false;
+  rt.points.track(rt.options.track_);
+  rt.points.apply(ParallelAdversary::request());
+  if (rt.volatile_mode == VolatileMode::kPlain) rt.points.begin_filter();
+  g_parallel_adversary = new (map_memory(sizeof(ParallelAdversary))) ParallelAdversary(rt);
+}
+
+/// In controlled executions the file is made with its first line: most find nothing.
+void open_log(Runtime& rt) {
+  const char* folder = rt.options.log_dir_;
+  bool open = rt.controlled ? rt.log.open_later(folder, [] { g_runtime->log_start(); }) : rt.log.open(folder);
+  if (!open) fatal("cannot write to the log folder", "check log_dir in DURESS_OPTIONS");
+}
+
+void build_chain(Runtime& rt, Arena& arena) {
+  const Options& options = rt.options;
+  const char* bad;
+  if (!rt.chain.build(options.chain_, &make_tool, &rt, &bad)) {
+    Text message(arena);
+    message.put("the chain of analyses is wrong at '").put(bad).put('\'').put('\0');
+    fatal(message.data(), "duress list analyses names them");
+  }
+  rt.direct = strcmp(options.chain_, "FastTrack") == 0;
+  rt.engine.set_silent(rt.direct);
+  rt.firsts = rt.direct || (rt.recorder && rt.recorder->first_only());
+  rt.checks_atomics = rt.chain.has("FastTrack");
+  if (rt.recorder && !rt.recorder->open(options.log_dir_)) fatal("cannot write a trace", "check log_dir");
+}
+
+/// Called once, as early as an instrumented module allows. The C library's own `environ` may not be set yet.
+void start(char** environment) {
+  static bool started = false;
+  if (started) return;
+  started = true;
+  const char* text = find_options(environment);
+  if (!text) return;
+  static Arena option_arena;
+  static Options options;
+  options.parse(text, option_arena);
+  if (options.help_) Options::print_help();
+  if (!*options.log_dir_) return;
+  if (*options.record_ && control_taken(options.record_)) return;
+  void* memory = map_memory(sizeof(Runtime));
+  if (!memory) fatal("out of memory for the runtime");
+  auto* rt = new (memory) Runtime(options);
+  rt->controlled = strcmp(options.mode_, "controlled") == 0;
+  if (!rt->controlled && strcmp(options.mode_, "free") != 0) fatal("option mode must be free or controlled");
+  open_log(*rt);
+  if (!rt->shadow.open(DURESS_SHADOW_TABLE)) {
+    fatal("cannot map the shadow table at 0x7fe00000", "something else is there, or 'ulimit -v' is too low");
+  }
+  build_chain(*rt, option_arena);
+  if (strcmp(options.volatile_, "relaxed") == 0) rt->volatile_mode = VolatileMode::kRelaxed;
+  if (strcmp(options.volatile_, "acqrel") == 0) rt->volatile_mode = VolatileMode::kAcqRel;
+  g_runtime = rt;
+  if (rt->controlled) {
+    rt->detecting = false;
+  } else {
+    rt->log_start();
+    if (strcmp(options.model_, "sc") != 0) start_parallel_adversary(*rt);
+    rt->enter_main_thread();
+  }
+  interceptors_ready();
+  install_crash_handlers();
+  if (rt->controlled) control_prepare();
+  on_exit(at_exit, nullptr);
+}
+
+}  // namespace
+
+Runtime* wake_for_check() {
+  if (!g_runtime) {
+    static constinit Options options;
+    void* memory = map_memory(sizeof(Runtime));
+    if (!memory) fatal("out of memory for the runtime");
+    auto* rt = new (memory) Runtime(options);
+    rt->detecting = false;
+    rt->controlled = true;
+    g_runtime = rt;
+    for (u32 i = 0; i < known_count; ++i) rt->modules.add_instrumented(known_modules[i]);
+    interceptors_ready();
+  }
+  if (g_runtime->points.empty()) {
+    for (u32 i = 0; i < known_count; ++i) g_runtime->points.add(*known_modules[i]);
+  }
+  return g_runtime;
+}
+
+}  // namespace duress
+
+extern "C" __attribute__((visibility("default"))) void __duress_module_init(const DuressModule* module) {
+  duress::start(environ);
+  if (duress::known_count < duress::kMostModules) duress::known_modules[duress::known_count++] = module;
+  if (duress::g_runtime) duress::g_runtime->wake(module);
+}
+
+// Before the constructors of any shared library: what they do is to be seen too.
+static void duress_preinit(int, char**, char** environment) {
+  duress::start(environment);
+}
+__attribute__((section(".preinit_array"),
+               used)) static void (*const duress_preinit_entry)(int, char**, char**) = duress_preinit;

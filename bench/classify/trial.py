@@ -12,7 +12,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests" / "explore"), str(ROOT / "bench" / "explore")]
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "explore"), str(ROOT / "bench" / "explore")]
 
 import controlled  # noqa: E402
 import execution  # noqa: E402

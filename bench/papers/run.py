@@ -11,7 +11,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path[:0] = [str(HERE), str(ROOT / "bench" / "classify"), str(ROOT / "tests" / "papers"), str(ROOT / "tests" / "explore")]
+sys.path[:0] = [str(HERE), str(ROOT / "bench" / "classify"), str(ROOT / "tests"), str(ROOT / "tests" / "papers"), str(ROOT / "tests" / "explore")]
 
 import classified  # noqa: E402
 import controlled  # noqa: E402

@@ -15,7 +15,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests/slurm"), str(ROOT / "tests/explore")]
+sys.path[:0] = [str(ROOT / "tests/slurm"), str(ROOT / "tests")]
 import harness  # noqa: E402
 from private_slurm import PrivateSlurm  # noqa: E402
 

@@ -12,9 +12,7 @@ import signal
 import sys
 import tempfile
 
-import jsonschema
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "explore"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import harness  # noqa: E402
 
 MOMENTS = 20
@@ -29,7 +27,7 @@ def classify(tool, folder, target, jobs, kill_at=None):
 
 def whole(tool, output):
     document = json.loads(output)
-    jsonschema.validate(document, tool.schema)
+    harness.valid(document)
     # How long it took is the only thing that may differ.
     del document["seconds"]
     return json.dumps(document)
@@ -68,18 +66,13 @@ def check(tool, target):
 
 
 def main():
-    options = harness.parse_arguments(__doc__).parse_args()
+    options = harness.parser(__doc__, programs=False).parse_args()
     tool = harness.Tool(options.build, options.duress)
     fake = str(options.build.resolve() / "tests" / "exec_fake_target")
     targets = [[fake, "stale"], [fake, "future"]]
     if options.suite == "all":
         targets.append([str(tool.compile(harness.ROOT / "examples/jumble/double_checked_locking.cc"))])
-    failed = 0
-    for target in targets:
-        problem = check(tool, target)
-        failed += bool(problem)
-        print(f"{'FAIL' if problem else 'ok'} {' '.join(target)} {problem}", flush=True)
-    sys.exit(1 if failed else 0)
+    harness.report((" ".join(target), lambda target=target: check(tool, target)) for target in targets)
 
 
 if __name__ == "__main__":

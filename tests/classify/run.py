@@ -12,21 +12,17 @@
 A destructive one must have a counterfactual that passes, a witness that replays 20 of 20 times, and an id and a token
 that show it again; the document must fit the schema. The fast suite has fewer runs of fewer programs.
 """
-import argparse
-import concurrent.futures
 import json
 import pathlib
 import re
-import shlex
 import subprocess
 import sys
 import tempfile
 
-import jsonschema
-
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "tests" / "explore"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import harness  # noqa: E402
+
+ROOT = harness.ROOT
 
 FAST = {"double_checked_locking", "figure3"}
 VERDICTS = {"destructive", "no-harm-found", "slower", "same-value"}
@@ -34,10 +30,6 @@ VERDICTS = {"destructive", "no-harm-found", "slower", "same-value"}
 
 def run(words):
     return subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def words_of(source, key):
-    return [word for value in re.findall(rf"^// {key}: (.*)$", source, re.M)[:1] for word in shlex.split(value)]
 
 
 def replays(duress, race, target, folder):
@@ -80,26 +72,22 @@ def check_verdicts(races, expected):
     return ""
 
 
-def check(program, options, tool):
+def check(program, suite, tool):
     source = program.read_text()
+    statements = harness.Statements(source)
     expected = expectations(source)
     wrong = {verdict for verdicts, _ in expected.values() for verdict in verdicts} - VERDICTS
     if wrong:
         return f"no such verdict: {wrong}"
-    try:
-        binary = tool.compile(program)
-    except harness.Failure as failure:
-        return str(failure)
-    duress = options.build / "bin" / "duress"
-    target = [binary, *words_of(source, "CLASSIFY-ARGS")]
+    duress = tool.duress
+    target = [tool.compile(program), *harness.words(statements, "CLASSIFY-ARGS")]
     with tempfile.TemporaryDirectory() as folder:
-        runs = "10" if options.suite == "fast" else "30"
+        runs = "10" if suite == "fast" else "30"
         done = run([duress, "classify", "-j", "1", "--seed", "1", "--json", "--dir", folder,
-                    *(words_of(source, "CLASSIFY-OPTIONS") or ["--runs", runs]), "--", *target])
+                    *(harness.words(statements, "CLASSIFY-OPTIONS") or ["--runs", runs]), "--", *target])
         if done.returncode not in (0, 66):
             return f"exit code {done.returncode}: {done.stdout[-2000:]} {done.stderr[-500:]}"
-        document = json.loads(done.stdout)
-        jsonschema.validate(document, json.loads((ROOT / "docs" / "duress-1.schema.json").read_text()))
+        document = harness.valid(json.loads(done.stdout))
         problem = check_verdicts(document["races"], expected)
         if problem:
             return problem
@@ -118,27 +106,13 @@ def check(program, options, tool):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("programs", nargs="*", help="only programs whose path matches one of these")
-    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
-    parser.add_argument("--suite", choices=("fast", "all"), default="all")
-    parser.add_argument("-j", type=int, default=2, help="programs side by side")
-    options = parser.parse_args()
-    options.build = options.build.resolve()
-    tool = harness.Tool(options.build)
+    options = harness.parser(__doc__).parse_args()
+    tool = harness.Tool(options.build, options.duress)
     programs = [p for p in sorted((ROOT / "examples").rglob("*.cc")) if "EXPECT-VERDICT" in p.read_text()]
     if options.suite == "fast":
         programs = [p for p in programs if p.stem in FAST]
-    if options.programs:
-        programs = [p for p in programs if any(re.search(word, str(p)) for word in options.programs)]
-    if not programs:
-        sys.exit("no program says what is expected of it")
-    failed = 0
-    with concurrent.futures.ThreadPoolExecutor(options.j) as pool:
-        for program, problem in zip(programs, pool.map(lambda p: check(p, options, tool), programs)):
-            failed += bool(problem)
-            print(f"{'FAIL' if problem else 'ok'} {program.relative_to(ROOT)} {problem}", flush=True)
-    sys.exit(1 if failed else 0)
+    harness.report((harness.case_of(p), lambda p=p: check(p, options.suite, tool))
+                   for p in harness.chosen(programs, options.programs))
 
 
 if __name__ == "__main__":

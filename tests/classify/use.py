@@ -16,9 +16,7 @@ import tempfile
 import time
 import unittest
 
-import jsonschema
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "explore"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import harness  # noqa: E402
 
 TOOL = None
@@ -42,7 +40,7 @@ class UseTest(unittest.TestCase):
         code, out, err = self.fake(what, "--json", *options)
         self.assertTrue(out, err)
         document = json.loads(out)
-        jsonschema.validate(document, TOOL.schema)
+        harness.valid(document)
         return code, document
 
     def one_line(self, result, code, *words):
@@ -280,7 +278,7 @@ class UseTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    arguments = harness.parse_arguments(__doc__).parse_known_args()[0]
+    arguments = harness.parser(__doc__, programs=False).parse_known_args()[0]
     TOOL = harness.Tool(arguments.build, arguments.duress)
     FAKE = str(arguments.build.resolve() / "tests" / "exec_fake_target")
     chosen = [word for word in sys.argv[1:] if word.startswith("test_")]

@@ -11,18 +11,13 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
-import jsonschema
-
-from cluster import Campaign, document, harness
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import harness  # noqa: E402
+from harness import expect  # noqa: E402
+from harness.campaign import Campaign, document  # noqa: E402
 
 WORKERS = (1, 2, 7)
-
-
-def expect(condition, text):
-    if not condition:
-        raise harness.Failure(text)
 
 
 def compare(wanted, got, what):
@@ -134,7 +129,7 @@ class Cases:
             campaign.finish(campaign.workers[0])
             code, out, _ = self.tool.run([*words, "--json"], campaign.folder)
             found = json.loads(out)
-            jsonschema.validate(found, self.tool.schema)
+            harness.valid(found)
             worker = found["campaign"]["workers"][0]
             expect(found["campaign"]["state"] == "finished" and worker["shard"] == 2 and worker["state"] == "ended" and
                    worker["runs"] > 0, f"at the end: {out}")
@@ -228,7 +223,7 @@ class Cases:
 
 
 def main():
-    options = harness.parse_arguments(__doc__).parse_args()
+    options = harness.parser(__doc__, programs=False).parse_args()
     cases = Cases(harness.Tool(options.build, options.duress))
     fake = cases.fake
     runs = [("equal classify stale", cases.equal, ("classify", ["--runs", "5"], [fake, "stale"])),
@@ -245,16 +240,7 @@ def main():
                  ("equal classify", cases.equal, ("classify", ["--runs", "10"], [example])),
                  ("equal verify", cases.equal, ("verify", [], [example])),
                  ("killed example", cases.killed, ("classify", ["--runs", "5"], [example]))]
-    failed = 0
-    for name, case, arguments in runs:
-        problem, began = "", time.monotonic()
-        try:
-            case(*arguments)
-        except harness.Failure as failure:
-            problem = str(failure)
-        failed += bool(problem)
-        print(f"{'FAIL' if problem else 'ok'} {name} ({time.monotonic() - began:.0f} s) {problem}", flush=True)
-    sys.exit(1 if failed else 0)
+    harness.report((name, lambda case=case, arguments=arguments: case(*arguments)) for name, case, arguments in runs)
 
 
 if __name__ == "__main__":

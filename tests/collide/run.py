@@ -18,7 +18,8 @@ import sys
 import tempfile
 import unittest
 
-import jsonschema
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import harness  # noqa: E402
 
 ARGS = None
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
@@ -64,7 +65,7 @@ class CollideTest(unittest.TestCase):
         result = self.collide("--json=out.json", *words)
         with open(os.path.join(self.folder, "out.json"), encoding="utf-8") as file:
             document = json.load(file)
-        jsonschema.validate(document, ARGS.schema_document)
+        harness.valid(document)
         self.assertEqual(document["command"], "collide")
         return result, document
 
@@ -465,11 +466,8 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--duress", required=True)
     parser.add_argument("--work", required=True, help="folder for built programs")
-    parser.add_argument("--schema", required=True)
     ARGS, rest = parser.parse_known_args()
     ARGS.duress, ARGS.work = os.path.abspath(ARGS.duress), os.path.abspath(ARGS.work)
-    with open(ARGS.schema, encoding="utf-8") as file:
-        ARGS.schema_document = json.load(file)
     unittest.main(argv=[sys.argv[0], *rest])
 
 

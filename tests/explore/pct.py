@@ -7,12 +7,14 @@ binomial; fewer than the number that this distribution stays below with a probab
 bound holds, the test of a program fails with a probability below 1e-6 (and always or never, the seeds are fixed).
 """
 import math
+import pathlib
 import random
 import sys
 
-import harness
-from controlled import Server, sites_of
-from harness import Failure
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import harness  # noqa: E402
+from controlled import Server, sites_of  # noqa: E402
+from harness import Failure  # noqa: E402
 
 ERROR = 1e-6
 TUTORIAL = harness.ROOT / "examples" / "tutorial"
@@ -21,7 +23,7 @@ PROGRAMS = [
     (TUTORIAL / "use_before_init.cc", 1, "p"),
     (TUTORIAL / "use_after_free.cc", 1, "Node::f"),
     (TUTORIAL / "null_check.cc", 2, "p"),
-    (harness.PROGRAMS / "three_step.cc", 3, None),
+    (pathlib.Path(__file__).resolve().parent / "programs/three_step.cc", 3, None),
 ]
 
 
@@ -62,19 +64,11 @@ def check(tool, source, depth, variable):
 
 
 def main():
-    options = harness.parse_arguments(__doc__).parse_args()
+    options = harness.parser(__doc__, programs=False).parse_args()
     tool = harness.Tool(options.build, options.duress)
-    problems = []
-    for source, depth, variable in PROGRAMS:
-        if options.suite == "fast" and depth > 2:
-            continue
-        try:
-            check(tool, source, depth, variable)
-        except Failure as problem:
-            problems.append(problem)
-            print(f"FAIL {problem}", flush=True)
-    return 1 if problems else 0
+    harness.report((source.name, lambda args=(source, depth, variable): check(tool, *args))
+                   for source, depth, variable in PROGRAMS if options.suite != "fast" or depth <= 2)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

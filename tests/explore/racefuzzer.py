@@ -15,15 +15,17 @@ come of it are those that the program's head states:
 The rates come from the program's fork server (controlled.py); that the command gets there from nothing but the
 program, by `duress explore --strategy racefuzzer`, is checked too.
 """
+import pathlib
 import random
 import re
 import signal
 import statistics
 import sys
 
-import harness
-from controlled import Server, marked_site, sites_of
-from harness import Failure
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import harness  # noqa: E402
+from controlled import Server, marked_site, sites_of  # noqa: E402
+from harness import expect  # noqa: E402
 
 FIGURES = harness.ROOT / "examples" / "racefuzzer"
 
@@ -38,11 +40,6 @@ def directed(server, pair, runs, seeds):
     length = usual_length(server, seeds, [])
     return [server.run("racefuzzer", seeds.getrandbits(64), length=length, sites=pair, pairs=[pair])
             for _ in range(runs)]
-
-
-def expect(condition, text):
-    if not condition:
-        raise Failure(text)
 
 
 def figure1(tool, runs):
@@ -136,22 +133,15 @@ def table1(tool, source, runs=100):
 
 
 def main():
-    options = harness.parse_arguments(__doc__).parse_args()
+    options = harness.parser(__doc__, programs=False).parse_args()
     tool = harness.Tool(options.build, options.duress)
     fast = options.suite == "fast"
-    jobs = [lambda: figure1(tool, 200 if fast else 1000)]
-    jobs += [lambda n=n: figure2(tool, n, 2500) for n in ([] if fast else [10, 1000, 100000])]
+    jobs = [("figure 1", lambda: figure1(tool, 200 if fast else 1000))]
+    jobs += [(f"figure 2, {n} statements", lambda n=n: figure2(tool, n, 2500)) for n in ([] if fast else [10, 1000, 100000])]
     programs = [p for p in sorted(FIGURES.glob("*.cc")) if statement_pairs(p)]
-    jobs += [lambda p=p: table1(tool, p) for p in programs if not fast or p.stem == "cache4j"]
-    failed = 0
-    for job in jobs:
-        try:
-            job()
-        except Failure as problem:
-            failed += 1
-            print(f"FAIL {problem}", flush=True)
-    return 1 if failed else 0
+    jobs += [(f"table 1, {p.stem}", lambda p=p: table1(tool, p)) for p in programs if not fast or p.stem == "cache4j"]
+    harness.report(jobs)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -20,57 +20,68 @@ Then, of what was found:
   - the token replays it after a rebuild with lines that have moved, of those in the fast suite also at another level of
     optimisation.
 """
-import concurrent.futures
+import pathlib
 import re
+import shlex
 import sys
-import time
 
-import jsonschema
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import harness  # noqa: E402
+from harness import Failure  # noqa: E402
 
-import harness
-from harness import Failure, Program
-
-
-# Of the papers' programs, whose headers say what `duress run` reports.
-EXAMPLES = [
-    ("racefuzzer/figure1.cc", "exit:1"),
-    ("racefuzzer/figure2.cc", "exit:1"),
-    ("racefuzzer/cache4j.cc", "exception:Interrupted"),
-    ("racefuzzer/hedc.cc", "signal:SIGSEGV"),
-    ("racefuzzer/weblech.cc", "exception:std::out_of_range"),
-    ("racefuzzer/array_list.cc", "exception:ConcurrentModification"),
-    ("racefuzzer/linked_list.cc", "exception:ConcurrentModification | exception:NoSuchElement"),
-    ("racefuzzer/hash_set.cc", "exception:ConcurrentModification | exception:NoSuchElement"),
-    ("tutorial/bank.cc", "exit:1"),
-    ("tutorial/null_check.cc", "signal:SIGSEGV"),
-    ("tutorial/use_after_free.cc", "exit:1"),
-    ("tutorial/use_before_init.cc", "signal:SIGSEGV"),
-    ("tutorial/division.cc", None),  # fails with stale values only
-]
-
+PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 
 def all_programs():
-    for path in sorted(p for p in harness.PROGRAMS.iterdir() if p.suffix in (".c", ".cc")):
-        yield Program(path)
-    for name, kind in EXAMPLES:
-        yield Program(harness.ROOT / "examples" / name,
-                      [("EXPECT-FAILURE", kind) if kind else ("EXPECT-NO-FAILURE", "")])
+    """(path, statements); None: those of its head."""
+    for path in sorted(p for p in PROGRAMS.iterdir() if p.suffix in (".c", ".cc")):
+        yield path, None
+    for line in PROGRAMS.with_name("examples.txt").read_text().splitlines():
+        name, _, kind = line.partition(" ")
+        if name != "#":
+            statement = ("EXPECT-NO-FAILURE", "") if kind == "none" else ("EXPECT-FAILURE", kind)
+            yield harness.ROOT / "examples" / f"{name}.cc", [statement]
 
 
-def brief(document):
-    """What must not depend on -j: all but times."""
-    return {key: value for key, value in document.items() if key != "seconds"}
+class Program:
+    """One source file and what its header states."""
 
+    def __init__(self, path, statements=None):
+        """statements: instead of the header's, as (key, value)."""
+        self.path = path
+        self.kinds, self.within, self.args, self.flags, self.options = [], 1000, [], [], []
+        self.passes = []  # (options, arguments)
+        self.no_failure = self.fast = False
+        self.replays = 100
+        if statements is None:
+            statements = harness.Statements(path.read_text())
+        for key, value in statements:
+            self.statement(key, value)
+        self.args = self.args or [[]]
+        if bool(self.kinds) == self.no_failure:
+            raise ValueError(f"{path}: needs either EXPECT-FAILURE or EXPECT-NO-FAILURE")
 
-def differences(a, b, path=""):
-    """The places where two documents differ."""
-    if a == b:
-        return []
-    if isinstance(a, dict) and isinstance(b, dict):
-        return [d for key in sorted({*a, *b}) for d in differences(a.get(key), b.get(key), f"{path}.{key}")]
-    if isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
-        return [d for i, (x, y) in enumerate(zip(a, b)) for d in differences(x, y, f"{path}[{i}]")]
-    return [f"{path}: {str(a)[:200]} / {str(b)[:200]}"]
+    def statement(self, key, value):
+        if key == "EXPECT-FAILURE":
+            self.kinds = [kind.strip() for kind in value.split("|")]
+        elif key == "EXPECT-NO-FAILURE":
+            self.no_failure = True
+        elif key == "WITHIN":
+            self.within = int(value)
+        elif key == "REPLAYS":
+            self.replays = int(value)
+        elif key == "RUN-ARGS":
+            self.args.append(shlex.split(value))
+        elif key == "FLAGS":
+            self.flags = shlex.split(value)
+        elif key == "OPTIONS":
+            self.options = shlex.split(value)
+        elif key == "PASSES":
+            options, _, args = value.partition(" -- ")
+            self.passes.append((shlex.split(options), shlex.split(args)))
+        elif key == "SUITE":
+            self.fast = value == "fast"
+        elif key.startswith("EXPECT"):
+            raise ValueError(f"{self.path}: unknown statement {key}")
 
 
 class Case:
@@ -89,27 +100,26 @@ class Case:
         code, document, errors = self.tool.explore(self.binary, self.args, wanted, jobs)
         if document is None:
             raise Failure(f"explore ended with {code} and no document: {errors}")
-        jsonschema.validate(document, self.tool.schema)
+        harness.valid(document)
         return code, document
 
     def check(self):
-        begun = time.monotonic()
         try:
             self.binary = self.tool.compile(self.program.path, self.program.flags)
             code, document = self.search()
             failure = self.check_found(code, document)
-            self.check_passes()
-            if self.suite == "all":
+            if self.suite != "rest":
+                self.check_passes()
+            if self.suite != "fast":
                 self.check_jobs(document)
                 self.check_backend(failure, document)
             if failure:
                 self.check_replays(failure)
-                if self.suite == "all":
+                if self.suite != "fast":
                     self.check_rebuilds(failure)
         except Failure as problem:
             self.problems.append(str(problem))
-        self.seconds = time.monotonic() - begun
-        return self
+        return [f"{problem}\n({self.note})" if self.note else problem for problem in self.problems]
 
     def check_found(self, code, document):
         failures = document["failures"]
@@ -144,7 +154,7 @@ class Case:
 
     def check_jobs(self, document):
         _, single = self.search(jobs=1)
-        for place in differences(brief(single), brief(document)):
+        for place in harness.differences(harness.without_times(single), harness.without_times(document)):
             self.problems.append(f"-j 1 and -j 2 differ in {place}")
 
     def check_backend(self, failure, document):
@@ -165,7 +175,7 @@ class Case:
 
     def check_replays(self, failure):
         """Every replay must fail in the same way, with the same bytes, on both backends."""
-        times = min(self.program.replays, 100 if self.suite == "all" and self.program.fast else 20)
+        times = min(self.program.replays, 100 if self.suite != "fast" and self.program.fast else 20)
         outputs = {}
         for backend, folder in (("fiber", "d"), ("thread", "a-folder-with-a-longer-name-than-that")):
             options = ["--backend", backend]
@@ -205,34 +215,19 @@ class Case:
 
 
 def main():
-    parser = harness.parse_arguments(__doc__)
-    parser.add_argument("programs", nargs="*", help="only programs whose path matches one of these")
-    parser.add_argument("-j", type=int, default=2, help="programs side by side")
-    parser.add_argument("-v", action="store_true", help="name the programs that pass, too")
-    options = parser.parse_args()
+    options = harness.parser(__doc__).parse_args()
     tool = harness.Tool(options.build, options.duress)
+    known = dict(all_programs())
     cases = []
-    for program in all_programs():
-        if options.programs and not any(re.search(word, str(program.path)) for word in options.programs):
-            continue
+    for path in harness.chosen(known, options.programs):
+        program = Program(path, known[path])
         if options.suite == "fast":
             cases += [Case(program, program.args[0], tool, "fast")] if program.fast else []
-        else:
-            cases += [Case(program, args, tool, "all") for args in program.args]
-    if not cases:
-        sys.exit("run.py: nothing to check: no such program is in this suite")
-    failed = 0
-    with concurrent.futures.ThreadPoolExecutor(options.j) as pool:
-        for case in pool.map(Case.check, cases):
-            failed += 1 if case.problems else 0
-            if case.problems:
-                text = "\n".join(case.problems).rstrip().replace("\n", "\n    ")
-                print(f"FAIL {case.name()} ({case.note})\n    {text}", flush=True)
-            elif options.v:
-                print(f"ok   {case.name()}: {case.note}, {case.seconds:.1f} s", flush=True)
-    print(f"{len(cases)} searches: {failed} failed")
-    return 1 if failed else 0
+        else:  # the first arguments of those in the fast suite were searched there
+            cases += [Case(program, args, tool, options.suite if program.fast and not i else "all")
+                      for i, args in enumerate(program.args)]
+    harness.report((case.name(), case.check) for case in cases)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -3,6 +3,7 @@
 """`duress explore` and `duress replay` as a user meets them: wrong use, odd programs, exit codes, one line per error."""
 import json
 import os
+import pathlib
 import re
 import signal
 import subprocess
@@ -10,11 +11,13 @@ import sys
 import tempfile
 import unittest
 
-import harness
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import harness  # noqa: E402
 
 TOOL = None
 slow = unittest.skipIf("fast" in sys.argv, "takes seconds")
-HERE = harness.pathlib.Path(__file__).resolve().parent
+HERE = pathlib.Path(__file__).resolve().parent
+PROGRAMS = HERE / "programs"
 
 
 class UseTest(unittest.TestCase):
@@ -68,7 +71,7 @@ class UseTest(unittest.TestCase):
         self.one_line(self.duress("replay", other, "--", self.odd, "race"), 2, "version 99")
 
     def test_token_of_another_program(self):
-        other = str(TOOL.compile(harness.PROGRAMS / "abba.cc"))
+        other = str(TOOL.compile(PROGRAMS / "abba.cc"))
         self.one_line(self.duress("replay", self.token(), "--", other), 2, "odd", "abba")
 
     def test_token_needs_a_program(self):
@@ -129,7 +132,7 @@ class UseTest(unittest.TestCase):
     # ---- memory models ---------------------------------------------------------------------------
 
     def test_one_controlled_run_with_weak_atomics(self):
-        program = str(TOOL.compile(harness.PROGRAMS / "rc11_message.cc"))
+        program = str(TOOL.compile(PROGRAMS / "rc11_message.cc"))
         codes = {}
         for model in ("sc", "rc11"):
             options = ["--controlled", "--model", model] + (["--heuristic", "Oldest"] if model == "rc11" else [])
@@ -141,7 +144,7 @@ class UseTest(unittest.TestCase):
         self.assertEqual(codes["rc11"], {0, 128 + signal.SIGABRT})
 
     def test_the_report_says_what_was_stale(self):
-        program = str(TOOL.compile(harness.PROGRAMS / "rc11_message.cc"))
+        program = str(TOOL.compile(PROGRAMS / "rc11_message.cc"))
         code, _, err = self.explore(program, options=["--model", "rc11"])
         self.assertEqual(code, 66, err)
         self.assertRegex(err, r"T2 reads stale 0 from message \(newest 42\)  \S*rc11_message.cc:\d+")
@@ -235,7 +238,7 @@ class UseTest(unittest.TestCase):
 
     @slow
     def test_thousand_threads(self):
-        many = str(TOOL.compile(harness.PROGRAMS / "many_threads.cc"))
+        many = str(TOOL.compile(PROGRAMS / "many_threads.cc"))
         code, document = self.document(many, "1000", options=["--runs", "3"])
         self.assertEqual((code, document["runs"]), (0, 3))
 
@@ -288,14 +291,14 @@ class UseTest(unittest.TestCase):
         self.assertIn(f"resuming at run {runs + 1}", err)
 
     def test_first_line_is_a_compilers(self):
-        binary = str(TOOL.compile(harness.PROGRAMS / "account.cc"))
+        binary = str(TOOL.compile(PROGRAMS / "account.cc"))
         code, _, err = self.explore(binary)
         self.assertEqual(code, 66, err)
         self.assertRegex(err.splitlines()[0], r"^[^ :]*account\.cc:\d+:\d+: error: .* \[F-[0-9a-f]{4,}\]$")
         self.assertRegex(err, r"(?m)^  replay: duress replay F-[0-9a-f]{4,}$")
 
     def test_deadlock_names_locks_holders_and_both_stacks(self):
-        binary = str(TOOL.compile(harness.PROGRAMS / "abba.cc"))
+        binary = str(TOOL.compile(PROGRAMS / "abba.cc"))
         code, document = self.document(binary)
         self.assertEqual(code, 66)
         stacks = document["failures"][0]["stacks"]
@@ -306,7 +309,7 @@ class UseTest(unittest.TestCase):
             self.assertTrue(any("transfer" in frame["function"] for frame in entry["stack"]), entry)
 
     def test_crash_is_shown_where_it_is_in_the_program(self):
-        binary = str(TOOL.compile(harness.PROGRAMS / "crash.cc"))
+        binary = str(TOOL.compile(PROGRAMS / "crash.cc"))
         for backend in ("fiber", "thread"):
             with self.subTest(backend=backend):
                 code, document = self.document(binary, options=["--backend", backend])
@@ -317,7 +320,7 @@ class UseTest(unittest.TestCase):
                 self.assertIn("crash", failure["stacks"][0]["stack"][0]["function"])
 
     def test_trace_has_a_column_per_thread(self):
-        binary = str(TOOL.compile(harness.PROGRAMS / "reorder.cc"))
+        binary = str(TOOL.compile(PROGRAMS / "reorder.cc"))
         token = self.token(binary, "3")
         code, out, err = self.duress("replay", token, "--trace", "--", binary, "3")
         self.assertEqual(code, 66, err)
@@ -327,7 +330,7 @@ class UseTest(unittest.TestCase):
 
 def main():
     global TOOL
-    options = harness.parse_arguments(__doc__).parse_known_args()[0]
+    options = harness.parser(__doc__, programs=False).parse_known_args()[0]
     TOOL = harness.Tool(options.build, options.duress)
     names = [word for word in sys.argv[1:] if word.startswith("test_")]
     unittest.main(argv=[sys.argv[0], *(f"UseTest.{name}" for name in names)])

@@ -5,8 +5,10 @@ import json
 import pathlib
 import re
 import shutil
+import sys
 
-import fit
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from harness import project as fit  # noqa: E402
 
 COUNTER = """
 #include <cstdio>
@@ -47,7 +49,7 @@ int main() {
 """
 
 
-class BaselineTest(fit.FitTest):
+class BaselineTest(fit.ProjectTest):
     def compile(self, text, name="counter"):
         source = self.folder / f"{name}.cc"
         source.write_text(text)

@@ -7,10 +7,12 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 import unittest
 import urllib.request
 
-import fit
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from harness import project as fit  # noqa: E402
 
 PROJECT = fit.ROOT / "examples" / "fit"
 NEW_CMAKE = ["cmake_3.31.6-2~bpo12+1_amd64.deb", "cmake-data_3.31.6-2~bpo12+1_all.deb"]  # bookworm-backports
@@ -54,7 +56,7 @@ def new_cmake():
     return folder / "usr" / "bin"
 
 
-class BuildSystemsTest(fit.FitTest):
+class BuildSystemsTest(fit.ProjectTest):
     def build(self, prefix, *options, cmake="cmake", toolchain=True):
         folder = self.folder / "out"
         shutil.rmtree(folder, ignore_errors=True)

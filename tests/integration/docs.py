@@ -10,9 +10,11 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import unittest
 
-import fit
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from harness import project as fit  # noqa: E402
 
 ROOT = fit.ROOT
 PAGES = ["README.md", *sorted(str(p.relative_to(ROOT)) for d in ("guide", "manual") for p in (ROOT / "docs" / d).glob("*.md"))]
@@ -80,7 +82,7 @@ def commands(lines):
     return out
 
 
-class DocsTest(fit.FitTest):
+class DocsTest(fit.ProjectTest):
     def shell(self, command, code=0):
         script = f"(exit {code})\n{command}"
         return subprocess.run(["bash", "-c", script], cwd=self.folder, env=fit.environment(), stdin=subprocess.DEVNULL,

@@ -9,10 +9,12 @@ import re
 import select
 import shutil
 import subprocess
+import sys
 import time
 import unittest
 
-import fit
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from harness import project as fit  # noqa: E402
 
 
 def share():
@@ -24,7 +26,7 @@ def command_names():
     return re.findall(r"^  ([a-z]+)\b", text, re.M)
 
 
-class PagesTest(fit.FitTest):
+class PagesTest(fit.ProjectTest):
     def test_a_page_for_each_command(self):
         pages = {path.name for path in (share() / "man/man1").iterdir()}
         for name in ("duress", "duress-cc", "duress-c++", *(f"duress-{c}" for c in command_names())):

@@ -5,20 +5,22 @@ import json
 import pathlib
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
-import fit
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from harness import project as fit  # noqa: E402
 
 SUITE = pathlib.Path(__file__).resolve().parent / "suite"
 RACY = {"Store.PublishesTheTable": "table_value", "Store.KeepsItsSize": "store_size", "Counter.CountsBoth": "hits"}
 RUNS = ["--runs", "20"]
 
 
-class TestCommandTest(fit.FitTest):
+class TestCommandTest(fit.ProjectTest):
     def setUp(self):
         super().setUp()
-        self.suite = fit.project(SUITE, "suite")
+        self.suite = fit.built(SUITE, "suite")
 
     def duress_test(self, *options, build=None):
         return fit.run([fit.tool(), "test", build or self.suite, *RUNS, *options], self.folder)
@@ -74,7 +76,7 @@ class TestCommandTest(fit.FitTest):
         self.assertEqual(code, 66, out + err)
 
     def test_every_case_a_ctest_test(self):
-        discovered = fit.project(SUITE, "discovered", "-DDISCOVER=ON")
+        discovered = fit.built(SUITE, "discovered", "-DDISCOVER=ON")
         code, out, _ = self.duress_test("-R", "Store.K|Counter.C|Atomic1", "--json", build=discovered)
         self.assertEqual(code, 66)
         document = self.document(out)

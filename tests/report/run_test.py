@@ -7,6 +7,7 @@ The target is fake_target.cc, which writes a log of its own; so nothing here dep
 import argparse
 import json
 import os
+import pathlib
 import re
 import signal
 import subprocess
@@ -14,7 +15,8 @@ import sys
 import tempfile
 import unittest
 
-import jsonschema
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import harness  # noqa: E402
 
 ARGS = None
 
@@ -38,7 +40,7 @@ class RunTest(unittest.TestCase):
         result = self.run_target(*what, options=["--json=out.json", *options], target=target)
         with open(os.path.join(self.folder.name, "out.json"), encoding="utf-8") as file:
             document = json.load(file)
-        jsonschema.validate(document, ARGS.schema_document)
+        harness.valid(document)
         return result, document
 
     def one_line(self, result, code):
@@ -100,7 +102,7 @@ class RunTest(unittest.TestCase):
         result = self.run_target("say", "field", options=["--json"])
         first, rest = result.stdout.split("\n", 1)
         self.assertEqual(first, "hello from the program")
-        jsonschema.validate(json.loads(rest), ARGS.schema_document)
+        harness.valid(json.loads(rest))
         self.assertEqual(result.stderr, "")
 
     def test_a_program_is_not_overwritten(self):
@@ -307,8 +309,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--duress", required=True, type=os.path.abspath)
     parser.add_argument("--targets", required=True, type=os.path.abspath, help="folder of the fake targets")
-    parser.add_argument("--schema", required=True)
     ARGS, rest = parser.parse_known_args()
-    with open(ARGS.schema, encoding="utf-8") as schema_file:
-        ARGS.schema_document = json.load(schema_file)
     unittest.main(argv=[sys.argv[0], *rest])

@@ -13,15 +13,13 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "cluster"))
+sys.path.insert(0, str(HERE.parent))
 import manual  # noqa: E402
-from cluster import Campaign, document, harness  # noqa: E402
 from private_slurm import PrivateSlurm  # noqa: E402
 
-
-def expect(condition, text):
-    if not condition:
-        raise harness.Failure(text)
+import harness  # noqa: E402
+from harness import expect  # noqa: E402
+from harness.campaign import Campaign, document  # noqa: E402
 
 
 def until(what, ready, seconds=60):
@@ -162,7 +160,7 @@ class Cases:
 
 
 def main():
-    options = harness.parse_arguments(__doc__).parse_args()
+    options = harness.parser(__doc__, programs=False).parse_args()
     tool = harness.Tool(options.build, options.duress)
     target = str(tool.compile(harness.ROOT / "examples/jumble/double_checked_locking.cc", level="-O1"))
     folder = tempfile.mkdtemp(prefix="duress-slurm-")

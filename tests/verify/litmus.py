@@ -5,12 +5,14 @@
 The judge is below: every choice of reads-from and modification order, held to the axioms of docs/models/rc11.md (or to one order of everything, for
 sc). It shares nothing with the tool. Compared are the number of executions and the set of outcomes; both must be exact.
 """
-import argparse
 import itertools
 import json
 import pathlib
 import subprocess
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import harness  # noqa: E402
 
 # Spelt as in litmus.h.
 TESTS = {
@@ -167,16 +169,6 @@ def judged(text, model):
     return count, outcomes
 
 
-def compiled(build, work, name):
-    """A program of this folder, built with duress-c++ if something is newer."""
-    here = pathlib.Path(__file__).resolve().parent
-    program, source = work / name, here / f"{name}.cc"
-    inputs = [source, here / "litmus.h", *(build / "lib").glob("*.a"), *(build / "lib").glob("*.so")]
-    if not program.exists() or program.stat().st_mtime < max(p.stat().st_mtime for p in inputs):
-        subprocess.run([build / "bin/duress-c++", "-std=c++20", "-g", "-O1", source, "-o", program, "-pthread"], check=True)
-    return program
-
-
 def in_process(program):
     """By test and model: what duress::check says, all in one process."""
     ended = subprocess.run([program, *TESTS.values()], stdout=subprocess.PIPE, text=True, timeout=300, check=True)
@@ -190,14 +182,12 @@ def in_process(program):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--build", type=pathlib.Path, required=True)
-    arguments = parser.parse_args()
-    build = arguments.build.resolve()
+    tool = harness.Tool(harness.parser(__doc__, programs=False).parse_args().build)
+    build, here = tool.build, pathlib.Path(__file__).resolve().parent
     work = build / "tests/verify/litmus"
     work.mkdir(parents=True, exist_ok=True)
-    program = compiled(build, work, "litmus_program")
-    closures = in_process(compiled(build, work, "litmus_closure"))
+    program = tool.compile(here / "litmus_program.cc", level="-O1")
+    closures = in_process(tool.compile(here / "litmus_closure.cc", level="-O1"))
     failed = weak = 0
     for name, text in TESTS.items():
         counts = {}

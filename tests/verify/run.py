@@ -13,34 +13,32 @@
   // VERIFY-FIX: none                    nothing is proposed
   // VERIFY-RC11: COUNT VERDICT|* VERDICT   the same under --model rc11, which must be complete; `=` for COUNT: as many
         as under sc, as it must be where there are no atomics. No VERDICT: the same. `bounded` for COUNT: it must not be complete
-  // VERIFY-ASSUMES: TEXT                what a proof takes for granted; with --spurious nothing
+  // VERIFY-ASSUMES: TEXT                what a proof takes for granted; not stated or with --spurious: nothing
   // VERIFY-SUITE: fast                  one of the few of the fast suite
 
 Programs without a fault are verified with one worker and with two (the documents must be the same but for the time), and
 in two orders (as many interleavings). Each failure is replayed, by its id and by its token.
 """
-import argparse
 import fnmatch
 import json
 import pathlib
-import re
 import shutil
 import subprocess
 import sys
 
-import jsonschema
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import harness  # noqa: E402
+from harness import precompiled  # noqa: E402
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "tools"))
-import precompiled  # noqa: E402
+ROOT = harness.ROOT
+FOLDERS = ("tests/verify/programs", "examples/jrf", "examples/herlihy_shavit")
 
 
 def statements(path):
     found = {}
-    for line in path.read_text().splitlines():
-        match = re.match(r"//\s*((?:EXPECT-VERIFY|VERIFY-[A-Z0-9]+))(?::\s*(.*))?$", line)
-        if match:
-            found.setdefault(match[1], []).append((match[2] or "").strip())
+    for key, value in harness.Statements(path.read_text()):
+        if key == "EXPECT-VERIFY" or key.startswith("VERIFY-"):
+            found.setdefault(key, []).append(value)
     return found
 
 
@@ -49,9 +47,7 @@ def verify(build, program, flags, jobs, work):
     ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=250, check=False)
     if not ended.stdout:
         raise AssertionError(f"{' '.join(command)}: {ended.returncode}: {ended.stderr}")
-    document = json.loads(ended.stdout)
-    jsonschema.validate(document, json.loads((ROOT / "docs/duress-1.schema.json").read_text()))
-    return ended.returncode, document
+    return ended.returncode, harness.valid(json.loads(ended.stdout))
 
 
 def variants(path):
@@ -73,21 +69,26 @@ def variants(path):
         yield flag, {**found, "EXPECT-VERIFY": [f"* {verdict}"], "any": True}
 
 
-def compile_program(build, path, flags, program):
-    command = [str(build / "bin/duress-c++"), "-std=c++20", "-g", "-O1", "-pthread"]
-    headers = precompiled.flags_for(command, build / "tests/verify")
-    subprocess.run([*command, *headers, "-DDURESS_ANY_ORDER", *flags, f"-I{ROOT}/examples/support", path, "-o", program], check=True)
+FLAGS = ["-DDURESS_ANY_ORDER"]
 
 
-def problems_of_fix(path, wanted, build, work, flags):
+def compile_beside(tool, source):
+    """The program of a source that is going to be edited: beside it, and never from the cache."""
+    command = [*tool.compiler(is_c=False), "-std=c++20", "-g", "-O1", "-pthread", *FLAGS, f"-I{harness.SUPPORT}"]
+    headers = precompiled.flags_for(command, tool.out, tool.stamp)
+    subprocess.run([*command, *headers, source, "-o", source.with_suffix("")], check=True)
+    return source.with_suffix("")
+
+
+def problems_of_fix(path, wanted, tool, work, flags):
     """The fix of a copy of the program, made and verified."""
-    folder = work / "fix"
+    build, folder = tool.build, work / "fix"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for source in [path, *path.parent.glob("*.h")]:
         shutil.copy(source, folder)
-    source, program = folder / path.name, folder / path.stem
-    compile_program(build, source, [], program)
+    source = folder / path.name
+    program = compile_beside(tool, source)
     _, document = verify(build, program, flags, 2, folder)
     advice = document.get("advice")
     if advice is None or wanted == "none":
@@ -108,7 +109,7 @@ def problems_of_fix(path, wanted, build, work, flags):
     again = subprocess.run([*fix, "--apply"], stderr=subprocess.DEVNULL, check=False)
     if again.returncode != 125:
         yield f"a fix that was made is made again: {again.returncode}"
-    compile_program(build, source, [], program)
+    compile_beside(tool, source)
     code, fixed = verify(build, program, flags, 2, folder)
     if code != 0 or fixed["races"] or fixed["failures"] or not fixed["complete"]:
         yield f"the fix leaves {fixed['races']} {fixed['failures']} {fixed.get('bound')}"
@@ -128,11 +129,9 @@ def problems_of_replays(document, build, program, work):
                 yield f"{failure['failure']} is another one when replayed: {ended.stderr[-400:]}"
 
 
-def problems_of(path, flag, expected, build, work):
-    program = work / (path.stem + flag.replace("-D", "."))
-    newest = max(p.stat().st_mtime for p in [path, *(build / "lib").glob("*.a"), *(build / "lib").glob("*.so")])
-    if not program.exists() or program.stat().st_mtime < newest:
-        compile_program(build, path, [*filter(None, [flag])], program)
+def problems_of(path, flag, expected, tool, work):
+    build = tool.build
+    program = tool.compile(path, [*FLAGS, *filter(None, [flag])], "-O1")
     flags = " ".join(expected.get("VERIFY-FLAGS", [])).split()
     if "any" in expected:
         flags.append("--no-advice")
@@ -147,8 +146,9 @@ def problems_of(path, flag, expected, build, work):
             _, other = verify(build, program, [*flags, "--no-advice", "--order", "watch-written"], 2, work)
             if other["interleavings"] != document["interleavings"]:
                 yield f"{other['interleavings']} interleavings in another order, not {document['interleavings']}"
-    if document.get("assumes", "") != expected.get("VERIFY-ASSUMES", [document.get("assumes", "")])[0]:
-        yield f"it assumes '{document.get('assumes', '')}'"
+    assumed, wanted = document.get("assumes", ""), expected.get("VERIFY-ASSUMES", [""])[0]
+    if assumed != wanted:
+        yield f"it assumes '{assumed}', not '{wanted}'"
     yield from problems_of_replays(document, build, program, work)
     count, *verdict = expected["EXPECT-VERIFY"][0].split(maxsplit=1)
     if count != "*" and document["interleavings"] != int(count):
@@ -183,36 +183,36 @@ def problems_of(path, flag, expected, build, work):
                                   for line in expected["EXPECT-VERIFY"]], "VERIFY-FLAGS": ["--model", "rc11"]}
         if count == "bounded":
             weak = {"EXPECT-VERIFY": ["* " + line.split(maxsplit=1)[1] for line in expected["EXPECT-VERIFY"]], "VERIFY-FLAGS": ["--model", "rc11"], "VERIFY-BOUND": [""]}
-        for problem in problems_of(path, flag, weak, build, work):
+        weak["VERIFY-ASSUMES"] = expected.get("VERIFY-ASSUMES", [""])
+        for problem in problems_of(path, flag, weak, tool, work):
             yield f"rc11: {problem}"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--suite", choices=["fast", "all"], default="all")
-    parser.add_argument("paths", nargs="+", type=pathlib.Path)
-    arguments = parser.parse_args()
-    build = arguments.build.resolve()
-    work = build / "tests/verify/programs"
+def flags_of(expected):
+    return " ".join(expected.get("VERIFY-FLAGS", [])).split()
+
+
+def cases(path, suite, tool):
+    """(name, function) for each way in which the program is built and called. The fast suite makes no fixes."""
+    stated = statements(path)
+    fast = stated.get("VERIFY-SUITE") == ["fast"]
+    work = tool.build / "tests/verify/programs" / path.parent.name / path.stem
     work.mkdir(parents=True, exist_ok=True)
-    failed = count = 0
-    for folder in arguments.paths:
-        for path in sorted(folder.resolve().rglob("*.cc")) if folder.is_dir() else [folder.resolve()]:
-            stated = statements(path)
-            if "EXPECT-VERIFY" not in stated or (arguments.suite == "fast" and stated.get("VERIFY-SUITE") != ["fast"]):
-                continue
-            for flag, expected in variants(path):
-                count += 1
-                problems = list(problems_of(path, flag, expected, build, work))
-                if expected.get("VERIFY-FIX") and not flag and arguments.suite == "all":
-                    problems += problems_of_fix(path, expected["VERIFY-FIX"][0], build, work, " ".join(expected.get("VERIFY-FLAGS", [])).split())
-                for problem in problems:
-                    failed += 1
-                    print(f"{path.relative_to(ROOT)}: {flag} {problem}", flush=True)
-    print(f"{count} programs, {failed} problems")
-    return 1 if failed or not count else 0
+    for flag, expected in variants(path) if fast or suite != "fast" else []:
+        name = " ".join([harness.case_of(path), *filter(None, [flag]), *flags_of(expected)])
+        if suite != "rest" or not fast:
+            yield name, lambda flag=flag, expected=expected: problems_of(path, flag, expected, tool, work)
+        if expected.get("VERIFY-FIX") and not flag and suite != "fast":
+            yield f"{name}: fix", lambda expected=expected: problems_of_fix(
+                path, expected["VERIFY-FIX"][0], tool, work, flags_of(expected))
+
+
+def main():
+    options = harness.parser(__doc__).parse_args()
+    tool = harness.Tool(options.build, options.duress)
+    paths = [path for folder in FOLDERS for path in sorted((ROOT / folder).glob("*.cc")) if "EXPECT-VERIFY" in path.read_text()]
+    harness.report(case for path in harness.chosen(paths, options.programs) for case in cases(path, options.suite, tool))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -6,14 +6,15 @@ waits_program.cc runs what its arguments say. Here the same is run by hand in ev
 every wait; executions that differ only in the order of steps which do not conflict are one. verify must see
 as many, and a deadlock exactly where there is one.
 """
-import argparse
 import json
 import pathlib
 import random
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import harness  # noqa: E402
+
 MOST_ORDERS = 20_000
 MOST_CLASSES = 150
 
@@ -262,16 +263,14 @@ FIXED = [  # threads, spurious, timeouts, classes
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser = harness.parser(__doc__, programs=False)
     parser.add_argument("--programs", type=int, default=40)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     build = arguments.build.resolve()
     work = build / "tests/verify/waits"
     work.mkdir(parents=True, exist_ok=True)
-    program = work / "waits_program"
-    subprocess.run([build / "bin/duress-c++", "-std=c++20", "-g", "-O1", ROOT / "tests/verify/waits_program.cc", "-o", program, "-pthread"], check=True)
+    program = harness.Tool(build).compile(pathlib.Path(__file__).resolve().parent / "waits_program.cc", level="-O1")
     prng = random.Random(arguments.seed)
     cases = []
     for threads, spurious, timeouts, classes in FIXED:

@@ -10,15 +10,14 @@ Some examples: of MCS, who says that it waits (locked) is seen through the relea
 emptied, so either of the two may be relaxed. head's compare-and-swap may be relaxed because whoever reads it has a seq_cst load, which comes after the dequeuer's own seq_cst loads of head
 in the order of all seq_cst operations.
 """
-import argparse
 import json
 import pathlib
 import subprocess
 import sys
+import tempfile
 
-import jsonschema
-
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import harness  # noqa: E402
 # By program, how many executions it has as it is; then of each operation the text of the line, its kind, the weakest order that is enough, what is found with less.
 EXPECTED = {
     "array_lock": (2, [
@@ -168,34 +167,32 @@ EXPECTED = {
 }
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--build", type=pathlib.Path, required=True)
-    build = parser.parse_args().build.resolve()
-    work = build / "tests/verify/weaken"
-    work.mkdir(parents=True, exist_ok=True)
-    schema = json.loads((ROOT / "docs/duress-1.schema.json").read_text())
-    failed = 0
-    for name, (executions, expected) in EXPECTED.items():
-        source, program = ROOT / f"examples/herlihy_shavit/{name}.cc", work / name
-        newest = max(p.stat().st_mtime for p in [source, *(build / "lib").glob("*.a"), *(build / "lib").glob("*.so")])
-        if not program.exists() or program.stat().st_mtime < newest:
-            subprocess.run([build / "bin/duress-c++", "-std=c++20", "-g", "-O1", source, "-o", program, "-pthread"], check=True)
-        command = [build / "bin/duress", "verify", "--json", "--model", "rc11", "--weaken", "-j", "2", "--dir", work / "dir", "--", program]
+def check(name, tool):
+    executions, expected = EXPECTED[name]
+    source = harness.ROOT / f"examples/herlihy_shavit/{name}.cc"
+    program = tool.compile(source, ["-DDURESS_ANY_ORDER"], "-O1")  # as in run.py: built once
+    with tempfile.TemporaryDirectory(prefix="duress-weaken-") as folder:
+        command = [tool.duress, "verify", "--json", "--model", "rc11", "--weaken", "-j", "2", "--dir", folder, "--", program]
         ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=250, check=False)
-        document = json.loads(ended.stdout)
-        jsonschema.validate(document, schema)
-        lines = source.read_text().splitlines()
-        orders = [one for one in document.get("orders", []) if pathlib.Path(one["file"]).name == source.name]
-        found = [(lines[one["line"] - 1].strip(), one["operation"], one["sufficient"], one.get("with_less", "").partition(": ")[2]) for one in orders]
-        wanted = [(text, kind, order, less) for text, kind, order, less in expected]
-        same = len(found) == len(wanted) and all(f[0].startswith(w[0]) and f[1:] == w[1:] for f, w in zip(found, wanted))
-        if ended.returncode != 0 or not document["complete"] or document["interleavings"] != executions or not same:
-            failed += 1
-            print(f"{name}: exit code {ended.returncode}, complete {document['complete']}, {document['interleavings']} executions\n  found {found}\n  expected {wanted}", flush=True)
-    print(f"{len(EXPECTED)} programs, {failed} problems")
-    return 1 if failed else 0
+    document = harness.valid(json.loads(ended.stdout))
+    lines = source.read_text().splitlines()
+    orders = [one for one in document.get("orders", []) if pathlib.Path(one["file"]).name == source.name]
+    found = [(lines[one["line"] - 1].strip(), one["operation"], one["sufficient"], one.get("with_less", "").partition(": ")[2])
+             for one in orders]
+    same = len(found) == len(expected) and all(f[0].startswith(w[0]) and f[1:] == w[1:] for f, w in zip(found, expected))
+    if ended.returncode != 0 or not document["complete"] or document["interleavings"] != executions or not same:
+        return (f"exit code {ended.returncode}, complete {document['complete']}, {document['interleavings']} executions\n"
+                f"found {found}\nexpected {expected}")
+    return ""
+
+
+def main():
+    parser = harness.parser(__doc__, programs=False)
+    parser.add_argument("names", nargs="*", help="of programs; all of them if there are none")
+    options = parser.parse_args()
+    tool = harness.Tool(options.build, options.duress)
+    harness.report((name, lambda name=name: check(name, tool)) for name in EXPECTED if not options.names or name in options.names)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -3,6 +3,7 @@
 // A condition with its mutex: the signal comes before the waiting thread looks, or after it waits.
 //
 // EXPECT-VERIFY: 2 none
+// VERIFY-ASSUMES: waits end only by signals
 // VERIFY-RC11: 2
 #include <condition_variable>
 #include <mutex>

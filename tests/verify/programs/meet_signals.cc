@@ -3,6 +3,7 @@
 // Two threads wait, one signal: whom it wakes is a choice, and the other one waits for ever.
 //
 // EXPECT-VERIFY: * failure deadlock
+// VERIFY-ASSUMES: waits end only by signals
 // VERIFY-RC11: =
 #include <condition_variable>
 #include <mutex>

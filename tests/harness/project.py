@@ -1,6 +1,5 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of this folder share: the tool as it was built, projects built with it, documents held to the schema."""
+"""Projects with a build system of their own, built with the tool as it was built, and unit tests on them."""
 import argparse
 import hashlib
 import json
@@ -12,9 +11,9 @@ import sys
 import tempfile
 import unittest
 
-import jsonschema
+from . import documents
+from .tool import ROOT  # noqa: F401: project.ROOT
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 TIMEOUT = 600  # seconds: only a hang gets there
 BUILD = None
 
@@ -45,7 +44,7 @@ def stamp():
     return [(str(p), p.stat().st_mtime_ns) for p in parts]
 
 
-def project(source, name, *options):
+def built(source, name, *options):
     """A build folder of that project, made with duress' toolchain file. Built once for equal source and tool."""
     text = [(p.name, p.read_bytes()) for p in sorted(source.rglob("*")) if p.is_file()]
     key = hashlib.sha256(repr((stamp(), text, options)).encode()).hexdigest()[:12]
@@ -60,17 +59,14 @@ def project(source, name, *options):
     return folder
 
 
-class FitTest(unittest.TestCase):
+class ProjectTest(unittest.TestCase):
     def setUp(self):
-        made = tempfile.TemporaryDirectory(prefix="duress-fit-")
+        made = tempfile.TemporaryDirectory(prefix="duress-project-")
         self.addCleanup(made.cleanup)
         self.folder = pathlib.Path(made.name).resolve()
 
     def document(self, text):
-        document = json.loads(text)
-        with open(ROOT / "docs/duress-1.schema.json", encoding="utf-8") as file:
-            jsonschema.validate(document, json.load(file))
-        return document
+        return documents.valid(json.loads(text))
 
     def one_line(self, result, code, *words):
         self.assertEqual(result[0], code, result)
@@ -85,6 +81,6 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", type=pathlib.Path, required=True)
     options, rest = parser.parse_known_args()
-    sys.modules["fit"].BUILD = BUILD = options.build.resolve()
+    BUILD = options.build.resolve()
     (BUILD / "tests" / "integration").mkdir(parents=True, exist_ok=True)
     unittest.main(module="__main__", argv=[sys.argv[0], *rest], verbosity=2)

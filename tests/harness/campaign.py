@@ -5,19 +5,16 @@ import os
 import pathlib
 import signal
 import subprocess
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "explore"))
-import harness  # noqa: E402
+from .cases import Failure
+from .documents import without_times
 
 TIMEOUT = 300  # seconds: only a hang gets there
 
 
 def document(out):
     """What --json wrote, without what may differ."""
-    found = json.loads(out)
-    found.pop("seconds", None)
-    return json.dumps(found, sort_keys=True)
+    return json.dumps(without_times(json.loads(out)), sort_keys=True)
 
 
 class Campaign:
@@ -35,7 +32,7 @@ class Campaign:
     def local(self, jobs=2):
         code, out, err = self.tool.run(self.words(["-j", str(jobs)]), self.folder)
         if code not in (0, 66):
-            raise harness.Failure(f"local: exit code {code}: {err.decode()}")
+            raise Failure(f"local: exit code {code}: {err.decode()}")
         return code, document(out)
 
     def start(self, workers, env=None, executor="shared"):
@@ -62,7 +59,7 @@ class Campaign:
         except subprocess.TimeoutExpired:
             process.kill()
             out, err = process.communicate()
-            raise harness.Failure(f"no end: {err.decode()}") from None
+            raise Failure(f"no end: {err.decode()}") from None
         return process.returncode, out, err.decode()
 
     def records(self):

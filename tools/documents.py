@@ -3,10 +3,12 @@
 """documents.py BUILD OUT [NAME...]: writes the JSON documents of 30 example programs, for a comparison of two builds.
 
     git worktree add ../before HEAD && (cd ../before && tools/build.sh)
-    tools/documents.py ../before/build /tmp/before && tools/documents.py build /tmp/after && diff -r /tmp/before /tmp/after
+    tools/documents.py ../before/build /tmp/before && tools/documents.py build /tmp/after && diff -r /tmp/before
+    /tmp/after
 
-A change that should not change behaviour leaves all of them equal, byte by byte. Each program goes through `run --controlled`,
-`explore`, `classify` and `verify` with a small budget and a fixed seed, and its text output is kept too. What differs from run to
+A change that should not change behaviour leaves all of them equal, byte by byte. Each program goes through `run
+--controlled`, `explore`, `classify` and `verify` with a small budget and a fixed seed, and its text output is kept too.
+What differs from run to
 run (times, rates) is masked.
 """
 import argparse
@@ -31,10 +33,7 @@ COMMANDS = {
     "verify": ["verify", "--runs", "400", "-j", "1"],
     "verify-rc11": ["verify", "--model", "rc11", "--runs", "400", "-j", "1"],
 }
-MASKS = [
-    (r'("(?:seconds|explore_seconds|pid|rate)": )[0-9.e+-]+', r"\1_"),
-    (r"[0-9.,]+ ?(?:ms|s|/s|runs/s)\b", "_s"),
-]
+MASKS = [(r'("(?:seconds|explore_seconds|pid|rate)": )[0-9.e+-]+', r"\1_"), (r"[0-9.,]+ ?(?:ms|s|/s|runs/s)\b", "_s")]
 
 
 def mask(text):
@@ -48,12 +47,33 @@ def one(build, out, name):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     shutil.copytree(ROOT / "examples", folder / "examples")
-    subprocess.run([build / "bin/duress-c++", "-g", "-O1", "-std=c++20", "-Iexamples/support", "-DDURESS_ANY_ORDER", "-pthread",
-                    f"examples/{name}.cc", "-o", "program"], cwd=folder, check=True)
+    subprocess.run(
+        [
+            build / "bin/duress-c++",
+            "-g",
+            "-O1",
+            "-std=c++20",
+            "-Iexamples/support",
+            "-DDURESS_ANY_ORDER",
+            "-pthread",
+            f"examples/{name}.cc",
+            "-o",
+            "program",
+        ],
+        cwd=folder,
+        check=True,
+    )
     for key, words in COMMANDS.items():
         for form, option in (("txt", []), ("json", ["--json"])):
-            done = subprocess.run([build / "bin/duress", *words, *option, "--", "./program"], cwd=folder, stdin=subprocess.DEVNULL,
-                                  capture_output=True, text=True, errors="replace", env=dict(os.environ, COLUMNS="100"))
+            done = subprocess.run(
+                [build / "bin/duress", *words, *option, "--", "./program"],
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                env=dict(os.environ, COLUMNS="100"),
+            )
             (folder / f"{key}.{form}").write_text(mask(f"{done.stdout}\n--\n{done.stderr}\n-- {done.returncode}\n"))
             shutil.rmtree(folder / ".duress", ignore_errors=True)
     shutil.rmtree(folder / "examples")

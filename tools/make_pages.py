@@ -35,7 +35,7 @@ class Help:
         self.options, self.positionals = [], []
         lines = text.splitlines()
         head = [i for i, line in enumerate(lines) if line in ("Options:", "Positionals:")]
-        rest = lines[:head[0]] if head else lines
+        rest = lines[: head[0]] if head else lines
         for line in rest:
             if line.startswith("Usage: "):
                 self.usage = line[7:].strip()
@@ -61,8 +61,9 @@ class Help:
 
     @staticmethod
     def entry(line):
-        match = re.match(r"(\S+)(?: ([A-Z]+)(?::(\S+(?: - \S+)?\]?|\{[^}]*\}))?)?(?: (REQUIRED))?( \.\.\.)?(?:\s{1,}(.*))?$",
-                         line)
+        match = re.match(
+            r"(\S+)(?: ([A-Z]+)(?::(\S+(?: - \S+)?\]?|\{[^}]*\}))?)?(?: (REQUIRED))?( \.\.\.)?(?:\s{1,}(.*))?$", line
+        )
         names, kind, limits = match[1].split(","), match[2], match[3] or ""
         choices = limits[1:-1].split(",") if limits.startswith("{") else []
         return Option(names, kind, choices, (match[6] or "").strip())
@@ -74,12 +75,16 @@ def ask(duress, *words):
 
 def commands(duress):
     """(name, summary) of each command, in the order of the help."""
-    found = re.findall(r"^  ([a-z]+)\b.*?(?:\s{2,}|\n\s+)(\S.*)$", ask(duress, "--help").split("Usage:")[1].split("\n  duress COMMAND")[0],
-                       re.M)
+    found = re.findall(
+        r"^  ([a-z]+)\b.*?(?:\s{2,}|\n\s+)(\S.*)$",
+        ask(duress, "--help").split("Usage:")[1].split("\n  duress COMMAND")[0],
+        re.M,
+    )
     return found
 
 
 # ---- man ---------------------------------------------------------------------------------------
+
 
 def roff(text):
     text = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq").replace("`", "\\(ga")
@@ -110,15 +115,24 @@ def roff_block(text):
 
 def man_page(name, summary, version, body):
     title = name.upper().replace(" ", "\\-")
-    return (f'.TH "{title}" 1 "" "duress {version}" "User Commands"\n.SH NAME\n{roff(name.replace(" ", "-"))} \\- {roff(summary)}\n'
-            f"{body}")
+    return (
+        f'.TH "{title}" 1 "" "duress {version}" "User Commands"\n.SH NAME\n{roff(name.replace(" ", "-"))} \\- {roff(summary)}\n'
+        f"{body}"
+    )
 
 
 def option_list(options):
     out = ""
     for option in options:
         value = "" if option.value is None else " \\fI" + roff("|".join(option.choices) or option.value) + "\\fR"
-        out += ".TP\n" + ", ".join(f"\\fB{roff(n)}\\fR" for n in option.names) + value + "\n" + roff(option.text or "\\&") + "\n"
+        out += (
+            ".TP\n"
+            + ", ".join(f"\\fB{roff(n)}\\fR" for n in option.names)
+            + value
+            + "\n"
+            + roff(option.text or "\\&")
+            + "\n"
+        )
     return out
 
 
@@ -142,11 +156,13 @@ def main_page(names, version, exit_codes):
     body += ".SH EXIT STATUS\n"
     for code, text in exit_codes:
         body += f".TP\n.B {code}\n{roff(text)}\n"
-    body += (".SH ENVIRONMENT\n.TP\n.B DURESS_OPTIONS\nOptions of the runtime inside instrumented programs; help=1 lists them.\n"
-             ".TP\n.B NO_COLOR\nNo colours.\n.TP\n.B CI\nNo live line: one line of progress every 10 s.\n"
-             ".SH FILES\n.TP\n.I .duress/\nFindings and records, unless \\fB\\-\\-dir\\fR names another folder.\n"
-             ".SH EXAMPLES\n.EX\nduress\\-c++ \\-g \\-O2 cache.cc \\-o cache\nduress run \\-\\- ./cache\nduress classify \\-\\- ./cache\n.EE\n"
-             ".SH SEE ALSO\n.BR duress\\-cc (1)\n")
+    body += (
+        ".SH ENVIRONMENT\n.TP\n.B DURESS_OPTIONS\nOptions of the runtime inside instrumented programs; help=1 lists them.\n"
+        ".TP\n.B NO_COLOR\nNo colours.\n.TP\n.B CI\nNo live line: one line of progress every 10 s.\n"
+        ".SH FILES\n.TP\n.I .duress/\nFindings and records, unless \\fB\\-\\-dir\\fR names another folder.\n"
+        ".SH EXAMPLES\n.EX\nduress\\-c++ \\-g \\-O2 cache.cc \\-o cache\nduress run \\-\\- ./cache\nduress classify \\-\\- ./cache\n.EE\n"
+        ".SH SEE ALSO\n.BR duress\\-cc (1)\n"
+    )
     return man_page("duress", "finds data races in C and C++ programs, and makes them bite", version, body)
 
 
@@ -168,13 +184,18 @@ cmake \\-B build \\-DCMAKE_TOOLCHAIN_FILE=$(duress cmake)
 .BR duress (1)
 """
 
-EXIT_CODES = [("0", "Nothing at or above --fail-on was found."), ("66", "Findings."), ("2", "Wrong use."),
-              ("124", "Out of time, or interrupted, with nothing found."),
-              ("125", "Duress itself failed, or the program could not be started or is not instrumented."),
-              ("other", "duress run passes on the program's own code.")]
+EXIT_CODES = [
+    ("0", "Nothing at or above --fail-on was found."),
+    ("66", "Findings."),
+    ("2", "Wrong use."),
+    ("124", "Out of time, or interrupted, with nothing found."),
+    ("125", "Duress itself failed, or the program could not be started or is not instrumented."),
+    ("other", "duress run passes on the program's own code."),
+]
 
 
 # ---- completions -------------------------------------------------------------------------------
+
 
 def choices_of(option, lists):
     if option.choices:
@@ -187,17 +208,23 @@ def is_file(option):
 
 
 def bash(pages, names, lists):
-    out = ["# bash completion for duress; made from its help", "_duress() {",
-           "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} i",
-           "  COMPREPLY=()",
-           "  if ((COMP_CWORD == 1)); then",
-           f"    COMPREPLY=($(compgen -W '{' '.join(names)} --help --version' -- \"$cur\"))", "    return", "  fi",
-           "  # After -- come the program and its arguments.",
-           "  for ((i = 2; i < COMP_CWORD; ++i)); do",
-           "    if [[ ${COMP_WORDS[i]} == -- ]]; then COMPREPLY=($(compgen -f -- \"$cur\")); return; fi", "  done",
-           "  # --name=value comes as three words.",
-           "  if [[ $cur == = ]]; then cur=; elif [[ $prev == = ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi",
-           "  case $command in"]
+    out = [
+        "# bash completion for duress; made from its help",
+        "_duress() {",
+        "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} i",
+        "  COMPREPLY=()",
+        "  if ((COMP_CWORD == 1)); then",
+        f"    COMPREPLY=($(compgen -W '{' '.join(names)} --help --version' -- \"$cur\"))",
+        "    return",
+        "  fi",
+        "  # After -- come the program and its arguments.",
+        "  for ((i = 2; i < COMP_CWORD; ++i)); do",
+        '    if [[ ${COMP_WORDS[i]} == -- ]]; then COMPREPLY=($(compgen -f -- "$cur")); return; fi',
+        "  done",
+        "  # --name=value comes as three words.",
+        "  if [[ $cur == = ]]; then cur=; elif [[ $prev == = ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi",
+        "  case $command in",
+    ]
     for name in names:
         page = pages[name]
         out.append(f"    {name})")
@@ -205,15 +232,19 @@ def bash(pages, names, lists):
         for option in page.options:
             words = choices_of(option, lists)
             if words:
-                out.append(f"        {'|'.join(option.names)}) COMPREPLY=($(compgen -W '{' '.join(words)}' -- \"$cur\")); return ;;")
+                out.append(
+                    f"        {'|'.join(option.names)}) COMPREPLY=($(compgen -W '{' '.join(words)}' -- \"$cur\")); return ;;"
+                )
             elif option.long in FOLDERS:
                 out.append(f"        {'|'.join(option.names)}) COMPREPLY=($(compgen -d -- \"$cur\")); return ;;")
         out.append("      esac")
         words = [n for option in page.options for n in option.names] + SUBCOMMANDS.get(name, [])
         words += lists["kinds"] if name == "list" else []
         flags = "-d" if name == "test" else "-f"
-        out.append(f"      if [[ $cur == -* ]]; then COMPREPLY=($(compgen -W '{' '.join(words)}' -- \"$cur\")); "
-                   f"else COMPREPLY=($(compgen {flags} -W '{' '.join(w for w in words if w[0] != '-')}' -- \"$cur\")); fi ;;")
+        out.append(
+            f"      if [[ $cur == -* ]]; then COMPREPLY=($(compgen -W '{' '.join(words)}' -- \"$cur\")); "
+            f"else COMPREPLY=($(compgen {flags} -W '{' '.join(w for w in words if w[0] != '-')}' -- \"$cur\")); fi ;;"
+        )
     out += ["  esac", "}", "complete -o filenames -F _duress duress", ""]
     return "\n".join(out)
 
@@ -223,11 +254,18 @@ def zsh_quote(text):
 
 
 def zsh(pages, names, lists, summaries):
-    out = ["#compdef duress", "# made from duress' help", "_duress() {", "  local -a commands",
-           "  commands=("]
+    out = ["#compdef duress", "# made from duress' help", "_duress() {", "  local -a commands", "  commands=("]
     out += [f"    '{name}:{zsh_quote(summaries[name])}'" for name in names]
-    out += ["  )", "  if ((CURRENT == 2)); then", "    _describe command commands", "    return", "  fi",
-            "  local command=$words[2]", "  shift words; ((CURRENT--))", "  case $command in"]
+    out += [
+        "  )",
+        "  if ((CURRENT == 2)); then",
+        "    _describe command commands",
+        "    return",
+        "  fi",
+        "  local command=$words[2]",
+        "  shift words; ((CURRENT--))",
+        "  case $command in",
+    ]
     for name in names:
         out.append(f"    {name})")
         words = []
@@ -235,7 +273,9 @@ def zsh(pages, names, lists, summaries):
             value = ""
             if option.value is not None:
                 choices = choices_of(option, lists)
-                value = ":value:" + (f"({' '.join(choices)})" if choices else "_directories" if option.long in FOLDERS else "_files")
+                value = ":value:" + (
+                    f"({' '.join(choices)})" if choices else "_directories" if option.long in FOLDERS else "_files"
+                )
             for one in option.names:
                 sign = "=" if value and one.startswith("--") else "+" if value else ""
                 words.append(f"'*{one}{sign}[{zsh_quote(option.text)}]{value}'")
@@ -247,7 +287,10 @@ def zsh(pages, names, lists, summaries):
 
 
 def fish(pages, names, lists, summaries):
-    out = ["# fish completion for duress; made from its help", "complete -c duress -f -n __fish_use_subcommand -l version -d 'the version'"]
+    out = [
+        "# fish completion for duress; made from its help",
+        "complete -c duress -f -n __fish_use_subcommand -l version -d 'the version'",
+    ]
     for name in names:
         out.append(f"complete -c duress -f -n __fish_use_subcommand -a {name} -d {shlex.quote(summaries[name])}")
         seen = f"-n '__fish_seen_subcommand_from {name}'"
@@ -269,7 +312,9 @@ def main():
     names, summaries = [name for name, _ in found], dict(found)
     pages = {name: Help(name, ask(duress, name, "--help")) for name in names}
     kinds = re.search(r"\[(.*)\]", pages["list"].usage)[1].split("|")
-    lists = {kind: [line.split()[0] for line in ask(duress, "list", kind).splitlines() if line.strip()] for kind in kinds}
+    lists = {
+        kind: [line.split()[0] for line in ask(duress, "list", kind).splitlines() if line.strip()] for kind in kinds
+    }
     lists["kinds"] = kinds
     files = {"man/man1/duress.1": main_page(found, version, EXIT_CODES)}
     for name in names:
@@ -279,8 +324,9 @@ def main():
             files[f"man/man1/duress-{name}-{sub}.1"] = command_page(page, version, page.summary.rstrip("."))
             pages[name].options += [o for o in page.options if o.long not in [k.long for k in pages[name].options]]
     for name in ("duress-cc", "duress-c++"):
-        files[f"man/man1/{name}.1"] = man_page(name, "clang for programs that duress watches", version,
-                                               COMPILER.format(name=roff(name)))
+        files[f"man/man1/{name}.1"] = man_page(
+            name, "clang for programs that duress watches", version, COMPILER.format(name=roff(name))
+        )
     files["bash-completion/completions/duress"] = bash(pages, names, lists)
     files["zsh/site-functions/_duress"] = zsh(pages, names, lists, summaries)
     files["fish/vendor_completions.d/duress.fish"] = fish(pages, names, lists, summaries)

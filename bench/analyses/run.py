@@ -18,11 +18,26 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 KERNELS = ROOT / "bench" / "detect" / "kernels"
 FLAGS = ["-std=c++20", "-O2", "-g", "-pthread"]
-SIZES = {"hash_map": 20000, "lufact": 80, "moldyn": 3, "montecarlo": 150, "ring": 4000, "sor": 60, "sort": 40000, "tsp": 10}
+SIZES = {
+    "hash_map": 20000,
+    "lufact": 80,
+    "moldyn": 3,
+    "montecarlo": 150,
+    "ring": 4000,
+    "sor": 60,
+    "sort": 40000,
+    "tsp": 10,
+}
 # The tutorial's table (slowdown over the base time, Java); DJIT+ and others are only in a figure.
-ONLINE = [("Empty", "Empty", 5.6), ("Eraser", "ThreadLocal:ReadOnly:LockSet", 9.4), ("MultiRace", "MultiRace", None),
-          ("DJIT+", "DJIT+", None), ("Goldilocks", "Goldilocks", None), ("FastTrack", "FastTrack", 7.3),
-          ("FastTrack:Velodrome", "FastTrack:Velodrome", 8.1)]
+ONLINE = [
+    ("Empty", "Empty", 5.6),
+    ("Eraser", "ThreadLocal:ReadOnly:LockSet", 9.4),
+    ("MultiRace", "MultiRace", None),
+    ("DJIT+", "DJIT+", None),
+    ("Goldilocks", "Goldilocks", None),
+    ("FastTrack", "FastTrack", 7.3),
+    ("FastTrack:Velodrome", "FastTrack:Velodrome", 8.1),
+]
 WARNINGS = [("LockSet", "potential"), ("RaceTrack", "potential"), ("Hybrid", "potential"), ("FastTrack", "race")]
 
 
@@ -51,9 +66,14 @@ class Bench:
 
     def build(self):
         for name in self.names:
-            for compiler, suffix in (("clang++-19", "native"), (str(self.options.build / "bin" / "duress-c++"), "duress")):
-                subprocess.run([compiler, *FLAGS, str(KERNELS / f"{name}.cc"), "-o", str(self.scratch / f"{name}.{suffix}")],
-                               check=True)
+            for compiler, suffix in (
+                ("clang++-19", "native"),
+                (str(self.options.build / "bin" / "duress-c++"), "duress"),
+            ):
+                subprocess.run(
+                    [compiler, *FLAGS, str(KERNELS / f"{name}.cc"), "-o", str(self.scratch / f"{name}.{suffix}")],
+                    check=True,
+                )
 
     def target(self, name, chain=None, first=False):
         command = [self.scratch / f"{name}.{'duress' if chain else 'native'}", "2", str(SIZES[name])]
@@ -81,18 +101,42 @@ class Bench:
             print(f"{name:16}" + "".join(f"{value:21.1f}" for value in row))
         print(f"{'mean':16}" + "".join(f"{geometric(values):21.1f}" for values in ratios.values()))
         print(f"{'tutorial':16}" + "".join(f"{paper if paper else '-':>21}" for _, _, paper in ONLINE))
-        print(f"recording over FastTrack online: {geometric(ratios['record']) / geometric(ratios['FastTrack']):.2f} (wanted: at most 1)\n")
+        print(
+            f"recording over FastTrack online: {geometric(ratios['record']) / geometric(ratios['FastTrack']):.2f} (wanted: at most 1)\n"
+        )
 
     def trace(self, name, threads=2):
         path = self.scratch / f"{name}.{threads}.trace"
-        subprocess.run([self.duress, "trace", "record", "-q", "--accesses", "first", "-o", path, "--",
-                        self.scratch / f"{name}.duress", str(threads), str(SIZES[name] * self.options.longer)],
-                       env=self.env, cwd=self.scratch, capture_output=True, check=True)
+        subprocess.run(
+            [
+                self.duress,
+                "trace",
+                "record",
+                "-q",
+                "--accesses",
+                "first",
+                "-o",
+                path,
+                "--",
+                self.scratch / f"{name}.duress",
+                str(threads),
+                str(SIZES[name] * self.options.longer),
+            ],
+            env=self.env,
+            cwd=self.scratch,
+            capture_output=True,
+            check=True,
+        )
         return path
 
     def analyze(self, chain, path):
-        done = subprocess.run([self.duress, "trace", "analyze", "-t", chain, "--stats", "--fail-on", "never", path], env=self.env,
-                              cwd=self.scratch, capture_output=True, text=True)
+        done = subprocess.run(
+            [self.duress, "trace", "analyze", "-t", chain, "--stats", "--fail-on", "never", path],
+            env=self.env,
+            cwd=self.scratch,
+            capture_output=True,
+            text=True,
+        )
         text = done.stdout + done.stderr
         rate = re.search(r"(\d+) events in ([\d.]+) s, ([\d.]+) million", text)
         clocks = re.search(r"clocks allocated\s+(\d+)", text)
@@ -100,23 +144,33 @@ class Bench:
 
     def table_offline(self):
         print("offline, million events a second; clocks allocated for locations")
-        print(f"{'':16}{'events':>12}{'Empty':>10}{'FastTrack':>12}{'DJIT+':>10}{'clocks DJIT+':>14}{'FastTrack':>11}{'times':>8}")
+        print(
+            f"{'':16}{'events':>12}{'Empty':>10}{'FastTrack':>12}{'DJIT+':>10}{'clocks DJIT+':>14}{'FastTrack':>11}{'times':>8}"
+        )
         rates, fewer = [], []
         for name in self.names:
             path = self.trace(name)
             events, empty, _, _ = self.analyze("Empty", path)
-            _, fast, _, text = max((self.analyze("FastTrack", path) for _ in range(self.options.repeat)), key=lambda r: r[1])
+            _, fast, _, text = max(
+                (self.analyze("FastTrack", path) for _ in range(self.options.repeat)), key=lambda r: r[1]
+            )
             _, djit, clocks, _ = self.analyze("DJIT+", path)
             shared = re.search(r"READ SHARE\s+(\d+)", text)  # each makes one set of reads: what FastTrack has of clocks
             own = int(shared[1]) if shared else 0
             rates.append(fast)
             fewer.append(clocks / max(own, 1))
-            print(f"{name:16}{events:12}{empty:10.1f}{fast:12.1f}{djit:10.1f}{clocks:14}{own:11}{clocks / max(own, 1):8.0f}")
-        print(f"FastTrack: mean {geometric(rates):.1f} million events a second (wanted: 20); DJIT+ allocates {geometric(fewer):.0f} times the clocks "
-              "(wanted: 100; the tutorial: 200)\n")
+            print(
+                f"{name:16}{events:12}{empty:10.1f}{fast:12.1f}{djit:10.1f}{clocks:14}{own:11}{clocks / max(own, 1):8.0f}"
+            )
+        print(
+            f"FastTrack: mean {geometric(rates):.1f} million events a second (wanted: 20); DJIT+ allocates {geometric(fewer):.0f} times the clocks "
+            "(wanted: 100; the tutorial: 200)\n"
+        )
 
     def table_threads(self):
-        print("64 threads, a table of 16,384 words under 64 locks: a thread takes a lock, reads and writes 48 of its words")
+        print(
+            "64 threads, a table of 16,384 words under 64 locks: a thread takes a lock, reads and writes 48 of its words"
+        )
         source = self.scratch / "wide.rapid"
         state = 1
         with open(source, "w") as out:
@@ -139,17 +193,41 @@ class Bench:
 
     def table_warnings(self):
         print("warnings per tool on the programs of examples/ (FastTrack's are races; the others may be wrong)")
-        programs = sorted(p for p in (ROOT / "examples").rglob("*.cc") if "int main" in p.read_text() and self.options.only in str(p))
+        programs = sorted(
+            p for p in (ROOT / "examples").rglob("*.cc") if "int main" in p.read_text() and self.options.only in str(p)
+        )
         print(f"{'':34}" + "".join(f"{name:>12}" for name, _ in WARNINGS))
         totals = [0] * len(WARNINGS)
         for program in programs:
             binary, path = self.scratch / "program", self.scratch / "program.trace"
-            subprocess.run([self.options.build / "bin" / "duress-c++", "-g", "-O1", "-std=c++20", "-I", program.parents[1] / "support", program, "-o",
-                            binary, "-pthread"], check=True)
-            subprocess.run([self.duress, "trace", "record", "-q", "--controlled", "-o", path, "--", binary], cwd=self.scratch, capture_output=True)
+            subprocess.run(
+                [
+                    self.options.build / "bin" / "duress-c++",
+                    "-g",
+                    "-O1",
+                    "-std=c++20",
+                    "-I",
+                    program.parents[1] / "support",
+                    program,
+                    "-o",
+                    binary,
+                    "-pthread",
+                ],
+                check=True,
+            )
+            subprocess.run(
+                [self.duress, "trace", "record", "-q", "--controlled", "-o", path, "--", binary],
+                cwd=self.scratch,
+                capture_output=True,
+            )
             row = []
             for name, _ in WARNINGS:
-                done = subprocess.run([self.duress, "trace", "analyze", "-q", "-t", name, path], cwd=self.scratch, capture_output=True, text=True)
+                done = subprocess.run(
+                    [self.duress, "trace", "analyze", "-q", "-t", name, path],
+                    cwd=self.scratch,
+                    capture_output=True,
+                    text=True,
+                )
                 row.append(len(re.findall(r"warning:.*data race", done.stderr)))
             totals = [a + b for a, b in zip(totals, row)]
             print(f"{str(program.relative_to(ROOT / 'examples')):34}" + "".join(f"{value:12}" for value in row))

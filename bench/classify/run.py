@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What one trial of `duress classify` costs, beside JUMBLE's figure 10 and prescient memory's averages; trials per second.
+"""What one trial of `duress classify` costs, beside JUMBLE's figure 10 and prescient memory's averages; trials per
+second.
 
-parallel: `duress run --model stale --heuristic SequentiallyConsistent --only VARIABLE`, against the program itself on all
-processors. stale, profile, future: one controlled execution, against the program itself on one processor: histories and the
-newest value for every load; a profile of values of the future; as many predictions as the profile found, none of which comes
-true. Repetitions take turns, the fastest counts.
+parallel: `duress run --model stale --heuristic SequentiallyConsistent --only VARIABLE`, against the program itself on
+all processors. stale, profile, future: one controlled execution, against the program itself on one processor: histories
+and the
+newest value for every load; a profile of values of the future; as many predictions as the profile found, none of which
+comes true. Repetitions take turns, the fastest counts.
 """
 import argparse
 import json
@@ -22,8 +24,16 @@ sys.path[:0] = [str(HERE), str(ROOT / "bench" / "papers")]
 import tables  # noqa: E402
 from trial import Costs, geometric_mean, print_table, text  # noqa: E402
 
-SMALL = {"jbb": ["20000"], "montecarlo": ["2000"], "mtrt": ["150"], "raytracer": ["120"], "tsp": ["10"], "sor": ["100", "5"],
-         "lufact": ["80"], "moldyn": ["64", "5"]}
+SMALL = {
+    "jbb": ["20000"],
+    "montecarlo": ["2000"],
+    "mtrt": ["150"],
+    "raytracer": ["120"],
+    "tsp": ["10"],
+    "sor": ["100", "5"],
+    "lufact": ["80"],
+    "moldyn": ["64", "5"],
+}
 
 
 def costs(options):
@@ -43,8 +53,11 @@ def costs(options):
     mean, *means = (text(geometric_mean(columns[name])) for name in Costs.RATIOS)
     rows.append(["geometric mean", "", mean, text(jumble), *means, ""])
     rows.append(["prescient memory's average", "", "", "", *map(text, tables.PRESCIENT_FIGURE13.values()), ""])
-    print_table("times slower than the program itself, one variable tracked",
-                ("program", "native s", "parallel ×", "JUMBLE ×", "stale ×", "profile ×", "future ×", "predictions"), rows)
+    print_table(
+        "times slower than the program itself, one variable tracked",
+        ("program", "native s", "parallel ×", "JUMBLE ×", "stale ×", "profile ×", "future ×", "predictions"),
+        rows,
+    )
     return problems
 
 
@@ -53,16 +66,44 @@ def trials_per_second(options):
     for example in ("jumble/mtrt", "jumble/montecarlo"):
         program = ROOT / "examples" / f"{example}.cc"
         binary = options.build / "bench" / "classify" / program.stem
-        subprocess.run([options.build / "bin" / "duress-c++", "-std=c++20", "-O2", "-g", "-pthread",
-                        f"-I{ROOT}/examples/support", program, "-o", binary], check=True)
+        subprocess.run(
+            [
+                options.build / "bin" / "duress-c++",
+                "-std=c++20",
+                "-O2",
+                "-g",
+                "-pthread",
+                f"-I{ROOT}/examples/support",
+                program,
+                "-o",
+                binary,
+            ],
+            check=True,
+        )
         best = {1: 0.0, 2: 0.0}
         for _ in range(1 if options.quick else options.repeat):
             for jobs in best:
                 with tempfile.TemporaryDirectory() as folder:
                     start = time.perf_counter()
-                    done = subprocess.run([options.build / "bin" / "duress", "classify", "--no-advice",
-                                           "--runs", "50" if options.quick else "300", "-j", str(jobs), "--json", "--dir", folder, "--", binary],
-                                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                    done = subprocess.run(
+                        [
+                            options.build / "bin" / "duress",
+                            "classify",
+                            "--no-advice",
+                            "--runs",
+                            "50" if options.quick else "300",
+                            "-j",
+                            str(jobs),
+                            "--json",
+                            "--dir",
+                            folder,
+                            "--",
+                            binary,
+                        ],
+                        stdout=subprocess.PIPE,
+                        stderr=subprocess.PIPE,
+                        text=True,
+                    )
                     seconds = time.perf_counter() - start
                 if done.returncode not in (0, 66):
                     return [f"trials per second: duress classify -j ended with {done.returncode}: {done.stderr[-300:]}"]

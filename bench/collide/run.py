@@ -29,9 +29,22 @@ KERNELS = ROOT / "bench" / "detect" / "kernels"
 PROGRAMS = ROOT / "tests" / "collide" / "programs"
 ASKED = [1, 5, 20]
 # Enough for about a second of work with two threads.
-SIZES = {"block_compress": 900, "hash_map": 24000000, "lufact": 1800, "matrix_product": 1250, "moldyn": 14,
-         "montecarlo": 50000, "pipeline": 90000, "raytracer": 2000, "read_tree": 40000000, "ring": 2500000,
-         "sor": 1900, "sort": 16000000, "tsp": 18, "word_count": 450}
+SIZES = {
+    "block_compress": 900,
+    "hash_map": 24000000,
+    "lufact": 1800,
+    "matrix_product": 1250,
+    "moldyn": 14,
+    "montecarlo": 50000,
+    "pipeline": 90000,
+    "raytracer": 2000,
+    "read_tree": 40000000,
+    "ring": 2500000,
+    "sor": 1900,
+    "sort": 16000000,
+    "tsp": 18,
+    "word_count": 450,
+}
 
 
 class Bench:
@@ -45,8 +58,19 @@ class Bench:
     def compile(self, source, *flags):
         output = self.out / ("".join([source.stem, *flags]).replace("/", "_"))
         cxx = source.suffix == ".cc"
-        subprocess.run(["g++" if cxx else "gcc", "-O2", *(flags or ["-g"]), "-pthread", *(["-std=c++20"] if cxx else []),
-                        str(source), "-o", str(output)], check=True)
+        subprocess.run(
+            [
+                "g++" if cxx else "gcc",
+                "-O2",
+                *(flags or ["-g"]),
+                "-pthread",
+                *(["-std=c++20"] if cxx else []),
+                str(source),
+                "-o",
+                str(output),
+            ],
+            check=True,
+        )
         return output
 
     def timed(self, command):
@@ -57,8 +81,14 @@ class Bench:
                 at = command.index("collide") + 1
                 command = [*command[:at], f"--json={document}", *command[at:]]
             begin = time.monotonic()
-            done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                  text=True, check=False)
+            done = subprocess.run(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+            )
             seconds = time.monotonic() - begin
             data = None
             if os.path.exists(document):
@@ -91,16 +121,18 @@ class Bench:
                     own.setdefault(name, []).append(data["collide"]["overhead"] * 100)
                     samples.setdefault(name, []).append(data["collide"]["samples"] / data["seconds"])
                     if data["races"]:
-                        self.failures.append(f"{source.stem}: reports a race on {data['races'][0]['variable']}; "
-                                             "the kernels have none")
+                        self.failures.append(
+                            f"{source.stem}: reports a race on {data['races'][0]['variable']}; " "the kernels have none"
+                        )
         if len(answers) != 1:
             self.failures.append(f"{source.stem}: answers differ: {answers}")
-        best = {name: sum(sorted(values)[:(len(values) + 1) // 2]) for name, values in times.items()}
+        best = {name: sum(sorted(values)[: (len(values) + 1) // 2]) for name, values in times.items()}
         return best, own, samples
 
     def overhead(self):
-        subprocess.run(["gcc", "-O2", str(ROOT / "bench" / "detect" / "measure.c"), "-o", str(self.out / "measure")],
-                       check=True)
+        subprocess.run(
+            ["gcc", "-O2", str(ROOT / "bench" / "detect" / "measure.c"), "-o", str(self.out / "measure")], check=True
+        )
         names = self.options.kernel or sorted(SIZES)
         rows, columns = [], {}
         for name in names:
@@ -109,17 +141,29 @@ class Bench:
             measured = {percent: (best[percent] / alone - 1) * 100 for percent in [0, *ASKED]}
             for percent, value in measured.items():
                 columns.setdefault(percent, []).append(value)
-            rows.append([name, f"{alone / ((self.options.repeat + 1) // 2):.2f}", f"{best[0] / alone:.3f}"] +
-                        [cell for percent in ASKED for cell in
-                         (f"{measured[percent]:.2f}", f"{statistics.mean(own[percent]):.2f}",
-                          f"{statistics.mean(samples[percent]):.0f}")])
+            rows.append(
+                [name, f"{alone / ((self.options.repeat + 1) // 2):.2f}", f"{best[0] / alone:.3f}"]
+                + [
+                    cell
+                    for percent in ASKED
+                    for cell in (
+                        f"{measured[percent]:.2f}",
+                        f"{statistics.mean(own[percent]):.2f}",
+                        f"{statistics.mean(samples[percent]):.0f}",
+                    )
+                ]
+            )
             print(f"{name}: done", file=sys.stderr, flush=True)
         means = {percent: statistics.median(values) for percent, values in columns.items()}
-        rows.append(["median", "", f"{1 + means[0] / 100:.3f}"] +
-                    [cell for percent in ASKED for cell in (f"{means[percent]:.2f}", "", "")])
-        print_table(["kernel", "alone s", "0 samples ×"] +
-                    [cell for percent in ASKED for cell in (f"{percent} % asked: measured %", "own count %", "samples/s")],
-                    rows)
+        rows.append(
+            ["median", "", f"{1 + means[0] / 100:.3f}"]
+            + [cell for percent in ASKED for cell in (f"{means[percent]:.2f}", "", "")]
+        )
+        print_table(
+            ["kernel", "alone s", "0 samples ×"]
+            + [cell for percent in ASKED for cell in (f"{percent} % asked: measured %", "own count %", "samples/s")],
+            rows,
+        )
         if means[0] > 1:
             self.failures.append(f"without samples {1 + means[0] / 100:.3f} times, more than 1.01")
         for percent in ASKED:
@@ -130,15 +174,29 @@ class Bench:
 
     def time_to_find(self):
         rows = []
-        for name, source, arguments in (("counter", PROGRAMS / "counter.c", []), ("field", PROGRAMS / "cache.cc", []),
-                                        ("rare write", HERE / "rare.cc", [])):
+        for name, source, arguments in (
+            ("counter", PROGRAMS / "counter.c", []),
+            ("field", PROGRAMS / "cache.cc", []),
+            ("rare write", HERE / "rare.cc", []),
+        ):
             binary = str(self.compile(source))
             row = [name]
             for percent in (1, 5, 20, 50):
                 found = []
                 for seed in range(self.options.repeat):
-                    seconds, data, _ = self.timed([str(self.duress), "collide", "--halt", f"--seed={seed}",
-                                                   f"--overhead={percent}%", "--duration=60s", "--", binary, *arguments])
+                    seconds, data, _ = self.timed(
+                        [
+                            str(self.duress),
+                            "collide",
+                            "--halt",
+                            f"--seed={seed}",
+                            f"--overhead={percent}%",
+                            "--duration=60s",
+                            "--",
+                            binary,
+                            *arguments,
+                        ]
+                    )
                     found.append(seconds if data["races"] else math.inf)
                 row.append(f"{statistics.median(found):.2f}")
             rows.append(row)
@@ -160,16 +218,18 @@ class Bench:
                 _, data, done = self.timed([str(self.duress), "collide", f"--seed={seed}", "--", binary, "3"])
                 variables = [race["variable"] for race in data["races"]]
                 good += done.returncode == 66 and (not named or variables == ["counter"])
-            self.promise(f"counter, gcc -O2 {flags}, 3 s, default overhead, found{' and named' if named else ''}", good,
-                         19, 20)
+            self.promise(
+                f"counter, gcc -O2 {flags}, 3 s, default overhead, found{' and named' if named else ''}", good, 19, 20
+            )
 
     def silence(self):
         for flags in ("-g", "-g0"):
             binary = str(self.compile(PROGRAMS / "silent.cc", *flags.split()))
             good = 0
             for seed in range(100):
-                _, data, done = self.timed([str(self.duress), "collide", f"--seed={seed}", "--overhead=20%", "--",
-                                            binary, "50000"])
+                _, data, done = self.timed(
+                    [str(self.duress), "collide", f"--seed={seed}", "--overhead=20%", "--", binary, "50000"]
+                )
                 good += done.returncode == 0 and not data["races"]
             self.promise(f"locked, atomic and read-only sharing, {flags}, silent", good, 100, 100)
 
@@ -181,8 +241,17 @@ class Bench:
                     pass
                 before, good = code_of(process.pid), 0
                 for seed in range(100):
-                    _, _, done = self.timed([str(self.duress), "collide", f"--seed={seed}", "--duration=100ms",
-                                             "--overhead=20%", "-p", str(process.pid)])
+                    _, _, done = self.timed(
+                        [
+                            str(self.duress),
+                            "collide",
+                            f"--seed={seed}",
+                            "--duration=100ms",
+                            "--overhead=20%",
+                            "-p",
+                            str(process.pid),
+                        ]
+                    )
                     good += done.returncode in (0, 66) and process.poll() is None and code_of(process.pid) == before
                 self.promise("attached and detached, the process goes on, its code is the same", good, 100, 100)
             finally:

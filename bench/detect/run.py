@@ -21,9 +21,20 @@ FLAGS = ["-std=c++20", "-O2", "-g", "-pthread"]
 
 # The size for --quick and for Helgrind (a few seconds there). The default size is in the kernel itself.
 SMALL = {
-    "block_compress": 60, "hash_map": 400000, "lufact": 500, "matrix_product": 400, "moldyn": 8,
-    "montecarlo": 3000, "raytracer": 250, "read_tree": 2000000, "ring": 100000, "sor": 300, "sort": 1500000,
-    "tsp": 14, "pipeline": 6000, "word_count": 25,
+    "block_compress": 60,
+    "hash_map": 400000,
+    "lufact": 500,
+    "matrix_product": 400,
+    "moldyn": 8,
+    "montecarlo": 3000,
+    "raytracer": 250,
+    "read_tree": 2000000,
+    "ring": 100000,
+    "sor": 300,
+    "sort": 1500000,
+    "tsp": 14,
+    "pipeline": 6000,
+    "word_count": 25,
 }
 THREADS = [2, 8, 32, 128, 300]
 
@@ -40,8 +51,11 @@ class Bench:
 
     def compile(self, source, variant):
         output = self.out / f"{source.stem}.{variant}"
-        compiler = {"native": ["clang++-19"], "tsan": ["clang++-19", "-fsanitize=thread"],
-                    "duress": [str(self.duress)]}[variant]
+        compiler = {
+            "native": ["clang++-19"],
+            "tsan": ["clang++-19", "-fsanitize=thread"],
+            "duress": [str(self.duress)],
+        }[variant]
         subprocess.run([*compiler, *FLAGS, str(source), "-o", str(output)], check=True)
         return output
 
@@ -55,8 +69,13 @@ class Bench:
             elif variant == "duress":
                 env["DURESS_OPTIONS"] = f"log_dir={scratch}"
             result = f"{scratch}/result.txt"
-            done = subprocess.run([str(self.measure), result, *command], env=env, text=True,
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            done = subprocess.run(
+                [str(self.measure), result, *command],
+                env=env,
+                text=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
             if not os.path.exists(result):
                 raise SystemExit(f"cannot measure {binary}: {done.stderr}")
             seconds, memory, code = open(result).read().split()
@@ -122,21 +141,27 @@ def print_table(head, rows, markdown):
     else:
         widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
         for row in [head, *rows]:
-            print("  ".join(cell.ljust(w) if i == 0 else cell.rjust(w)
-                            for i, (cell, w) in enumerate(zip(row, widths))))
+            print("  ".join(cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths))))
     print(flush=True)
 
 
 def print_kernels(results, options):
     tools = ["tsan"] + (["helgrind"] if options.helgrind else []) + ["duress", "inert"]
-    head = (["kernel", "native s"] + [f"{t} ×" for t in tools] + ["native MB"] +
-            [f"{t} MB" for t in tools if t != "inert"] + ["time ÷ tsan", "memory ÷ tsan"])
+    head = (
+        ["kernel", "native s"]
+        + [f"{t} ×" for t in tools]
+        + ["native MB"]
+        + [f"{t} MB" for t in tools if t != "inert"]
+        + ["time ÷ tsan", "memory ÷ tsan"]
+    )
     rows, columns = [], {}
     for name, best in results.items():
         native = best["native"][0]
-        numbers = ([best[t][0] / native for t in tools] +
-                   [best[t][1] / 1024 for t in ["native"] + [t for t in tools if t != "inert"]] +
-                   [best["duress"][0] / best["tsan"][0], best["duress"][1] / best["tsan"][1]])
+        numbers = (
+            [best[t][0] / native for t in tools]
+            + [best[t][1] / 1024 for t in ["native"] + [t for t in tools if t != "inert"]]
+            + [best["duress"][0] / best["tsan"][0], best["duress"][1] / best["tsan"][1]]
+        )
         for i, number in enumerate(numbers):
             columns.setdefault(i, []).append(number)
         rows.append([name, f"{native:.2f}"] + format_numbers(numbers, len(tools)))
@@ -175,9 +200,11 @@ def main():
     if options.events and not options.kernel:
         table = bench.per_event()
         variants = ["native", "tsan", "duress"]
-        print_table(["threads"] + [f"{v} ns/event" for v in variants],
-                    [[str(n)] + [f"{table.get((n, v), math.nan):.2f}" for v in variants] for n in THREADS],
-                    options.markdown)
+        print_table(
+            ["threads"] + [f"{v} ns/event" for v in variants],
+            [[str(n)] + [f"{table.get((n, v), math.nan):.2f}" for v in variants] for n in THREADS],
+            options.markdown,
+        )
     for failure in bench.failures:
         print(f"error: {failure}", file=sys.stderr)
     return 1 if bench.failures else 0

@@ -61,8 +61,13 @@ def switches(options, files):
         for backend, operations in ((execution.FIBER, 200000), (execution.THREAD, 4000)):
             best = math.inf
             for seed in (8, 16, 24):  # a quantum of one step
-                done = execution.run_once(files, [program, str(threads), str(max(50, operations // threads))],
-                                          strategy=execution.ROUND_ROBIN, backend=backend, seed=seed)
+                done = execution.run_once(
+                    files,
+                    [program, str(threads), str(max(50, operations // threads))],
+                    strategy=execution.ROUND_ROBIN,
+                    backend=backend,
+                    seed=seed,
+                )
                 if done.returncode != 0:
                     raise SystemExit(f"{program} ended with {done.returncode}: {done.stdout}")
                 count = files.record()["switches"]
@@ -81,8 +86,9 @@ def closures(options):
         runs = max(200, 400000 // (threads * operations))
         best = 0.0
         for _ in range(3):
-            done = subprocess.run([program, str(threads), str(operations), str(runs)], stdout=subprocess.PIPE,
-                                  text=True, check=True)
+            done = subprocess.run(
+                [program, str(threads), str(operations), str(runs)], stdout=subprocess.PIPE, text=True, check=True
+            )
             best = max(best, float(done.stdout))
         rows.append((threads, operations, f"{best:,.0f}", f"{1e9 / best / (threads * operations):.0f}"))
     table("closure: duress::check", ("threads", "operations each", "executions/s", "ns per operation"), rows)
@@ -101,13 +107,17 @@ def servers(options, files):
         start = time.perf_counter()
         for _ in range(300):
             # What a shell does; Python's own start of a process would be measured otherwise.
-            pid = os.posix_spawn(plain, [plain], os.environ,
-                                 file_actions=[(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)])
+            pid = os.posix_spawn(
+                plain, [plain], os.environ, file_actions=[(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)]
+            )
             os.waitpid(pid, 0)
         best["exec"] = max(best["exec"], 300 / (time.perf_counter() - start))
     server.close()
-    table("server: runs per second", ("fork server", "fork+exec, native", "ratio"),
-          [(f"{best['server']:.0f}", f"{best['exec']:.0f}", f"{best['server'] / best['exec']:.2f}")])
+    table(
+        "server: runs per second",
+        ("fork server", "fork+exec, native", "ratio"),
+        [(f"{best['server']:.0f}", f"{best['exec']:.0f}", f"{best['server'] / best['exec']:.2f}")],
+    )
 
 
 def kernels(options, files):
@@ -123,15 +133,15 @@ def kernels(options, files):
             subprocess.run(["taskset", "-c", "0", plain, *words], stdout=subprocess.DEVNULL, check=True)
             best["native"] = min(best["native"], time.perf_counter() - start)
             start = time.perf_counter()
-            done = execution.run_once(files, ["taskset", "-c", "0", controlled, *words],
-                                      strategy=execution.RANDOM)
+            done = execution.run_once(files, ["taskset", "-c", "0", controlled, *words], strategy=execution.RANDOM)
             best["controlled"] = min(best["controlled"], time.perf_counter() - start)
             if done.returncode != 0:
                 raise SystemExit(f"{controlled} ended with {done.returncode}: {done.stdout[-300:]}")
         ratio = best["controlled"] / best["native"]
         ratios.append(ratio)
-        rows.append((source.stem, f"{best['native']:.3f}", f"{best['controlled']:.3f}", f"{ratio:.2f}",
-                     files.record()["steps"]))
+        rows.append(
+            (source.stem, f"{best['native']:.3f}", f"{best['controlled']:.3f}", f"{ratio:.2f}", files.record()["steps"])
+        )
     if ratios:
         mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
         rows.append(("geometric mean", "", "", f"{mean:.2f}", ""))

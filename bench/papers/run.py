@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The papers' tables with our numbers beside theirs: JUMBLE's figures 9 and 10, prescient memory's table 1 and figure 13,
-RaceFuzzer's table 1. Ours first, the paper's in parentheses; - is what cannot be said.
+"""The papers' tables with our numbers beside theirs: JUMBLE's figures 9 and 10, prescient memory's table 1 and figure
+13, RaceFuzzer's table 1. Ours first, the paper's in parentheses; - is what cannot be said.
 
 Ours are the examples' numbers: patterns and kernels after the papers' programs, with sizes of their own.
 """
@@ -11,7 +11,13 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path[:0] = [str(HERE), str(ROOT / "bench" / "classify"), str(ROOT / "tests"), str(ROOT / "tests" / "papers"), str(ROOT / "tests" / "explore")]
+sys.path[:0] = [
+    str(HERE),
+    str(ROOT / "bench" / "classify"),
+    str(ROOT / "tests"),
+    str(ROOT / "tests" / "papers"),
+    str(ROOT / "tests" / "explore"),
+]
 
 import classified  # noqa: E402
 import controlled  # noqa: E402
@@ -33,10 +39,19 @@ def figure9(options, classifier):
         variable = classifier.variables(row.example).get(row.variable)
         ours = [variable.percent("stale", heuristic) if variable else None for heuristic in tables.HEURISTICS]
         sc = variable.percent("sc", "SequentiallyConsistent") if variable else None
-        rows.append([row.name, beside(sc, row.sc), *map(beside, ours, row.rates),
-                     f"{variable.verdict if variable else '-'} ({row.verdict})"])
-    print_table(f"JUMBLE, figure 9: percent of {classifier.runs} runs that went wrong",
-                ("program", "SequentiallyConsistent", *tables.HEURISTICS, "destructive?"), rows)
+        rows.append(
+            [
+                row.name,
+                beside(sc, row.sc),
+                *map(beside, ours, row.rates),
+                f"{variable.verdict if variable else '-'} ({row.verdict})",
+            ]
+        )
+    print_table(
+        f"JUMBLE, figure 9: percent of {classifier.runs} runs that went wrong",
+        ("program", "SequentiallyConsistent", *tables.HEURISTICS, "destructive?"),
+        rows,
+    )
 
 
 def costs(options):
@@ -51,16 +66,39 @@ def costs(options):
 
 def figure10(options, _classifier):
     rows = []
-    columns = (("instances", "instances"), ("writes", "writes"), ("largest_uncompressed", "longest"), ("largest", "compressed"))
+    columns = (
+        ("instances", "instances"),
+        ("writes", "writes"),
+        ("largest_uncompressed", "longest"),
+        ("largest", "compressed"),
+    )
     for row, ours in costs(options):
         known = ours.statistics["instances"] != 0
-        rows.append([row.name, beside(ours.native, row.seconds, ".2f"), beside(ours.ratios["parallel"], row.jumble, ".1f"),
-                     *(beside(ours.statistics[name] if known else None, getattr(row, paper)) for name, paper in columns)])
+        rows.append(
+            [
+                row.name,
+                beside(ours.native, row.seconds, ".2f"),
+                beside(ours.ratios["parallel"], row.jumble, ".1f"),
+                *(beside(ours.statistics[name] if known else None, getattr(row, paper)) for name, paper in columns),
+            ]
+        )
     mean = geometric_mean([ours.ratios["parallel"] for _, ours in costs(options)])
-    rows.append(["geometric mean", "", beside(mean, geometric_mean([row.jumble for row in tables.JUMBLE_FIGURE10]), ".1f"),
-                 "", "", "", ""])
-    print_table("JUMBLE, figure 10: one variable tracked, SequentiallyConsistent, threads in parallel",
-                ("program", "native s", "times slower", "instances", "writes", "longest", "compressed"), rows)
+    rows.append(
+        [
+            "geometric mean",
+            "",
+            beside(mean, geometric_mean([row.jumble for row in tables.JUMBLE_FIGURE10]), ".1f"),
+            "",
+            "",
+            "",
+            "",
+        ]
+    )
+    print_table(
+        "JUMBLE, figure 10: one variable tracked, SequentiallyConsistent, threads in parallel",
+        ("program", "native s", "times slower", "instances", "writes", "longest", "compressed"),
+        rows,
+    )
 
 
 def outcome(variables, names, model):
@@ -80,9 +118,20 @@ def table1(options, classifier):
     rows = []
     for row in tables.PRESCIENT_TABLE1:
         variables = classifier.variables(row.example)
-        rows.append([row.name, *(f"{outcome(variables, row.variables, model)} ({paper.lstrip('!')})"
-                                 for model, paper in (("stale", row.stale), ("future", row.future)))])
-    print_table("Prescient memory, table 1: the worst that happened", ("program", "stale values (AM)", "future values (PM)"), rows)
+        rows.append(
+            [
+                row.name,
+                *(
+                    f"{outcome(variables, row.variables, model)} ({paper.lstrip('!')})"
+                    for model, paper in (("stale", row.stale), ("future", row.future))
+                ),
+            ]
+        )
+    print_table(
+        "Prescient memory, table 1: the worst that happened",
+        ("program", "stale values (AM)", "future values (PM)"),
+        rows,
+    )
 
 
 def figure13(options, _classifier):
@@ -90,8 +139,11 @@ def figure13(options, _classifier):
     rows = [[row.name, *(text(ours.ratios[name]) for name in paper)] for row, ours in costs(options)]
     means = {name: geometric_mean([ours.ratios[name] for _, ours in costs(options)]) for name in paper}
     rows.append(["geometric mean (paper's average)", *(beside(means[name], paper[name], ".2f") for name in paper)])
-    print_table("Prescient memory, figure 13: times slower than native, one controlled execution, no value replaced",
-                ("program", *paper), rows)
+    print_table(
+        "Prescient memory, figure 13: times slower than native, one controlled execution, no value replaced",
+        ("program", *paper),
+        rows,
+    )
 
 
 def race_pairs(options, _classifier):
@@ -111,10 +163,21 @@ def race_pairs(options, _classifier):
                         exceptions += any(run.failed for run in done)
                 simple = int(any(server.run("round-robin", seed).failed for seed in range(100)))
             real, probability = len(shares), sum(shares) / len(shares)
-        rows.append([row.name, beside(None, row.hybrid), beside(real, row.real), beside(exceptions, row.exceptions),
-                     beside(simple, row.simple), beside(probability, row.probability, ".2f")])
-    print_table("RaceFuzzer, table 1: pairs of statements; 100 runs for each",
-                ("program", "suspected", "real", "throw", "throw without", "probability"), rows)
+        rows.append(
+            [
+                row.name,
+                beside(None, row.hybrid),
+                beside(real, row.real),
+                beside(exceptions, row.exceptions),
+                beside(simple, row.simple),
+                beside(probability, row.probability, ".2f"),
+            ]
+        )
+    print_table(
+        "RaceFuzzer, table 1: pairs of statements; 100 runs for each",
+        ("program", "suspected", "real", "throw", "throw without", "probability"),
+        rows,
+    )
 
 
 def main():

@@ -6,10 +6,11 @@ compared, seconds and sizes cannot.
 """
 import collections
 
+# fmt: off
 HEURISTICS = ("Oldest", "OldestButDifferent", "Random", "RandomButDifferent")
 
-# JUMBLE (PLDI 2010), figure 9: percent of 100 runs that went wrong, without Jumble, sequentially consistent, and for each
-# of HEURISTICS. verdict: Yes, No or QoS (only slower).
+# JUMBLE (PLDI 2010), figure 9: percent of 100 runs that went wrong, without Jumble, sequentially consistent, and for
+# each of HEURISTICS. verdict: Yes, No or QoS (only slower).
 Rates = collections.namedtuple("Rates", "name example variable plain sc rates verdict")
 JUMBLE_FIGURE9 = [
     Rates("figure 8, x", "jumble/racy_initialisation", "x", 0, 0, (0, 83, 84, 92), "Yes"),
@@ -27,8 +28,9 @@ JUMBLE_FIGURE9 = [
     Rates("moldyn, arrays", "jumble/moldyn", "TournamentBarrier::is_done[]", 0, 0, (100, 100, 100, 100), "Yes"),
 ]
 
-# JUMBLE, figure 10: seconds; times slower under RoadRunner without analysis and under Jumble, SequentiallyConsistent; then
-# locations, writes to them, longest buffer without and with the compression rules. `sites`: the variables that we track;
+# JUMBLE, figure 10: seconds; times slower under RoadRunner without analysis and under Jumble, SequentiallyConsistent;
+# then locations, writes to them, longest buffer without and with the compression rules. `sites`: the variables that we
+# track;
 # `size`: arguments with which our program runs long enough to be measured.
 Cost = collections.namedtuple("Cost", "name example variables size seconds empty jumble instances writes longest compressed")
 JUMBLE_FIGURE10 = [
@@ -73,8 +75,8 @@ PRESCIENT_TABLE1 = [
 # Prescient memory, section 8.3 and figure 13: how many times slower than native, on average. The bars are not numbers.
 PRESCIENT_FIGURE13 = {"stale": 1.76, "profile": 6.9, "future": 4.9}
 
-# RaceFuzzer (PLDI 2008), table 1: pairs of statements that the hybrid detector suspects, that are real, that throw; throws
-# without it; how often a race was created, on average over the real pairs.
+# RaceFuzzer (PLDI 2008), table 1: pairs of statements that the hybrid detector suspects, that are real, that throw;
+# throws without it; how often a race was created, on average over the real pairs.
 Pairs = collections.namedtuple("Pairs", "name example hybrid real exceptions simple probability")
 RACEFUZZER_TABLE1 = [
     Pairs("moldyn", None, 59, 2, 0, 0, 1.00),

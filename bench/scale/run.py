@@ -29,15 +29,28 @@ class Bench:
         self.number = 0
 
     def classify(self, more, trace=None):
-        """(executions, seconds from the first worker on, seconds until then, processor seconds of the command, folder)"""
+        """(executions, seconds from the first worker on, seconds until then, processor seconds of the command,
+        folder)"""
         self.number += 1
         folder = self.folder / str(self.number)
-        words = [self.tool.duress, "classify", "--runs", str(self.runs), "--dir", str(folder), "--json", *more, "--",
-                 self.target]
+        words = [
+            self.tool.duress,
+            "classify",
+            "--runs",
+            str(self.runs),
+            "--dir",
+            str(folder),
+            "--json",
+            *more,
+            "--",
+            self.target,
+        ]
         env = {**self.env, **({"DURESS_CLUSTER_TRACE": trace} if trace else {})}
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         began = time.monotonic()
-        process = subprocess.Popen(words, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = subprocess.Popen(
+            words, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
         first = began
         if "--executor" in more:
             while process.poll() is None and not any(folder.glob("cluster/1/shards/*")):
@@ -53,8 +66,8 @@ class Bench:
 
 
 def stages_of(trace):
-    """Lists of durations; everything in a list could run at once, and needs the list before. And the processor time of the thread
-    that all executions go through."""
+    """Lists of durations; everything in a list could run at once, and needs the list before. And the processor time of
+    the thread that all executions go through."""
     lines = pathlib.Path(trace).read_text(encoding="utf-8").splitlines()
     rows = sorted(tuple(map(float, line.split())) for line in lines if line[0] != "#")
     thread = sum(float(line[1:]) for line in lines if line[0] == "#")
@@ -89,7 +102,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
     parser.add_argument("--runs", type=int, default=200)
-    parser.add_argument("--turns", type=int, default=3, help="of each measurement; the best counts, others share the machine")
+    parser.add_argument(
+        "--turns", type=int, default=3, help="of each measurement; the best counts, others share the machine"
+    )
     options = parser.parse_args()
     tool = harness.Tool(options.build)
     target = str(tool.compile(ROOT / "examples/jumble/double_checked_locking.cc", level="-O1"))
@@ -113,16 +128,25 @@ def measure(bench, turns):
             waits.append(wait)
             used.setdefault(count, []).append(cpu)
             began = time.monotonic()
-            subprocess.run([bench.tool.duress, "merge", str(folder)], env=bench.env, stdout=subprocess.DEVNULL,
-                           stderr=subprocess.DEVNULL, check=False)
+            subprocess.run(
+                [bench.tool.duress, "merge", str(folder)],
+                env=bench.env,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                check=False,
+            )
             merges.append((time.monotonic() - began) / runs)
     load = os.getloadavg()[0]
-    print(f"double-checked locking, --runs {bench.runs}, {runs} executions; best of {turns}; load of the machine {load:.1f}\n")
+    print(
+        f"double-checked locking, --runs {bench.runs}, {runs} executions; best of {turns}; load of the machine {load:.1f}\n"
+    )
     print("| workers | -j, executions/s | Slurm | share |\n|---|---|---|---|")
     for count in (1, 2):
         alone, spread = max(rates["-j", count]), max(rates["slurm", count])
         shares = [b / a for a, b in zip(rates["-j", count], rates["slurm", count])]
-        print(f"| {count} | {alone:.0f} | {spread:.0f} | {spread / alone:.2f} (turns: {', '.join(f'{s:.2f}' for s in shares)}) |")
+        print(
+            f"| {count} | {alone:.0f} | {spread:.0f} | {spread / alone:.2f} (turns: {', '.join(f'{s:.2f}' for s in shares)}) |"
+        )
     print(f"\nfrom the command to the first worker (submit, start): {statistics.median(waits):.2f} s")
     print(f"merge: {statistics.median(merges) * 1e6:.0f} µs for each execution")
     # Starting and reading debug information is not for each execution: a shorter campaign has it too.
@@ -141,19 +165,31 @@ def measure(bench, turns):
     extra = max(0.0, each - statistics.mean(durations))
     sequential = sum(len(stage) == 1 for stage in stages)
     through = thread / len(durations)
-    print(f"the command's processor time: {command * 1e6:.0f} µs for each execution, {through * 1e6:.0f} µs of these in the one "
-          f"thread that all go through")
+    print(
+        f"the command's processor time: {command * 1e6:.0f} µs for each execution, {through * 1e6:.0f} µs of these in the one "
+        f"thread that all go through"
+    )
     latency = 0.002
-    print(f"\nmeasured: {len(durations)} executions in {len(stages)} stages, {sequential} of them one by one; "
-          f"{each * 1000:.2f} ms for one on a worker")
-    print("\n| campaign | executions | cores of the command | 64 workers | 1,024 | limit of these |\n|---|---|---|---|---|---|")
+    print(
+        f"\nmeasured: {len(durations)} executions in {len(stages)} stages, {sequential} of them one by one; "
+        f"{each * 1000:.2f} ms for one on a worker"
+    )
+    print(
+        "\n| campaign | executions | cores of the command | 64 workers | 1,024 | limit of these |\n|---|---|---|---|---|---|"
+    )
     measured = [[d + extra for d in stage] for stage in stages]
     chance = random.Random(1)
-    rows = [("as measured", 1, 1), ("200 times the --runs", 200, 1), ("the same, executions of 20 ms", 200, 0.02 / each),
-            ("the same, executions of 100 ms", 200, 0.1 / each)]
+    rows = [
+        ("as measured", 1, 1),
+        ("200 times the --runs", 200, 1),
+        ("the same, executions of 20 ms", 200, 0.02 / each),
+        ("the same, executions of 100 ms", 200, 0.1 / each),
+    ]
     for name, times, slower in rows:
-        grown = [[chance.choice(stage) * slower for _ in range(len(stage) * (times if len(stage) > 8 else 1))]
-                 for stage in measured]
+        grown = [
+            [chance.choice(stage) * slower for _ in range(len(stage) * (times if len(stage) > 8 else 1))]
+            for stage in measured
+        ]
         alone = sum(map(sum, grown))
         chain = sum(max(stage) + 2 * latency for stage in grown if len(stage) <= 8)
         for cores in (2, 16):
@@ -163,7 +199,10 @@ def measure(bench, turns):
                 whole = simulate(grown, workers, serial, latency)
                 cells.append(f"{alone / whole / workers:.2f}")
             parts = {"executions one by one": chain, "the command": sum(map(len, grown)) * serial, "none": alone / 1024}
-            print(f"| {name} | {sum(map(len, grown))} | {cores} | {cells[0]} | {cells[1]} | {max(parts, key=parts.get)} |", flush=True)
+            print(
+                f"| {name} | {sum(map(len, grown))} | {cores} | {cells[0]} | {cells[1]} | {max(parts, key=parts.get)} |",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -19,8 +19,20 @@ MOMENTS = 20
 
 
 def classify(tool, folder, target, jobs, kill_at=None):
-    words = [tool.duress, "classify", "--no-advice", "--runs", "5", "-j", str(jobs), "--json", "--dir", f"{folder}/d",
-             "--", *target]
+    words = [
+        tool.duress,
+        "classify",
+        "--no-advice",
+        "--runs",
+        "5",
+        "-j",
+        str(jobs),
+        "--json",
+        "--dir",
+        f"{folder}/d",
+        "--",
+        *target,
+    ]
     env = {"DURESS_TEST_KILL_AT": str(kill_at)} if kill_at else {}
     return tool.run(words, folder, env=env)
 

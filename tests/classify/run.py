@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """`duress classify` on the papers' programs: the verdict of every variable is written in the program's head.
 
-  // EXPECT-VERDICT: NAME VERDICT [FAILURE]        destructive, slower, same-value or no-harm-found; and how the witness of
+  // EXPECT-VERDICT: NAME VERDICT [FAILURE]        destructive, slower, same-value or no-harm-found; and how the witness
+  of
                                                    a destructive one fails, alternatives separated by `|`
-  // EXPECT-VERDICT-LATER: NAME VERDICT [FAILURE]  what the paper says and what no attack of today shows: either that, or
+  // EXPECT-VERDICT-LATER: NAME VERDICT [FAILURE]  what the paper says and what no attack of today shows: either that,
+  or
                                                    no harm found
   // CLASSIFY-OPTIONS: --tear 4        more options; --runs 30 and --seed 1 unless they say otherwise
   // CLASSIFY-ARGS: 4 100                   arguments of the program
@@ -53,7 +55,9 @@ def replays(duress, race, target, folder):
 def expectations(source):
     """Of each variable the verdicts that are right, and how its witness fails (or None)."""
     expected = {}
-    for later, name, verdict, failure in re.findall(r"^// EXPECT-VERDICT(-LATER)?: (\S+) (\S+)(?: (\S+))?$", source, re.M):
+    for later, name, verdict, failure in re.findall(
+        r"^// EXPECT-VERDICT(-LATER)?: (\S+) (\S+)(?: (\S+))?$", source, re.M
+    ):
         verdicts = {verdict, "no-harm-found"} if later else {verdict}
         expected[name] = verdicts, set(failure.split("|")) if failure else None
     return expected
@@ -83,8 +87,22 @@ def check(program, suite, tool):
     target = [tool.compile(program), *harness.words(statements, "CLASSIFY-ARGS")]
     with tempfile.TemporaryDirectory() as folder:
         runs = "10" if suite == "fast" else "30"
-        done = run([duress, "classify", "-j", "1", "--seed", "1", "--json", "--dir", folder,
-                    *(harness.words(statements, "CLASSIFY-OPTIONS") or ["--runs", runs]), "--", *target])
+        done = run(
+            [
+                duress,
+                "classify",
+                "-j",
+                "1",
+                "--seed",
+                "1",
+                "--json",
+                "--dir",
+                folder,
+                *(harness.words(statements, "CLASSIFY-OPTIONS") or ["--runs", runs]),
+                "--",
+                *target,
+            ]
+        )
         if done.returncode not in (0, 66):
             return f"exit code {done.returncode}: {done.stdout[-2000:]} {done.stderr[-500:]}"
         document = harness.valid(json.loads(done.stdout))
@@ -111,8 +129,10 @@ def main():
     programs = [p for p in sorted((ROOT / "examples").rglob("*.cc")) if "EXPECT-VERDICT" in p.read_text()]
     if options.suite == "fast":
         programs = [p for p in programs if p.stem in FAST]
-    harness.report((harness.case_of(p), lambda p=p: check(p, options.suite, tool))
-                   for p in harness.chosen(programs, options.programs))
+    harness.report(
+        (harness.case_of(p), lambda p=p: check(p, options.suite, tool))
+        for p in harness.chosen(programs, options.programs)
+    )
 
 
 if __name__ == "__main__":

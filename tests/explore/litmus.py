@@ -3,8 +3,8 @@
 """Litmus tests through the whole of duress: which outcomes programs have with --model rc11, and with sc.
 
 The model itself is held to its axioms by src/memory; this holds the way from a program's operations to the model. Every
-outcome is a failure here (an exit code), so one search that keeps going lists all that it came across. None may be there
-that C++20 forbids, and none missing: with a fixed seed that is no matter of luck.
+outcome is a failure here (an exit code), so one search that keeps going lists all that it came across. None may be
+there that C++20 forbids, and none missing: with a fixed seed that is no matter of luck.
 """
 import pathlib
 import sys
@@ -54,8 +54,18 @@ FORBIDDEN = [
     ("U", "rel", "acq", "none", {"10"}),
 ]
 # What no interleaving has.
-NOT_SC = {"SB": {"00"}, "MP": {"10"}, "LB": {"11"}, "2+2W": {"00"}, "CoRR": {"10"}, "IRIW": {"1010"}, "WRC": {"110"},
-          "RS": {"10"}, "S": {"11"}, "U": {"10"}}
+NOT_SC = {
+    "SB": {"00"},
+    "MP": {"10"},
+    "LB": {"11"},
+    "2+2W": {"00"},
+    "CoRR": {"10"},
+    "IRIW": {"1010"},
+    "WRC": {"110"},
+    "RS": {"10"},
+    "S": {"11"},
+    "U": {"10"},
+}
 FAST = {"MP"}
 
 

@@ -3,8 +3,8 @@
 """PCT's bound: a bug of depth d is found in a run with p >= 1 / (n * k^(d-1)), n threads, k choices at most.
 
 Each program is run N times under pct with its depth. If p were only the bound, the number of failing runs would be
-binomial; fewer than the number that this distribution stays below with a probability of 1e-6 refute the bound. So if the
-bound holds, the test of a program fails with a probability below 1e-6 (and always or never, the seeds are fixed).
+binomial; fewer than the number that this distribution stays below with a probability of 1e-6 refute the bound. So if
+the bound holds, the test of a program fails with a probability below 1e-6 (and always or never, the seeds are fixed).
 """
 import math
 import pathlib
@@ -31,8 +31,13 @@ def fewest(runs, p):
     """The largest c with P(X < c) < ERROR for a binomial X."""
     below = 0.0
     for count in range(runs + 1):
-        log = (math.lgamma(runs + 1) - math.lgamma(count + 1) - math.lgamma(runs - count + 1) +
-               count * math.log(p) + (runs - count) * math.log1p(-p))
+        log = (
+            math.lgamma(runs + 1)
+            - math.lgamma(count + 1)
+            - math.lgamma(runs - count + 1)
+            + count * math.log(p)
+            + (runs - count) * math.log1p(-p)
+        )
         below += math.exp(log)
         if below >= ERROR:
             return count
@@ -55,8 +60,11 @@ def check(tool, source, depth, variable):
     longest = max(run.choices for run in done)
     failed = sum(run.failed for run in done)
     least = fewest(runs, bound)
-    print(f"{source.name}: depth {depth}, n {n}, k {k} (longest {longest}): failed {failed} of {runs} runs, "
-          f"bound {bound * runs:.0f}, refuted below {least}", flush=True)
+    print(
+        f"{source.name}: depth {depth}, n {n}, k {k} (longest {longest}): failed {failed} of {runs} runs, "
+        f"bound {bound * runs:.0f}, refuted below {least}",
+        flush=True,
+    )
     if longest > k:
         raise Failure(f"{source.name}: a run had {longest} choices, more than k = {k}: the bound says nothing")
     if failed < least:
@@ -66,8 +74,11 @@ def check(tool, source, depth, variable):
 def main():
     options = harness.parser(__doc__, programs=False).parse_args()
     tool = harness.Tool(options.build, options.duress)
-    harness.report((source.name, lambda args=(source, depth, variable): check(tool, *args))
-                   for source, depth, variable in PROGRAMS if options.suite != "fast" or depth <= 2)
+    harness.report(
+        (source.name, lambda args=(source, depth, variable): check(tool, *args))
+        for source, depth, variable in PROGRAMS
+        if options.suite != "fast" or depth <= 2
+    )
 
 
 if __name__ == "__main__":

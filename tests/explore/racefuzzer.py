@@ -38,8 +38,9 @@ def usual_length(server, seeds, sites):
 
 def directed(server, pair, runs, seeds):
     length = usual_length(server, seeds, [])
-    return [server.run("racefuzzer", seeds.getrandbits(64), length=length, sites=pair, pairs=[pair])
-            for _ in range(runs)]
+    return [
+        server.run("racefuzzer", seeds.getrandbits(64), length=length, sites=pair, pairs=[pair]) for _ in range(runs)
+    ]
 
 
 def figure1(tool, runs):
@@ -64,7 +65,9 @@ def figure1(tool, runs):
         expect(created == 0, f"pair (1,10) was created in {created} runs")
         expect(all(run.code in (0, 1) and run.signal == 0 for run in done), "ERROR2 was reached")
     # The same from the command line. All failures of 1,000 runs: nothing but ERROR1.
-    code, document, errors = tool.explore(binary, options=["--strategy", "racefuzzer", "--keep-going", "--runs", "1000"])
+    code, document, errors = tool.explore(
+        binary, options=["--strategy", "racefuzzer", "--keep-going", "--runs", "1000"]
+    )
     found = [failure["failure"] for failure in (document or {}).get("failures", [])]
     expect(code == 66 and found == ["exit:1"], f"explore ended with {code} and found {found} {errors}")
     raced = {race["variable"] for race in document["races"]}
@@ -85,8 +88,10 @@ def figure2(tool, statements, runs):
     expect(abs(reached / runs - 0.5) <= 0.05, f"{statements} statements: ERROR in {reached / runs:.3f} of the runs")
     code, document, errors = tool.explore(binary, [str(statements)], ["--strategy", "racefuzzer", "--runs", "64"])
     found = [failure["failure"] for failure in (document or {}).get("failures", [])]
-    expect(code == 66 and found == ["exit:1"],
-           f"{statements} statements: explore ended with {code} and found {found} in 64 runs {errors}")
+    expect(
+        code == 66 and found == ["exit:1"],
+        f"{statements} statements: explore ended with {code} and found {found} in 64 runs {errors}",
+    )
 
 
 def statement_pairs(source):
@@ -105,8 +110,10 @@ def direct_pair(server, source, sites, variable, marks, runs):
     pairs = [(a, b) for a in places[0] for b in places[1] if "write" in (a.access, b.access)]
     seeds = random.Random(harness.SEED)
     length = usual_length(server, seeds, [])
-    done = [server.run("racefuzzer", seeds.getrandbits(64), length=length, sites=places[0] + places[1], pairs=pairs)
-            for _ in range(runs)]
+    done = [
+        server.run("racefuzzer", seeds.getrandbits(64), length=length, sites=places[0] + places[1], pairs=pairs)
+        for _ in range(runs)
+    ]
     return sum(run.races_created != 0 for run in done), done
 
 
@@ -128,8 +135,10 @@ def table1(tool, source, runs=100):
             where = f"{source.stem}, {variable} (@{a}, @{b})"
             print(f"{where}: created in {created} of {runs} runs, {len(failures)} failed {sorted(set(failures))}")
             expect((created > 0) == (kind == "real"), f"{where}: created in {created} runs, expected {kind}")
-            expect(set(failures) == ({failure} if failure else set()),
-                   f"{where}: failures {sorted(set(failures))}, expected {failure or 'none'}")
+            expect(
+                set(failures) == ({failure} if failure else set()),
+                f"{where}: failures {sorted(set(failures))}, expected {failure or 'none'}",
+            )
 
 
 def main():
@@ -137,7 +146,9 @@ def main():
     tool = harness.Tool(options.build, options.duress)
     fast = options.suite == "fast"
     jobs = [("figure 1", lambda: figure1(tool, 200 if fast else 1000))]
-    jobs += [(f"figure 2, {n} statements", lambda n=n: figure2(tool, n, 2500)) for n in ([] if fast else [10, 1000, 100000])]
+    jobs += [
+        (f"figure 2, {n} statements", lambda n=n: figure2(tool, n, 2500)) for n in ([] if fast else [10, 1000, 100000])
+    ]
     programs = [p for p in sorted(FIGURES.glob("*.cc")) if statement_pairs(p)]
     jobs += [(f"table 1, {p.stem}", lambda p=p: table1(tool, p)) for p in programs if not fast or p.stem == "cache4j"]
     harness.report(jobs)

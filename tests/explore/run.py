@@ -31,6 +31,7 @@ from harness import Failure  # noqa: E402
 
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 
+
 def all_programs():
     """(path, statements); None: those of its head."""
     for path in sorted(p for p in PROGRAMS.iterdir() if p.suffix in (".c", ".cc")):
@@ -132,8 +133,10 @@ class Case:
             self.note = f"{document['runs']} runs, {document['runs'] / max(document['seconds'], 1e-3):.0f} runs/s"
             return None
         if code != 66 or len(failures) != 1:
-            raise Failure(f"exit code {code}, {len(failures)} failures in {document['runs']} runs, expected "
-                          f"{self.program.kinds}")
+            raise Failure(
+                f"exit code {code}, {len(failures)} failures in {document['runs']} runs, expected "
+                f"{self.program.kinds}"
+            )
         failure = failures[0]
         self.note = f"run {failure['found_at_run']} by {failure['strategy']}, {failure['switches']} switches"
         if failure["failure"] not in self.program.kinds:
@@ -187,19 +190,25 @@ class Case:
                 self.problems.append(f"replay ({backend}) ended with {code}, without {failure['id']}:\n{said[:1500]}")
                 continue
             if failure.get("stderr", "") not in said:
-                self.problems.append(f"the search wrote to stderr: {failure['stderr'][:1000]}\nits replay ({backend}): "
-                                     f"{said[:1000]}")
+                self.problems.append(
+                    f"the search wrote to stderr: {failure['stderr'][:1000]}\nits replay ({backend}): " f"{said[:1000]}"
+                )
             if backend == "thread":
                 times = min(times, 20)
-            code, _, err = self.tool.replay(failure["replay"], self.binary, self.args, [*options, "--times", str(times)])
+            code, _, err = self.tool.replay(
+                failure["replay"], self.binary, self.args, [*options, "--times", str(times)]
+            )
             last = err.decode(errors="replace").strip().splitlines()[-1]
-            wanted = (f"failed {times} of {times} times, in the same way {times} times; {times} times with equal "
-                      "choices and output")
+            wanted = (
+                f"failed {times} of {times} times, in the same way {times} times; {times} times with equal "
+                "choices and output"
+            )
             if code != 66 or not last.endswith(wanted):
                 self.problems.append(f"replay --times ({backend}) ended with {code}: {last}")
         if outputs["fiber"] != outputs["thread"]:
-            self.problems.append("the backends replay with other bytes:\n" +
-                                 "\n".join(f"{k}: {v}"[:1500] for k, v in outputs.items()))
+            self.problems.append(
+                "the backends replay with other bytes:\n" + "\n".join(f"{k}: {v}"[:1500] for k, v in outputs.items())
+            )
 
     def check_rebuilds(self, failure):
         rebuilds = {"with lines moved": {"shift": 7}}
@@ -210,8 +219,9 @@ class Case:
             code, _, err = self.tool.replay(failure["replay"], other, self.args)
             said = err.decode(errors="replace")
             if code != 66 or f"[{failure['id']}]" not in said or "diverged" in said:
-                self.problems.append(f"{how}: the token replays with exit code {code}, without {failure['id']}:\n"
-                                     f"{said[:1500]}")
+                self.problems.append(
+                    f"{how}: the token replays with exit code {code}, without {failure['id']}:\n" f"{said[:1500]}"
+                )
 
 
 def main():
@@ -224,8 +234,10 @@ def main():
         if options.suite == "fast":
             cases += [Case(program, program.args[0], tool, "fast")] if program.fast else []
         else:  # the first arguments of those in the fast suite were searched there
-            cases += [Case(program, args, tool, options.suite if program.fast and not i else "all")
-                      for i, args in enumerate(program.args)]
+            cases += [
+                Case(program, args, tool, options.suite if program.fast and not i else "all")
+                for i, args in enumerate(program.args)
+            ]
     harness.report((case.name(), case.check) for case in cases)
 
 

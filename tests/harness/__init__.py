@@ -8,13 +8,30 @@
   campaign     campaigns with workers in other processes
   project      projects with a build system of their own
 
-Scripts put the folder `tests` on sys.path and import from here; ctest calls them with one program each, so that a failure
-has a name. By hand: `tests/explore/run.py --build build abba`.
+Scripts put the folder `tests` on sys.path and import from here; ctest calls them with one program each, so that a
+failure has a name. By hand: `tests/explore/run.py --build build abba`.
 """
 from .cases import Failure, case_of, chosen, expect, parser, report
 from .documents import SCHEMA, differences, valid, without_times
 from .statements import Statements, words
 from .tool import ROOT, SEED, SUPPORT, TIMEOUT, Tool
 
-__all__ = ["ROOT", "SCHEMA", "SEED", "SUPPORT", "TIMEOUT", "Failure", "Statements", "Tool", "case_of", "chosen", "differences", "expect",
-           "parser", "report", "valid", "without_times", "words"]
+__all__ = [
+    "ROOT",
+    "SCHEMA",
+    "SEED",
+    "SUPPORT",
+    "TIMEOUT",
+    "Failure",
+    "Statements",
+    "Tool",
+    "case_of",
+    "chosen",
+    "differences",
+    "expect",
+    "parser",
+    "report",
+    "valid",
+    "without_times",
+    "words",
+]

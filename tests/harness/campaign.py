@@ -26,8 +26,18 @@ class Campaign:
         self.workers = []
 
     def words(self, executor, more=()):
-        return [self.tool.duress, self.command, *self.options, "--json", "--dir", self.dir, *executor, *more, "--",
-                *self.target]
+        return [
+            self.tool.duress,
+            self.command,
+            *self.options,
+            "--json",
+            "--dir",
+            self.dir,
+            *executor,
+            *more,
+            "--",
+            *self.target,
+        ]
 
     def local(self, jobs=2):
         code, out, err = self.tool.run(self.words(["-j", str(jobs)]), self.folder)
@@ -37,17 +47,27 @@ class Campaign:
 
     def start(self, workers, env=None, executor="shared"):
         """The coordinator; returns when it has made its folder."""
-        process = subprocess.Popen(self.words(["--executor", executor, "--workers", str(workers)]), cwd=self.folder,
-                                   env={**self.tool.env, **(env or {})}, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = subprocess.Popen(
+            self.words(["--executor", executor, "--workers", str(workers)]),
+            cwd=self.folder,
+            env={**self.tool.env, **(env or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
         while process.poll() is None and not pathlib.Path(self.dir, "cluster/current").exists():
             pass
         return process
 
     def work(self, shard, of, **more):
-        process = subprocess.Popen([self.tool.duress, "work", "--dir", self.dir, "--shard", f"{shard}/{of}"],
-                                   env=self.tool.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, **more)
+        process = subprocess.Popen(
+            [self.tool.duress, "work", "--dir", self.dir, "--shard", f"{shard}/{of}"],
+            env=self.tool.env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            **more,
+        )
         self.workers.append(process)
         return process
 

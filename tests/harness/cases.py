@@ -26,7 +26,9 @@ def parser(description, programs=True):
     made.add_argument("--duress", type=pathlib.Path, help="the command; default: that of the build folder")
     made.add_argument("--suite", choices=SUITES, default="all", help="rest: what all has and fast has not")
     if programs:
-        made.add_argument("programs", nargs="*", help="a path below the project, or an expression that is searched for in it")
+        made.add_argument(
+            "programs", nargs="*", help="a path below the project, or an expression that is searched for in it"
+        )
     return made
 
 
@@ -36,8 +38,11 @@ def chosen(paths, wanted):
         return list(paths)
     exact = {str(pathlib.Path(word).resolve()) for word in wanted if (ROOT / word).is_file()}
     expressions = [word for word in wanted if not (ROOT / word).is_file()]
-    return [path for path in paths
-            if str(path) in exact or any(re.search(word, str(path.relative_to(ROOT))) for word in expressions)]
+    return [
+        path
+        for path in paths
+        if str(path) in exact or any(re.search(word, str(path.relative_to(ROOT))) for word in expressions)
+    ]
 
 
 def case_of(path):
@@ -45,7 +50,8 @@ def case_of(path):
 
 
 def report(cases):
-    """Runs (name, function) in turn. A function returns its problems, or one as a text, or raises Failure; ends the test."""
+    """Runs (name, function) in turn. A function returns its problems, or one as a text, or raises Failure; ends the
+    test."""
     failed = count = 0
     for name, check in cases:
         begun = time.monotonic()

@@ -6,8 +6,26 @@ import os
 import re
 import subprocess
 
-HEADERS = ("atomic", "cassert", "chrono", "condition_variable", "cstdio", "cstdlib", "cstring", "functional", "map", "memory",
-           "mutex", "pthread.h", "shared_mutex", "stdexcept", "string", "thread", "unistd.h", "vector")
+HEADERS = (
+    "atomic",
+    "cassert",
+    "chrono",
+    "condition_variable",
+    "cstdio",
+    "cstdlib",
+    "cstring",
+    "functional",
+    "map",
+    "memory",
+    "mutex",
+    "pthread.h",
+    "shared_mutex",
+    "stdexcept",
+    "string",
+    "thread",
+    "unistd.h",
+    "vector",
+)
 # Flags that say nothing of how headers are parsed, by their beginnings.
 OTHERS = ("-I", "-L", "-l", "-Wl,", "-shared", "-o")
 # Macros of our own programs: no header of the library knows them.
@@ -18,8 +36,13 @@ def flags_for(command, folder, stamp=b""):
     """What to add to the command that compiles one C++ program. Nothing if the headers do not compile with its flags.
 
     command: compiler and flags, without sources; stamp: what else the compiler depends on."""
-    command = [word for word in command if not OWN_MACRO.match(word) and not word.startswith(OTHERS) and
-               os.path.splitext(word)[1] not in (".so", ".o", ".a")]
+    command = [
+        word
+        for word in command
+        if not OWN_MACRO.match(word)
+        and not word.startswith(OTHERS)
+        and os.path.splitext(word)[1] not in (".so", ".o", ".a")
+    ]
     if "-include" in command or any(word.startswith(("-x", "-D", "-U")) for word in command):
         return []  # they may change what headers say
     key = hashlib.sha256(repr((command, HEADERS)).encode() + stamp).hexdigest()[:16]
@@ -36,7 +59,9 @@ def flags_for(command, folder, stamp=b""):
 def parse(command, made):
     partial = f"{made}.partial"
     text = "".join(f"#include <{name}>\n" for name in HEADERS)
-    done = subprocess.run([*command, "-x", "c++-header", "-", "-o", partial], input=text, text=True, capture_output=True, check=False)
+    done = subprocess.run(
+        [*command, "-x", "c++-header", "-", "-o", partial], input=text, text=True, capture_output=True, check=False
+    )
     if done.returncode != 0:
         return False
     os.rename(partial, made)

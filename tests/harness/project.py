@@ -30,8 +30,15 @@ def environment(extra=None):
 
 def run(words, folder=None, env=None, code=None, text=""):
     """(exit code, stdout, stderr). With `code` another one is a failure."""
-    done = subprocess.run([str(word) for word in words], cwd=folder, env=environment(env), input=text.encode(),
-                          capture_output=True, timeout=TIMEOUT, check=False)
+    done = subprocess.run(
+        [str(word) for word in words],
+        cwd=folder,
+        env=environment(env),
+        input=text.encode(),
+        capture_output=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
     out, err = done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
     if code is not None and done.returncode != code:
         raise AssertionError(f"{' '.join(map(str, words))}\nended with {done.returncode}, not {code}\n{out}\n{err}")
@@ -52,8 +59,18 @@ def built(source, name, *options):
     if (folder / "key").exists() and (folder / "key").read_text() == key:
         return folder
     shutil.rmtree(folder, ignore_errors=True)
-    run(["cmake", "-S", source, "-B", folder, f"-DCMAKE_TOOLCHAIN_FILE={run([tool(), 'cmake'], code=0)[1].strip()}",
-         *options], code=0)
+    run(
+        [
+            "cmake",
+            "-S",
+            source,
+            "-B",
+            folder,
+            f"-DCMAKE_TOOLCHAIN_FILE={run([tool(), 'cmake'], code=0)[1].strip()}",
+            *options,
+        ],
+        code=0,
+    )
     run(["cmake", "--build", folder], code=0)
     (folder / "key").write_text(key)
     return folder

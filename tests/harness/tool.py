@@ -21,8 +21,17 @@ TIMEOUT = 300  # seconds: only a hang gets there
 SEED = 1
 KEPT_BUILDS = 24  # of each program, for different flags
 # What ends up in a target program, or decides how it is compiled.
-COMPILER_PARTS = ("bin/duress-cc", "bin/duress-c++", "lib/duress.syms", "lib/duress_pass.so", "lib/duress_attributes.so",
-                  "lib/libduress_rt.a", "lib/libduress_rt_strong.a", "lib/libduress_rt_malloc.a", "lib/libduress_stub.a")
+COMPILER_PARTS = (
+    "bin/duress-cc",
+    "bin/duress-c++",
+    "lib/duress.syms",
+    "lib/duress_pass.so",
+    "lib/duress_attributes.so",
+    "lib/libduress_rt.a",
+    "lib/libduress_rt_strong.a",
+    "lib/libduress_rt_malloc.a",
+    "lib/libduress_stub.a",
+)
 
 
 class Tool:
@@ -47,14 +56,23 @@ class Tool:
         return ["clang-19" if is_c else "clang++-19", *(["-fsanitize=thread"] if self.detector == "tsan" else [])]
 
     def compile(self, source, flags=(), level="-O2", shift=0, compiler=None, library=False):
-        """The program (or shared library) of that source, named as the source is. Built once for equal source, flags and
-        compiler, whichever test asks first.
+        """The program (or shared library) of that source, named as the source is. Built once for equal source, flags
+        and compiler, whichever test asks first.
 
         shift: so many lines of comment are put at the top."""
         is_c = source.suffix == ".c"
         driver = compiler or self.compiler(is_c)
-        command = [*driver, "-std=c11" if is_c else "-std=c++20", level, "-g", f"-I{SUPPORT}", f"-I{source.parent}", "-pthread",
-                   *(["-shared", "-fPIC"] if library else []), *map(str, flags)]
+        command = [
+            *driver,
+            "-std=c11" if is_c else "-std=c++20",
+            level,
+            "-g",
+            f"-I{SUPPORT}",
+            f"-I{source.parent}",
+            "-pthread",
+            *(["-shared", "-fPIC"] if library else []),
+            *map(str, flags),
+        ]
         text = "// a line more\n" * shift + source.read_text()
         beside = [(p.name, p.read_bytes()) for p in sorted(source.parent.glob("*.h"))]
         key = hashlib.sha256(repr((command, text, beside)).encode() + self.stamp).hexdigest()[:16]
@@ -82,8 +100,15 @@ class Tool:
 
     def run(self, words, folder, stdin=b"", timeout=TIMEOUT, env=None):
         """Runs to the end: (exit code, stdout, stderr), both as bytes. On a hang its process group is ended."""
-        process = subprocess.Popen([str(word) for word in words], cwd=folder, env={**self.env, **(env or {})}, stdin=subprocess.PIPE,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        process = subprocess.Popen(
+            [str(word) for word in words],
+            cwd=folder,
+            env={**self.env, **(env or {})},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
         try:
             out, err = process.communicate(stdin, timeout=timeout)
         except subprocess.TimeoutExpired:
@@ -95,8 +120,21 @@ class Tool:
     def explore(self, binary, args=(), options=(), jobs=2, folder=None):
         """(exit code, document or None, stderr) of one search, in a folder where nothing is known before."""
         with tempfile.TemporaryDirectory(prefix="duress-explore-") as scratch:
-            words = [self.duress, "explore", "--seed", str(SEED), "-j", str(jobs), *options, "--json", "--dir",
-                     f"{folder or scratch}/d", "--", str(binary), *args]
+            words = [
+                self.duress,
+                "explore",
+                "--seed",
+                str(SEED),
+                "-j",
+                str(jobs),
+                *options,
+                "--json",
+                "--dir",
+                f"{folder or scratch}/d",
+                "--",
+                str(binary),
+                *args,
+            ]
             code, out, err = self.run(words, folder or scratch)
             text = err.decode(errors="replace")
             try:

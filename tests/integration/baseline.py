@@ -3,7 +3,6 @@
 """Ids that stay, baselines and gates of every command, and findings that become regression tests."""
 import json
 import pathlib
-import re
 import shutil
 import sys
 

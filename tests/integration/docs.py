@@ -11,7 +11,6 @@ import re
 import shutil
 import subprocess
 import sys
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from harness import project as fit  # noqa: E402

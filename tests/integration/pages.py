@@ -8,7 +8,6 @@ import pty
 import re
 import select
 import shutil
-import subprocess
 import sys
 import time
 import unittest

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from harness import project as fit  # noqa: E402
@@ -45,7 +44,7 @@ class TestCommandTest(fit.ProjectTest):
         self.assertEqual({case["test"] for case in cases.values()}, {"store"})
         self.assertTrue(document["complete"])
         for name, variable in RACY.items():
-            lines = [line for line in out.splitlines() if f"data race on " in line and variable in line]
+            lines = [line for line in out.splitlines() if "data race on " in line and variable in line]
             self.assertTrue(lines and all(line.endswith(f" in {name}") for line in lines), out)
         self.assertIn("duress: 3 races in 3 cases, 2 destructive; 20 cases, in ", err)
 

@@ -61,9 +61,26 @@ class Classifier:
         """name -> Variable, of all that race."""
         if example not in self.known:
             with tempfile.TemporaryDirectory() as folder:
-                done = subprocess.run([self.build / "bin" / "duress", "classify", "--no-advice",
-                                       "--runs", str(self.runs), "--seed", str(self.seed), *self.options, "--json", "--dir", folder, "--", self.compile(example)],
-                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                done = subprocess.run(
+                    [
+                        self.build / "bin" / "duress",
+                        "classify",
+                        "--no-advice",
+                        "--runs",
+                        str(self.runs),
+                        "--seed",
+                        str(self.seed),
+                        *self.options,
+                        "--json",
+                        "--dir",
+                        folder,
+                        "--",
+                        self.compile(example),
+                    ],
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                )
             if done.returncode not in (0, 66):
                 raise RuntimeError(f"{example}: duress classify ended with {done.returncode}: {done.stderr[-500:]}")
             races = json.loads(done.stdout)["races"]

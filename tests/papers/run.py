@@ -3,11 +3,12 @@
 """Do our attacks find what the papers' found? `duress classify` with a fixed seed on the examples, row by row.
 
 JUMBLE's figure 9: the best heuristic fails at least as often as the paper's best; where the program is the paper's own
-(figures 2 and 8) so does each heuristic, and Oldest never fails for figure 8; sequentially consistent memory never fails;
-what does no harm in the paper never fails, with no heuristic.
+(figures 2 and 8) so does each heuristic, and Oldest never fails for figure 8; sequentially consistent memory never
+fails; what does no harm in the paper never fails, with no heuristic.
 
-Prescient memory's table 1: stale and future values fail where they did in the paper; where a memory model forbids it they
-never do. Rows about future values are checked as soon as there are attacks with future values; until then the test says so.
+Prescient memory's table 1: stale and future values fail where they did in the paper; where a memory model forbids it
+they never do. Rows about future values are checked as soon as there are attacks with future values; until then the test
+says so.
 """
 import pathlib
 import sys
@@ -73,8 +74,11 @@ def main():
     fast = options.suite == "fast"
     classifier = classified.Classifier(options.build, 30 if fast else 100)
     rows = [(row, figure9) for row in tables.JUMBLE_FIGURE9] + [(row, table1) for row in tables.PRESCIENT_TABLE1]
-    harness.report((f"{check.__name__}, {row.name}", lambda row=row, check=check: check(row, classifier)) for row, check in rows
-                   if (not options.examples or row.example in options.examples) and (not fast or row.example in FAST))
+    harness.report(
+        (f"{check.__name__}, {row.name}", lambda row=row, check=check: check(row, classifier))
+        for row, check in rows
+        if (not options.examples or row.example in options.examples) and (not fast or row.example in FAST)
+    )
 
 
 if __name__ == "__main__":

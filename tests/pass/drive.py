@@ -7,7 +7,8 @@ drive.py bodies FILE   builds FILE at each --levels and runs its plain, checked 
                        code must be those of the program built without the pass, and the shadow stack balanced
 
 `// FLAGS: ...` in FILE adds compiler flags. In RUN lines: %cc %c++ (with pass, runtime and -g), %clang %clang++
-(bare), %plugin, %attributes (the front-end plugin), %runtime, %s (FILE), %t (a scratch path), %dump (prints sites), %check (FileCheck).
+(bare), %plugin, %attributes (the front-end plugin), %runtime, %s (FILE), %t (a scratch path), %dump (prints sites),
+%check (FileCheck).
 """
 import argparse
 import os
@@ -62,8 +63,14 @@ def build(command):
 
 
 def execute(program, **environment):
-    return subprocess.run([program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=300,
-                          env={**os.environ, **environment})
+    return subprocess.run(
+        [program],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=300,
+        env={**os.environ, **environment},
+    )
 
 
 def bodies(options, scratch):
@@ -80,7 +87,9 @@ def bodies(options, scratch):
             got = execute(ours, DURESS_TEST_BODY=body, DURESS_TEST_COUNTS="1")
             name = f"{os.path.basename(options.file)} -O{level} body {body}"
             if got.returncode != expected.returncode or got.stdout != expected.stdout:
-                fail(f"{name}: exit {got.returncode}, not {expected.returncode}\n{got.stdout[-2000:]}{got.stderr[-2000:]}")
+                fail(
+                    f"{name}: exit {got.returncode}, not {expected.returncode}\n{got.stdout[-2000:]}{got.stderr[-2000:]}"
+                )
             if got.returncode == 0 and "frames 0\n" not in got.stderr:
                 fail(f"{name}: unbalanced frames\n{got.stderr[-500:]}")
             hooks = re.search(r"__duress_(check|load|store|range|stride|atomic)", got.stderr) is not None

@@ -22,7 +22,7 @@ def sections(data):
     result = {}
     for name, _, _, address, offset, size in heads:
         end = data.index(b"\0", start + name)
-        result[data[start + name:end].decode()] = (address, offset, size)
+        result[data[start + name : end].decode()] = (address, offset, size)
     return result
 
 
@@ -45,7 +45,7 @@ def main():
 
         def text(at):
             end = data.index(b"\0", strings + at)
-            return data[strings + at:end].decode()
+            return data[strings + at : end].decode()
 
         base = offset + position + 32
         unit = [struct.unpack_from("<IIIIHBBIIBBH", data, base + i * 32) for i in range(sites)]

@@ -154,8 +154,9 @@ def check_duress(program, command, env, tool):
             problems.append(f"race on {expected.text}: {complaints[0]}")
     for race in races:
         if not any(expected.matches_name(race) for expected in program.races):
-            sites = " / ".join(f"{s['access']} {s['function']} {os.path.basename(s['file'])}:{s['line']}"
-                               for s in race["sites"])
+            sites = " / ".join(
+                f"{s['access']} {s['function']} {os.path.basename(s['file'])}:{s['line']}" for s in race["sites"]
+            )
             problems.append(f"not expected: race on {race['variable']}: {sites}")
     if problems:
         seen = sorted(f"{race['variable']} ({race['kind']})" for race in races)
@@ -201,7 +202,11 @@ def programs():
     """Below these folders; one with a build of its own is a project, not a set of programs."""
     for folder in (harness.ROOT / "tests/programs", harness.ROOT / "examples"):
         for path in sorted(folder.glob("*/*")):
-            if path.suffix in (".c", ".cc") and path.parent.name != "lib" and not (path.parent / "CMakeLists.txt").exists():
+            if (
+                path.suffix in (".c", ".cc")
+                and path.parent.name != "lib"
+                and not (path.parent / "CMakeLists.txt").exists()
+            ):
                 yield path
 
 
@@ -219,8 +224,11 @@ def main():
     options = parser.parse_args()
     tool = harness.Tool(options.build, options.duress, options.tool)
     found = [Program(path) for path in harness.chosen(programs(), options.programs)]
-    harness.report((f"{program.name()} {level}", lambda program=program, level=level: check(program, level, tool))
-                   for program in found for level in levels(program, options))
+    harness.report(
+        (f"{program.name()} {level}", lambda program=program, level=level: check(program, level, tool))
+        for program in found
+        for level in levels(program, options)
+    )
 
 
 if __name__ == "__main__":

@@ -25,8 +25,10 @@ ARGS = None
 def run(*words, cwd=None, env=None, code=0):
     done = subprocess.run([str(word) for word in words], cwd=cwd, env=env, capture_output=True)
     if code is not None and done.returncode != code:
-        raise AssertionError(f"{shlex.join(map(str, words))}: exit code {done.returncode}, not {code}\n"
-                             f"{done.stdout.decode(errors='replace')[-4000:]}\n{done.stderr.decode(errors='replace')[-4000:]}")
+        raise AssertionError(
+            f"{shlex.join(map(str, words))}: exit code {done.returncode}, not {code}\n"
+            f"{done.stdout.decode(errors='replace')[-4000:]}\n{done.stderr.decode(errors='replace')[-4000:]}"
+        )
     return done
 
 
@@ -43,9 +45,21 @@ class Tools:
         stamp = self.modules / ".duress"
         if not stamp.exists() or stamp.read_text() != wanted:
             shutil.copy(PAGE / "package.json", self.folder)
-            done = run("npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock", cwd=self.folder, code=None)
+            done = run(
+                "npm",
+                "install",
+                "--no-audit",
+                "--no-fund",
+                "--ignore-scripts",
+                "--no-package-lock",
+                cwd=self.folder,
+                code=None,
+            )
             if done.returncode:
-                sys.exit("npm cannot install what the tests of reports need (is its registry reachable?):\n" + done.stderr.decode()[-2000:])
+                sys.exit(
+                    "npm cannot install what the tests of reports need (is its registry reachable?):\n"
+                    + done.stderr.decode()[-2000:]
+                )
             stamp.write_text(wanted)
         self.chromium = shutil.which("chromium") or shutil.which("chromium-browser")
         if not self.chromium:
@@ -63,7 +77,18 @@ class Tools:
         folder.mkdir()
         source = folder / "double_checked_locking.cc"
         shutil.copy(ROOT / "examples/jumble/double_checked_locking.cc", source)
-        run(self.compiler, "-g", "-O1", "-std=c++20", f"-I{ROOT}/examples/support", "-pthread", source.name, "-o", "point", cwd=folder)
+        run(
+            self.compiler,
+            "-g",
+            "-O1",
+            "-std=c++20",
+            f"-I{ROOT}/examples/support",
+            "-pthread",
+            source.name,
+            "-o",
+            "point",
+            cwd=folder,
+        )
         run(self.duress, "classify", "--", "./point", cwd=folder, code=66)
         return folder
 
@@ -88,10 +113,27 @@ int main() {
 }
 """
 
-HOSTILE = ["<script>window.hacked=1</script>", "</script><script>window.hacked=2</script>", "'\"><img src=x onerror=window.hacked=3>",
-           "<!--", "]]>", "a\x00b\x1b[2J\x1b]0;owned\x07\r\n", "\u202egnp.exe\u2066", "\u2028\u2029", "javascript:window.hacked=4",
-           "${window.hacked=5}", "{{7*7}}", "\ud800 lone".encode("utf-8", "replace").decode(), "\uffff\ufffe", "&lt;b&gt;&amp;",
-           "[click](https://example.invalid)", "../../../../etc/passwd", "/dev/zero", "'; rm -rf ~; '", "x" * (1 << 20)]
+HOSTILE = [
+    "<script>window.hacked=1</script>",
+    "</script><script>window.hacked=2</script>",
+    "'\"><img src=x onerror=window.hacked=3>",
+    "<!--",
+    "]]>",
+    "a\x00b\x1b[2J\x1b]0;owned\x07\r\n",
+    "\u202egnp.exe\u2066",
+    "\u2028\u2029",
+    "javascript:window.hacked=4",
+    "${window.hacked=5}",
+    "{{7*7}}",
+    "\ud800 lone".encode("utf-8", "replace").decode(),
+    "\uffff\ufffe",
+    "&lt;b&gt;&amp;",
+    "[click](https://example.invalid)",
+    "../../../../etc/passwd",
+    "/dev/zero",
+    "'; rm -rf ~; '",
+    "x" * (1 << 20),
+]
 
 
 def hostile_document():
@@ -99,26 +141,93 @@ def hostile_document():
     races, failures = [], []
     for number, name in enumerate(HOSTILE):
         frame = {"function": name, "file": name, "line": 3, "column": 1, "module": name}
-        site = {"file": name, "line": 3, "column": 1, "function": name, "access": "write", "thread": 1, "thread_name": name,
-                "locks": [name], "stack": [frame, {"function": name, "module": name}]}
-        lanes = {"threads": [{"id": 1, "name": name}, {"id": 2, "name": name}], "note": name,
-                 "events": [{"thread": 1, "operation": "write", "object": name, "value": name, "file": name, "line": 3},
-                            {"thread": 2, "operation": name, "object": name, "value": name, "newest": name, "how": "stale", "from": 0, "after": 0},
-                            {"operation": "failure", "object": name}]}
-        races.append({"id": f"R-{number:04x}", "variable": name, "kind": "write-read", "sites": [site, dict(site, access="read", thread=2)],
-                      "found_by": [name], "confirmed": True, "verdict": "destructive" if number % 2 else "no-harm-found", "test": name,
-                      "evidence": {"failure": "exit:1", "text": name, "model": "stale", "heuristic": name, "read": name, "newest": name,
-                                   "rates": [{"model": "stale", "heuristic": name, "failed": 1, "runs": 2}],
-                                   "counterfactual": {"failed": 0, "runs": 2}, "replay": "D1.x.A", "interleaving": [name]},
-                      "fix": {"kind": "lock", "text": name, "diff": f"--- {name}\n+++ {name}\n@@ -1 +1 @@\n-{name}\n+{name}\n"},
-                      "block": {"kind": "heap", "name": name, "stack": [frame]}, "threads": [{"id": 1, "name": name, "stack": [frame]}],
-                      **({"lanes": lanes} if number % 3 else {})})
-        failures.append({"id": f"F-{number:04x}", "failure": "exception:" + name, "text": name, "strategy": name, "replay": "D1.x.B",
-                         "stderr": name + "\n" + name, "file": name, "line": 3,
-                         "stacks": [{"thread": 1, "thread_name": name, "operation": name, "object": name, "stack": [frame]}]})
+        site = {
+            "file": name,
+            "line": 3,
+            "column": 1,
+            "function": name,
+            "access": "write",
+            "thread": 1,
+            "thread_name": name,
+            "locks": [name],
+            "stack": [frame, {"function": name, "module": name}],
+        }
+        lanes = {
+            "threads": [{"id": 1, "name": name}, {"id": 2, "name": name}],
+            "note": name,
+            "events": [
+                {"thread": 1, "operation": "write", "object": name, "value": name, "file": name, "line": 3},
+                {
+                    "thread": 2,
+                    "operation": name,
+                    "object": name,
+                    "value": name,
+                    "newest": name,
+                    "how": "stale",
+                    "from": 0,
+                    "after": 0,
+                },
+                {"operation": "failure", "object": name},
+            ],
+        }
+        races.append(
+            {
+                "id": f"R-{number:04x}",
+                "variable": name,
+                "kind": "write-read",
+                "sites": [site, dict(site, access="read", thread=2)],
+                "found_by": [name],
+                "confirmed": True,
+                "verdict": "destructive" if number % 2 else "no-harm-found",
+                "test": name,
+                "evidence": {
+                    "failure": "exit:1",
+                    "text": name,
+                    "model": "stale",
+                    "heuristic": name,
+                    "read": name,
+                    "newest": name,
+                    "rates": [{"model": "stale", "heuristic": name, "failed": 1, "runs": 2}],
+                    "counterfactual": {"failed": 0, "runs": 2},
+                    "replay": "D1.x.A",
+                    "interleaving": [name],
+                },
+                "fix": {
+                    "kind": "lock",
+                    "text": name,
+                    "diff": f"--- {name}\n+++ {name}\n@@ -1 +1 @@\n-{name}\n+{name}\n",
+                },
+                "block": {"kind": "heap", "name": name, "stack": [frame]},
+                "threads": [{"id": 1, "name": name, "stack": [frame]}],
+                **({"lanes": lanes} if number % 3 else {}),
+            }
+        )
+        failures.append(
+            {
+                "id": f"F-{number:04x}",
+                "failure": "exception:" + name,
+                "text": name,
+                "strategy": name,
+                "replay": "D1.x.B",
+                "stderr": name + "\n" + name,
+                "file": name,
+                "line": 3,
+                "stacks": [{"thread": 1, "thread_name": name, "operation": name, "object": name, "stack": [frame]}],
+            }
+        )
     # The document's own text is limited to what JSON can carry; a byte that is no UTF-8 comes as itself.
-    return {"schema": "duress/1", "command": "classify", "version": HOSTILE[0], "seed": 1, "target": [HOSTILE[0], HOSTILE[2]], "runs": 2,
-            "folder": "/nowhere", "incomplete": HOSTILE[:6], "races": races, "failures": failures}
+    return {
+        "schema": "duress/1",
+        "command": "classify",
+        "version": HOSTILE[0],
+        "seed": 1,
+        "target": [HOSTILE[0], HOSTILE[2]],
+        "runs": 2,
+        "folder": "/nowhere",
+        "incomplete": HOSTILE[:6],
+        "races": races,
+        "failures": failures,
+    }
 
 
 class PagesTest(unittest.TestCase):
@@ -163,7 +272,18 @@ class PagesTest(unittest.TestCase):
         self.tools.node("roundtrip.mjs", page, document)
         # Events that do what most do, and events that do not.
         dice, events = random.Random(1), []
-        operations = ["read", "write", "atomic read", "atomic write", "atomic update", "lock", "unlock", "acquire", "post", "yield"]
+        operations = [
+            "read",
+            "write",
+            "atomic read",
+            "atomic write",
+            "atomic update",
+            "lock",
+            "unlock",
+            "acquire",
+            "post",
+            "yield",
+        ]
         for i in range(2000):
             event = {"thread": dice.randrange(3), "operation": dice.choice(operations), "object": dice.choice("abc")}
             if dice.random() < 0.8:
@@ -178,8 +298,24 @@ class PagesTest(unittest.TestCase):
                     event[arrow] = other
             events.append(event)
         threads = [{"id": t, "name": ""} for t in range(3)]
-        made = {"schema": "duress/1", "command": "run", "seed": 1, "target": ["x"], "runs": 1, "failures": [], "races": [
-            {"id": "R-1111", "variable": "v", "kind": "write-read", "found_by": [], "sites": [], "lanes": {"threads": threads, "events": events}}]}
+        made = {
+            "schema": "duress/1",
+            "command": "run",
+            "seed": 1,
+            "target": ["x"],
+            "runs": 1,
+            "failures": [],
+            "races": [
+                {
+                    "id": "R-1111",
+                    "variable": "v",
+                    "kind": "write-read",
+                    "found_by": [],
+                    "sites": [],
+                    "lanes": {"threads": threads, "events": events},
+                }
+            ],
+        }
         source = self.out / "made.json"
         source.write_text(json.dumps(made))
         self.report("--from", source, "--html", page, "--json", document)
@@ -192,7 +328,9 @@ class PagesTest(unittest.TestCase):
         size = page.stat().st_size
         self.assertLess(size, MOST_BYTES)
         times = self.tools.node("big.mjs", page)
-        print(f"500 races x 10,000 events: {size / 1e6:.1f} MB, first paint {times['paint']} ms, a race opened in {times['opened']} ms")
+        print(
+            f"500 races x 10,000 events: {size / 1e6:.1f} MB, first paint {times['paint']} ms, a race opened in {times['opened']} ms"
+        )
 
     def test_hostile_names_in_a_page(self):
         page = self.out / "hostile.html"
@@ -209,9 +347,27 @@ class PagesTest(unittest.TestCase):
         (folder / source).write_text(ATTACK)
         run(self.tools.compiler, "-g", "-O1", "-std=c++20", "-pthread", "./" + source, "-o", "attack", cwd=folder)
         for command in ("run", "classify", "explore", "verify"):
-            options = {"run": ["--controlled"], "classify": ["--runs", "10"], "explore": ["--runs", "100"], "verify": ["--time", "20s"]}[command]
-            done = run(self.tools.duress, command, *options, "--html", "a.html", "--sarif", "a.sarif", "--junit", "a.xml", "--", "./attack",
-                       cwd=folder, code=None)
+            options = {
+                "run": ["--controlled"],
+                "classify": ["--runs", "10"],
+                "explore": ["--runs", "100"],
+                "verify": ["--time", "20s"],
+            }[command]
+            done = run(
+                self.tools.duress,
+                command,
+                *options,
+                "--html",
+                "a.html",
+                "--sarif",
+                "a.sarif",
+                "--junit",
+                "a.xml",
+                "--",
+                "./attack",
+                cwd=folder,
+                code=None,
+            )
             self.assertIn(done.returncode, (66, 134), done.stderr[-2000:])
             lines = (done.stdout + done.stderr).split(b"\n")
             if command == "run":  # the program's own output is passed on as it is
@@ -232,7 +388,9 @@ class PagesTest(unittest.TestCase):
         self.report("--from", empty, "--sarif", self.out / "empty.sarif")
         run("node", PAGE / "sarif.mjs", demo, hostile, self.out / "empty.sarif", env=self.tools.env)
         results = json.loads(demo.read_text())["runs"][0]["results"]
-        self.assertEqual(sorted(result["ruleId"] for result in results), ["race/destructive", "race/destructive", "race/unconfirmed"])
+        self.assertEqual(
+            sorted(result["ruleId"] for result in results), ["race/destructive", "race/destructive", "race/unconfirmed"]
+        )
         for result in results:
             flows = result["codeFlows"][0]["threadFlows"]
             self.assertGreaterEqual(len(flows), 2)
@@ -255,7 +413,11 @@ class PagesTest(unittest.TestCase):
             make("--junit", path)
             run("xmllint", "--nonet", "--noout", "--huge", path)
         counted = run("xmllint", "--xpath", "count(//testcase)", self.out / "demo.xml").stdout.decode().strip()
-        failed = run("xmllint", "--xpath", "count(//testcase/failure[@type='race/destructive'])", self.out / "demo.xml").stdout.decode().strip()
+        failed = (
+            run("xmllint", "--xpath", "count(//testcase/failure[@type='race/destructive'])", self.out / "demo.xml")
+            .stdout.decode()
+            .strip()
+        )
         self.assertEqual((counted, failed), ("3", "2"))
 
     def test_perfetto(self):

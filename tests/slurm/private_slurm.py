@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A Slurm of one's own: slurmctld, slurmd and munged from Debian's packages, on loopback, with ports, keys, sockets and
-state in one folder. Nothing of the machine's own configuration is read or changed; systemd and cgroups are not needed."""
+state in one folder. Nothing of the machine's own configuration is read or changed; systemd and cgroups are not
+needed."""
 import contextlib
 import os
 import pathlib
@@ -54,8 +55,11 @@ class PrivateSlurm:
 
     def spawn(self, words):
         with open(self.folder / "daemons.log", "ab") as log:
-            self.processes.append(subprocess.Popen(words, env=self.env, stdin=subprocess.DEVNULL, stdout=log,
-                                                   stderr=log, start_new_session=True))
+            self.processes.append(
+                subprocess.Popen(
+                    words, env=self.env, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+                )
+            )
 
     def wait(self, what, ready, seconds=60):
         """Daemons have no other way to say that they are up; only one that never comes up takes this long."""
@@ -75,14 +79,25 @@ class PrivateSlurm:
         key.write_bytes(os.urandom(128))
         os.chmod(key, 0o600)
         sock = self.folder / "munge.sock"
-        self.spawn([program("munged"), "--foreground", "--force", f"--socket={sock}", f"--key-file={key}",
-                    f"--pid-file={self.folder}/munged.pid", f"--log-file={self.folder}/munged.log",
-                    f"--seed-file={self.folder}/munge.seed", "--num-threads=2"])
+        self.spawn(
+            [
+                program("munged"),
+                "--foreground",
+                "--force",
+                f"--socket={sock}",
+                f"--key-file={key}",
+                f"--pid-file={self.folder}/munged.pid",
+                f"--log-file={self.folder}/munged.log",
+                f"--seed-file={self.folder}/munge.seed",
+                "--num-threads=2",
+            ]
+        )
         self.wait("munged", sock.exists)
         user = pwd.getpwuid(os.getuid()).pw_name
         host = socket.gethostname().split(".")[0]
         controller, node = free_ports(2)
-        (self.folder / "slurm.conf").write_text(f"""\
+        (self.folder / "slurm.conf").write_text(
+            f"""\
 ClusterName=duress
 SlurmctldHost={host}(127.0.0.1)
 SlurmUser={user}
@@ -109,7 +124,8 @@ ReturnToService=2
 KillWait=2
 NodeName={host} NodeAddr=127.0.0.1 CPUs={self.cpus} State=UNKNOWN
 PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
-""")
+"""
+        )
         self.spawn([program("slurmctld"), "-D", "-f", self.env["SLURM_CONF"]])
         self.spawn([program("slurmd"), "-D", "-f", self.env["SLURM_CONF"]])
         self.wait("slurmd", lambda: "idle" in self.run("sinfo", "-h", "-o", "%T").stdout)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The campaign of ./demo.sh on a real Slurm that this test starts and ends: the same verdicts as alone, although a worker is
-killed and requeued. Then what is said of wrong partitions, of tasks that fail, and how to attach and cancel."""
+"""The campaign of ./demo.sh on a real Slurm that this test starts and ends: the same verdicts as alone, although a
+worker is killed and requeued. Then what is said of wrong partitions, of tasks that fail, and how to attach and
+cancel."""
 import json
 import os
 import pathlib
@@ -43,13 +44,22 @@ class Cases:
         return Campaign(self.tool, folder, "classify", list(options), [self.target])
 
     def start(self, campaign, more=("--workers", "2")):
-        return subprocess.Popen(campaign.words(["--executor", "slurm"], more), cwd=campaign.folder, env=self.tool.env,
-                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        return subprocess.Popen(
+            campaign.words(["--executor", "slurm"], more),
+            cwd=campaign.folder,
+            env=self.tool.env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
 
     def compare(self, campaign, process, what):
         code, out, err = campaign.finish(process)
         expect(code == self.wanted[0], f"{what}: exit code {code}, not {self.wanted[0]}: {err}")
-        expect(document(out) == self.wanted[1], f"{what}:\n{document(out)[-1500:]}\nwanted:\n{self.wanted[1][-1500:]}\n{err}")
+        expect(
+            document(out) == self.wanted[1],
+            f"{what}:\n{document(out)[-1500:]}\nwanted:\n{self.wanted[1][-1500:]}\n{err}",
+        )
         return err
 
     def hellos(self, campaign):
@@ -88,8 +98,8 @@ class Cases:
         os.kill(victim, signal.SIGKILL)
 
         def again():
-            # What a task that is being cleaned up is told can be lost in the cleaning; and Slurm lets one that was requeued wait
-            # for two minutes.
+            # What a task that is being cleaned up is told can be lost in the cleaning; and Slurm lets one that was
+            # requeued wait for two minutes.
             state = self.slurm.run("squeue", "-h", "-r", "-t", "all", "-j", task, "-o", "%T").stdout.strip()
             if state == "FAILED":
                 self.slurm.run("scontrol", "requeue", task)
@@ -135,9 +145,14 @@ class Cases:
         self.compare(campaign, self.start(campaign), "with the right partition then")
         # Tasks that never come as far as duress: as on a node that does not see the folder.
         campaign = self.campaign("unseen")
-        code, _, err = campaign.finish(self.start(campaign, ["--workers", "1", "--sbatch-args=--chdir=/", "--sbatch-args",
-                                                             "--output=/no/such/folder/%a"]))
-        expect(code == 125 and "task 1" in err and "failed on" in err and "nothing is lost" in err, f"unseen: {code} {err}")
+        code, _, err = campaign.finish(
+            self.start(
+                campaign, ["--workers", "1", "--sbatch-args=--chdir=/", "--sbatch-args", "--output=/no/such/folder/%a"]
+            )
+        )
+        expect(
+            code == 125 and "task 1" in err and "failed on" in err and "nothing is lost" in err, f"unseen: {code} {err}"
+        )
         self.compare(campaign, self.start(campaign, ["--workers", "1"]), "with a folder that is seen then")
 
     def test(self):
@@ -148,9 +163,14 @@ class Cases:
         (folder / "out" / "CTestTestfile.cmake").write_text("".join(lines))
         findings = []
         for name, more in (("local", []), ("slurm", ["--executor", "slurm", "--workers", "2"])):
-            code, out, err = self.tool.run([self.tool.duress, "test", "out", "--runs", "10", "--json", "--dir", str(folder / name), *more], folder)
+            code, out, err = self.tool.run(
+                [self.tool.duress, "test", "out", "--runs", "10", "--json", "--dir", str(folder / name), *more], folder
+            )
             expect(code == 66 and out, f"test, {name}: {code} {err}")
-            races = [(race["id"], race["verdict"], race["tests"], race.get("evidence", {}).get("replay")) for race in json.loads(out)["races"]]
+            races = [
+                (race["id"], race["verdict"], race["tests"], race.get("evidence", {}).get("replay"))
+                for race in json.loads(out)["races"]
+            ]
             findings.append((code, races))
         expect(findings[0][1] and findings[0] == findings[1], f"test: {findings}")
 

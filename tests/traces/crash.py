@@ -19,13 +19,20 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
 
         def run(*words):
-            return subprocess.run([str(word) for word in words], cwd=scratch, capture_output=True, text=True, timeout=120)
+            return subprocess.run(
+                [str(word) for word in words], cwd=scratch, capture_output=True, text=True, timeout=120
+            )
 
         compiled = run(build / "bin" / "duress-c++", "-g", "-std=c++20", HERE / "crashes.cc", "-o", "prog", "-pthread")
         if compiled.returncode:
             print(compiled.stderr)
             return 1
-        for end, mode, races in [("abort", [], 1), ("abort", ["--accesses=all"], 1), ("abort", ["--controlled"], 1), ("kill", [], 0)]:
+        for end, mode, races in [
+            ("abort", [], 1),
+            ("abort", ["--accesses=all"], 1),
+            ("abort", ["--controlled"], 1),
+            ("kill", [], 0),
+        ]:
             run(duress, "trace", "record", "-q", *mode, "-o", "trace", "--", "./prog", end)
             analyzed = run(duress, "trace", "analyze", "-q", "trace")
             if analyzed.stderr.count("data race on x") != races or analyzed.returncode != (66 if races else 0):

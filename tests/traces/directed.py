@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What an analysis only suspects is handed to racefuzzer, which creates it for real or leaves it unconfirmed. Each program
-says which: `// EXPECT TOOL: ...`."""
+"""What an analysis only suspects is handed to racefuzzer, which creates it for real or leaves it unconfirmed. Each
+program says which: `// EXPECT TOOL: ...`."""
 import argparse
 import pathlib
 import re
@@ -33,11 +33,34 @@ def main():
     checks = failed = 0
     with tempfile.TemporaryDirectory() as scratch:
         for program in sorted(HERE.glob("*.cc")):
-            subprocess.run([build / "bin" / "duress-c++", "-g", "-O1", "-std=c++20", program, "-o", f"{scratch}/prog", "-pthread"], check=True)
+            subprocess.run(
+                [build / "bin" / "duress-c++", "-g", "-O1", "-std=c++20", program, "-o", f"{scratch}/prog", "-pthread"],
+                check=True,
+            )
             for tool, expected in re.findall(r"// EXPECT (\w+): (.*)", program.read_text()):
                 checks += 1
-                run = subprocess.run([build / "bin" / "duress", "explore", "-t", tool, "--strategy", "racefuzzer", "--runs", "200", "-j", "1",
-                                      "--dir", f"{scratch}/{program.stem}", "--", "./prog"], cwd=scratch, capture_output=True, text=True, timeout=300)
+                run = subprocess.run(
+                    [
+                        build / "bin" / "duress",
+                        "explore",
+                        "-t",
+                        tool,
+                        "--strategy",
+                        "racefuzzer",
+                        "--runs",
+                        "200",
+                        "-j",
+                        "1",
+                        "--dir",
+                        f"{scratch}/{program.stem}",
+                        "--",
+                        "./prog",
+                    ],
+                    cwd=scratch,
+                    capture_output=True,
+                    text=True,
+                    timeout=300,
+                )
                 got = verdict(tool, run)
                 if got != expected:
                     failed += 1

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Online and offline findings are equal: every example is run controlled with a chain, and recorded in the same execution
-(same seed) and analysed with the same chain. Where the head of a program expects a race there must be findings to compare."""
+"""Online and offline findings are equal: every example is run controlled with a chain, and recorded in the same
+execution (same seed) and analysed with the same chain. Where the head of a program expects a race there must be
+findings to compare."""
 import json
 import pathlib
 import re
@@ -12,23 +13,41 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import harness  # noqa: E402
 
 # FastTrack alone runs on other code than chains do. The branches are what would else be a run each.
-CHAINS = ["FastTrack", "ThreadLocal:ReadOnly:LockSet",
-          "[DJIT+,HappensBefore,Goldilocks,JRF,MultiRace,Hybrid,RaceTrack,LockSet,FastTrack:Count]"]
+CHAINS = [
+    "FastTrack",
+    "ThreadLocal:ReadOnly:LockSet",
+    "[DJIT+,HappensBefore,Goldilocks,JRF,MultiRace,Hybrid,RaceTrack,LockSet,FastTrack:Count]",
+]
 
 
 def findings(text):
     document = json.loads(text)
 
     def place(site):
-        return (site["file"], site["line"], site["column"], site["function"], site["access"], site["thread"],
-                tuple(site["locks"]))
+        return (
+            site["file"],
+            site["line"],
+            site["column"],
+            site["function"],
+            site["access"],
+            site["thread"],
+            tuple(site["locks"]),
+        )
 
     def one(race):
-        return (race.get("id"), race.get("what"), race.get("variable"), race.get("kind"),
-                tuple(race.get("found_by", [])), tuple(place(site) for site in race["sites"]), race.get("count"))
+        return (
+            race.get("id"),
+            race.get("what"),
+            race.get("variable"),
+            race.get("kind"),
+            tuple(race.get("found_by", [])),
+            tuple(place(site) for site in race["sites"]),
+            race.get("count"),
+        )
 
-    return {key: sorted(map(one, document.get(key, [])), key=repr)
-            for key in ("races", "potential_races", "suspicions")}
+    return {
+        key: sorted(map(one, document.get(key, [])), key=repr) for key in ("races", "potential_races", "suspicions")
+    }
 
 
 def counts(text):
@@ -44,7 +63,9 @@ def check(program, tool):
         for chain in CHAINS:
             online, offline = folder / "online.json", folder / "offline.json"
             online.unlink(missing_ok=True)
-            _, _, err = tool.run([tool.duress, "run", "--controlled", "-t", chain, f"--json={online}", "--", binary], folder)
+            _, _, err = tool.run(
+                [tool.duress, "run", "--controlled", "-t", chain, f"--json={online}", "--", binary], folder
+            )
             _, out, _ = tool.run([tool.duress, "trace", "analyze", "-t", chain, f"--json={offline}", "trace"], folder)
             of_run = findings(online.read_text()), counts(err.decode(errors="replace"))
             of_trace = findings(offline.read_text()), counts(out.decode(errors="replace"))
@@ -57,8 +78,10 @@ def main():
     options = harness.parser(__doc__).parse_args()
     tool = harness.Tool(options.build, options.duress)
     programs = [path for path in sorted((harness.ROOT / "examples").glob("*/*.cc")) if "int main" in path.read_text()]
-    harness.report((harness.case_of(path), lambda path=path: check(path, tool))
-                   for path in harness.chosen(programs, options.programs))
+    harness.report(
+        (harness.case_of(path), lambda path=path: check(path, tool))
+        for path in harness.chosen(programs, options.programs)
+    )
 
 
 if __name__ == "__main__":

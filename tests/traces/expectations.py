@@ -15,7 +15,9 @@ def warnings_of(duress, chain, trace):
         raise RuntimeError(f"{trace}: {run.stderr}")
     found = set()
     for line in run.stdout.splitlines():
-        match = re.match(r".*:(\d+): warning: .*? on (\S+) \[", line) or re.match(r".*:(\d+): warning: .*?\((\S+)\) \[", line)
+        match = re.match(r".*:(\d+): warning: .*? on (\S+) \[", line) or re.match(
+            r".*:(\d+): warning: .*?\((\S+)\) \[", line
+        )
         found.add(f"{match[1]} on {match[2]}" if match else re.match(r".*:(\d+): warning", line)[1])
     return found
 
@@ -41,7 +43,9 @@ def main():
             steps.setdefault(tool, []).append(line)
         for tool, lines in steps.items():
             checks += 1
-            run = subprocess.run([duress, "trace", "analyze", "-t", tool, "--steps", trace], capture_output=True, text=True)
+            run = subprocess.run(
+                [duress, "trace", "analyze", "-t", tool, "--steps", trace], capture_output=True, text=True
+            )
             printed = [" ".join(line.split()) for line in run.stdout.splitlines() if " h(" in line]
             if printed != lines:
                 failed += 1

@@ -17,9 +17,27 @@ def main():
     build = parser.parse_args().build.resolve()
     failed = 0
     with tempfile.TemporaryDirectory() as scratch:
-        subprocess.run([build / "bin" / "duress-c++", "-g", "-O1", "-std=c++20", HERE / "forks.cc", "-o", f"{scratch}/prog", "-pthread"], check=True)
+        subprocess.run(
+            [
+                build / "bin" / "duress-c++",
+                "-g",
+                "-O1",
+                "-std=c++20",
+                HERE / "forks.cc",
+                "-o",
+                f"{scratch}/prog",
+                "-pthread",
+            ],
+            check=True,
+        )
         for chain in CHAINS:
-            run = subprocess.run([build / "bin" / "duress", "run", "-t", chain, "--", "./prog"], cwd=scratch, capture_output=True, text=True, timeout=120)
+            run = subprocess.run(
+                [build / "bin" / "duress", "run", "-t", chain, "--", "./prog"],
+                cwd=scratch,
+                capture_output=True,
+                text=True,
+                timeout=120,
+            )
             if run.returncode != 0 or run.stdout != "done 20000\n":
                 failed += 1
                 print(f"{chain}: {run.returncode} {run.stdout} {run.stderr}")

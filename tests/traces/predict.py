@@ -21,11 +21,24 @@ def main():
         scratch = pathlib.Path(scratch)
 
         def run(*words):
-            done = subprocess.run([str(word) for word in words], cwd=scratch, capture_output=True, text=True, timeout=300)
+            done = subprocess.run(
+                [str(word) for word in words], cwd=scratch, capture_output=True, text=True, timeout=300
+            )
             return done.stdout + done.stderr
 
-        subprocess.run([build / "bin" / "duress-c++", "-g", "-O1", "-std=c++20", HERE / "handed_over.cc", "-o", scratch / "prog", "-pthread"],
-                       check=True)
+        subprocess.run(
+            [
+                build / "bin" / "duress-c++",
+                "-g",
+                "-O1",
+                "-std=c++20",
+                HERE / "handed_over.cc",
+                "-o",
+                scratch / "prog",
+                "-pthread",
+            ],
+            check=True,
+        )
         hidden = 0
         for seed in range(1, 17):
             run(duress, "trace", "record", "-q", "--controlled", "--seed", seed, "-o", "trace", "--", "./prog")
@@ -40,7 +53,10 @@ def main():
         if not hidden:
             print("no run hid the race and let it be predicted")
             return 1
-        for words, expected in [(["./prog"], "1 of 1 predicted pairs created"), (["./prog", "alone"], "0 of 1 predicted pairs created")]:
+        for words, expected in [
+            (["./prog"], "1 of 1 predicted pairs created"),
+            (["./prog", "alone"], "0 of 1 predicted pairs created"),
+        ]:
             text = run(duress, "trace", "predict", "hidden", "--confirm", "--runs", 64, "--", *words)
             if expected not in text:
                 print(f"{words}: not '{expected}': {text}")

@@ -20,9 +20,13 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
 
         def run(*words):
-            return subprocess.run([str(word) for word in words], cwd=scratch, capture_output=True, text=True, timeout=240)
+            return subprocess.run(
+                [str(word) for word in words], cwd=scratch, capture_output=True, text=True, timeout=240
+            )
 
-        run(build / "bin" / "duress-c++", "-g", "-O1", "-std=c++20", HERE / "rounds.cc", "-o", "prog", "-pthread").check_returncode()
+        run(
+            build / "bin" / "duress-c++", "-g", "-O1", "-std=c++20", HERE / "rounds.cc", "-o", "prog", "-pthread"
+        ).check_returncode()
         run(duress, "trace", "record", "-q", "--accesses=all", "-o", "trace", "--", "./prog").check_returncode()
         counted = run(duress, "trace", "analyze", "-q", "-t", "Count", "trace")
         writes = re.search(r"Count: (\d+) writes", counted.stdout)

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Litmus tests: `duress verify`, and duress::check in process, under sc and rc11 against brute force.
 
-The judge is below: every choice of reads-from and modification order, held to the axioms of docs/models/rc11.md (or to one order of everything, for
-sc). It shares nothing with the tool. Compared are the number of executions and the set of outcomes; both must be exact.
+The judge is below: every choice of reads-from and modification order, held to the axioms of docs/models/rc11.md (or to
+one order of everything, for sc). It shares nothing with the tool. Compared are the number of executions and the set of
+outcomes; both must be exact.
 """
 import itertools
 import json
@@ -123,7 +124,12 @@ def graphs(events):
 
 def allowed(events, rf_map, orders, model):
     n = range(len(events))
-    sb = {(i, j) for i in n for j in n if i < j and (events[i].thread == events[j].thread or events[i].kind == "I") and events[j].kind != "I"}
+    sb = {
+        (i, j)
+        for i in n
+        for j in n
+        if i < j and (events[i].thread == events[j].thread or events[i].kind == "I") and events[j].kind != "I"
+    }
     rf = {(w, r) for r, w in rf_map.items()}
     mo = {(o[i], o[j]) for o in orders for i in range(len(o)) for j in range(i + 1, len(o))}
     fr = {(r, w) for r, s in rf_map.items() for x, w in mo if x == s and w != r}
@@ -150,7 +156,12 @@ def allowed(events, rf_map, orders, model):
         return False
     sc = {(i, i) for i in n if events[i].strong}
     sc_fence = {(i, i) for i in fence if events[i].strong}
-    scb = sb | compose(compose(sb, hb), sb) | {(x, y) for x, y in hb if events[x].place is not None and events[x].place == events[y].place} | eco
+    scb = (
+        sb
+        | compose(compose(sb, hb), sb)
+        | {(x, y) for x, y in hb if events[x].place is not None and events[x].place == events[y].place}
+        | eco
+    )
     first = sc | compose(sc_fence, hb | same)
     last = sc | compose(hb | same, sc_fence)
     psc = compose(compose(first, scb), last) | compose(compose(sc_fence, hb | compose(compose(hb, eco), hb)), sc_fence)
@@ -196,7 +207,21 @@ def main():
             counts[model] = count
             seen = work / "outcomes"
             seen.unlink(missing_ok=True)
-            command = [build / "bin/duress", "verify", "--json", "--model", model, "-j", "2", "--dir", work / "dir", "--", program, text, seen]
+            command = [
+                build / "bin/duress",
+                "verify",
+                "--json",
+                "--model",
+                model,
+                "-j",
+                "2",
+                "--dir",
+                work / "dir",
+                "--",
+                program,
+                text,
+                seen,
+            ]
             ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=120, check=False)
             document = json.loads(ended.stdout)
             found = set(seen.read_text().split()) if seen.exists() else set()

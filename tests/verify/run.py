@@ -12,12 +12,13 @@
         be free of races and failures in as many interleavings as were tried as if it had been made
   // VERIFY-FIX: none                    nothing is proposed
   // VERIFY-RC11: COUNT VERDICT|* VERDICT   the same under --model rc11, which must be complete; `=` for COUNT: as many
-        as under sc, as it must be where there are no atomics. No VERDICT: the same. `bounded` for COUNT: it must not be complete
+        as under sc, as it must be where there are no atomics. No VERDICT: the same. `bounded` for COUNT: it must not be
+        complete
   // VERIFY-ASSUMES: TEXT                what a proof takes for granted; not stated or with --spurious: nothing
   // VERIFY-SUITE: fast                  one of the few of the fast suite
 
-Programs without a fault are verified with one worker and with two (the documents must be the same but for the time), and
-in two orders (as many interleavings). Each failure is replayed, by its id and by its token.
+Programs without a fault are verified with one worker and with two (the documents must be the same but for the time),
+and in two orders (as many interleavings). Each failure is replayed, by its id and by its token.
 """
 import fnmatch
 import json
@@ -43,7 +44,18 @@ def statements(path):
 
 
 def verify(build, program, flags, jobs, work):
-    command = [str(build / "bin/duress"), "verify", "--json", "-j", str(jobs), "--dir", str(work / "dir"), *flags, "--", str(program)]
+    command = [
+        str(build / "bin/duress"),
+        "verify",
+        "--json",
+        "-j",
+        str(jobs),
+        "--dir",
+        str(work / "dir"),
+        *flags,
+        "--",
+        str(program),
+    ]
     ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=250, check=False)
     if not ended.stdout:
         raise AssertionError(f"{' '.join(command)}: {ended.returncode}: {ended.stderr}")
@@ -101,8 +113,12 @@ def problems_of_fix(path, wanted, tool, work, flags):
         return
     finding = [*document["races"], *document["failures"]][0]["id"]
     fix = [build / "bin/duress", "fix", finding, "--dir", folder / "dir"]
-    printed = subprocess.run(fix, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True, cwd=folder).stdout
-    patched = subprocess.run(["patch", "-p1", "--dry-run"], input=printed, text=True, stdout=subprocess.PIPE, check=False, cwd=folder)
+    printed = subprocess.run(
+        fix, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True, cwd=folder
+    ).stdout
+    patched = subprocess.run(
+        ["patch", "-p1", "--dry-run"], input=printed, text=True, stdout=subprocess.PIPE, check=False, cwd=folder
+    )
     if patched.returncode != 0:
         yield f"patch does not take the diff: {patched.stdout}"
     subprocess.run([*fix, "--apply"], stderr=subprocess.DEVNULL, check=True)
@@ -122,7 +138,9 @@ def problems_of_replays(document, build, program, work):
     for failure in document["failures"]:
         for words in ([failure["id"], "--dir", work / "dir"], [failure["replay"], "--", program]):
             command = [build / "bin/duress", "replay", "--times", "2", *words]
-            ended = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=100, check=False)
+            ended = subprocess.run(
+                command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=100, check=False
+            )
             if ended.returncode != 66 or "in the same way 2 times; 2 times with equal choices" not in ended.stderr:
                 yield f"{failure['failure']} does not come again: {words[0]} {ended.returncode} {ended.stderr[-400:]}"
             if "diverged" in ended.stderr or "another failure" in ended.stderr:
@@ -142,7 +160,9 @@ def problems_of(path, flag, expected, tool, work):
             one.pop("seconds", None)
         if document != again:
             yield f"-j 1 says another thing than -j 2: {json.dumps(again)[:600]}"
-        if document["complete"] and "rc11" not in flags:  # then the order in which they come cannot change how many there are
+        if (
+            document["complete"] and "rc11" not in flags
+        ):  # then the order in which they come cannot change how many there are
             _, other = verify(build, program, [*flags, "--no-advice", "--order", "watch-written"], 2, work)
             if other["interleavings"] != document["interleavings"]:
                 yield f"{other['interleavings']} interleavings in another order, not {document['interleavings']}"
@@ -179,10 +199,21 @@ def problems_of(path, flag, expected, tool, work):
         yield f"exit code {code}"
     if "VERIFY-RC11" in expected and "any" not in expected:
         count, *verdict = expected["VERIFY-RC11"][0].split(maxsplit=1)
-        weak = {"EXPECT-VERIFY": [" ".join([count.replace("=", str(document["interleavings"])), *(verdict or [line.split(maxsplit=1)[1]])])
-                                  for line in expected["EXPECT-VERIFY"]], "VERIFY-FLAGS": ["--model", "rc11"]}
+        weak = {
+            "EXPECT-VERIFY": [
+                " ".join(
+                    [count.replace("=", str(document["interleavings"])), *(verdict or [line.split(maxsplit=1)[1]])]
+                )
+                for line in expected["EXPECT-VERIFY"]
+            ],
+            "VERIFY-FLAGS": ["--model", "rc11"],
+        }
         if count == "bounded":
-            weak = {"EXPECT-VERIFY": ["* " + line.split(maxsplit=1)[1] for line in expected["EXPECT-VERIFY"]], "VERIFY-FLAGS": ["--model", "rc11"], "VERIFY-BOUND": [""]}
+            weak = {
+                "EXPECT-VERIFY": ["* " + line.split(maxsplit=1)[1] for line in expected["EXPECT-VERIFY"]],
+                "VERIFY-FLAGS": ["--model", "rc11"],
+                "VERIFY-BOUND": [""],
+            }
         weak["VERIFY-ASSUMES"] = expected.get("VERIFY-ASSUMES", [""])
         for problem in problems_of(path, flag, weak, tool, work):
             yield f"rc11: {problem}"
@@ -204,14 +235,22 @@ def cases(path, suite, tool):
             yield name, lambda flag=flag, expected=expected: problems_of(path, flag, expected, tool, work)
         if expected.get("VERIFY-FIX") and not flag and suite != "fast":
             yield f"{name}: fix", lambda expected=expected: problems_of_fix(
-                path, expected["VERIFY-FIX"][0], tool, work, flags_of(expected))
+                path, expected["VERIFY-FIX"][0], tool, work, flags_of(expected)
+            )
 
 
 def main():
     options = harness.parser(__doc__).parse_args()
     tool = harness.Tool(options.build, options.duress)
-    paths = [path for folder in FOLDERS for path in sorted((ROOT / folder).glob("*.cc")) if "EXPECT-VERIFY" in path.read_text()]
-    harness.report(case for path in harness.chosen(paths, options.programs) for case in cases(path, options.suite, tool))
+    paths = [
+        path
+        for folder in FOLDERS
+        for path in sorted((ROOT / folder).glob("*.cc"))
+        if "EXPECT-VERIFY" in path.read_text()
+    ]
+    harness.report(
+        case for path in harness.chosen(paths, options.programs) for case in cases(path, options.suite, tool)
+    )
 
 
 if __name__ == "__main__":

@@ -168,7 +168,8 @@ class State:
         return self.simple(t, "too late", [("semaphore", False)], "store", 0)
 
     def fire(self):
-        """Nothing can happen: whoever has timed out too often to choose it does so after all that was done. The state then."""
+        """Nothing can happen: whoever has timed out too often to choose it does so after all that was done. The state
+        then."""
         for t, phase in enumerate(self.phase):
             if phase == "queue" and self.threads[t][self.at[t]] == "P":
                 after = self.copy()
@@ -241,7 +242,25 @@ def count(threads, spurious, timeouts):
 
 def random_threads(prng):
     waiters = ["lwu", "ltu", "lWu", "liu", "lwxu", "ltru", "xlwu", "ltwu", "lWwu", "Tiu", "Ttu"]
-    others = ["s", "b", "lsu", "lfsu", "lfbu", "lfu", "xs", "ss", "Txu", "Tsu", "pA", "A", "p", "rp", "lxu", "sx", "Tru"]
+    others = [
+        "s",
+        "b",
+        "lsu",
+        "lfsu",
+        "lfbu",
+        "lfu",
+        "xs",
+        "ss",
+        "Txu",
+        "Tsu",
+        "pA",
+        "A",
+        "p",
+        "rp",
+        "lxu",
+        "sx",
+        "Tru",
+    ]
     threads = [prng.choice(waiters) for _ in range(prng.randint(1, 2))]
     return threads + [prng.choice(others) for _ in range(prng.randint(1, 2))]
 
@@ -291,8 +310,21 @@ def main():
         classes, deadlock = count(threads, spurious, timeouts)
         total += classes
         flags = [f"--spurious={spurious}"] * bool(spurious) + [f"--timeouts={timeouts}"] * bool(timeouts)
-        command = [str(build / "bin/duress"), "verify", "--json", "--no-advice", "--dir", str(work / "dir"), *flags, "--", str(program), *threads]
-        ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=300, check=False)
+        command = [
+            str(build / "bin/duress"),
+            "verify",
+            "--json",
+            "--no-advice",
+            "--dir",
+            str(work / "dir"),
+            *flags,
+            "--",
+            str(program),
+            *threads,
+        ]
+        ended = subprocess.run(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=300, check=False
+        )
         document = json.loads(ended.stdout or "{}")
         found = sorted({failure["failure"] for failure in document.get("failures", [])})
         problems = []
@@ -304,7 +336,12 @@ def main():
             problems.append(f"found {found} {document.get('races')}, but there is {'a' if deadlock else 'no'} deadlock")
         if problems:
             failed += 1
-            print(" ".join([*flags, *threads]), "; ".join(problems), ended.stderr[-300:] if not document else "", flush=True)
+            print(
+                " ".join([*flags, *threads]),
+                "; ".join(problems),
+                ended.stderr[-300:] if not document else "",
+                flush=True,
+            )
     print(f"{len(cases)} programs with {total} interleavings, {failed} wrong")
     return 1 if failed else 0
 

@@ -2,12 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which memory orders Herlihy and Shavit's algorithms need: `duress verify --model rc11 --weaken` on examples.
 
-Expected is, for each operation of the source, the weakest order that is enough while all others are seq_cst, and what is found with less. The reasons are
-those of the textbooks: what leaves a critical section releases, what enters it acquires; Peterson's flags and victim must not pass each other (nor the filter's levels and victims, nor the
-bakery's choosing and numbers); what makes a node reachable releases, what follows a link to it acquires. A queue's tail must not be seen before the link that it stands for, nor its head
-before the tail: deq would find null behind a node. It is true of one order at a time, and of these programs: where another operation on the way synchronises anyway, relaxed is enough.
-Some examples: of MCS, who says that it waits (locked) is seen through the release of next; of the elimination stack, a popper that was answered has also read the slot that the pusher
-emptied, so either of the two may be relaxed. head's compare-and-swap may be relaxed because whoever reads it has a seq_cst load, which comes after the dequeuer's own seq_cst loads of head
+Expected is, for each operation of the source, the weakest order that is enough while all others are seq_cst, and what
+is found with less. The reasons are those of the textbooks: what leaves a critical section releases, what enters it
+acquires; Peterson's flags and victim must not pass each other (nor the filter's levels and victims, nor the
+bakery's choosing and numbers); what makes a node reachable releases, what follows a link to it acquires. A queue's tail
+must not be seen before the link that it stands for, nor its head before the tail: deq would find null behind a node. It
+is true of one order at a time, and of these programs: where another operation on the way synchronises anyway, relaxed
+is enough.
+Some examples: of MCS, who says that it waits (locked) is seen through the release of next; of the elimination stack, a
+popper that was answered has also read the slot that the pusher emptied, so either of the two may be relaxed. head's
+compare-and-swap may be relaxed because whoever reads it has a seq_cst load, which comes after the dequeuer's own
+seq_cst loads of head
 in the order of all seq_cst operations.
 """
 import json
@@ -18,7 +23,10 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import harness  # noqa: E402
-# By program, how many executions it has as it is; then of each operation the text of the line, its kind, the weakest order that is enough, what is found with less.
+
+# By program, how many executions it has as it is; then of each operation the text of the line, its kind, the weakest
+# order that is enough, what is found with less.
+# fmt: off
 EXPECTED = {
     "array_lock": (2, [
         ("slot[me] = tail.fetch_add(1) % THREADS;", "update", "relaxed", ""),
@@ -165,6 +173,7 @@ EXPECTED = {
         ("if (top_.compare_exchange_strong(old, old->next)) return old->value;", "compare-exchange", "relaxed", ""),
     ]),
 }
+# fmt: on
 
 
 def check(name, tool):
@@ -172,17 +181,41 @@ def check(name, tool):
     source = harness.ROOT / f"examples/herlihy_shavit/{name}.cc"
     program = tool.compile(source, ["-DDURESS_ANY_ORDER"], "-O1")  # as in run.py: built once
     with tempfile.TemporaryDirectory(prefix="duress-weaken-") as folder:
-        command = [tool.duress, "verify", "--json", "--model", "rc11", "--weaken", "-j", "2", "--dir", folder, "--", program]
+        command = [
+            tool.duress,
+            "verify",
+            "--json",
+            "--model",
+            "rc11",
+            "--weaken",
+            "-j",
+            "2",
+            "--dir",
+            folder,
+            "--",
+            program,
+        ]
         ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=250, check=False)
     document = harness.valid(json.loads(ended.stdout))
     lines = source.read_text().splitlines()
     orders = [one for one in document.get("orders", []) if pathlib.Path(one["file"]).name == source.name]
-    found = [(lines[one["line"] - 1].strip(), one["operation"], one["sufficient"], one.get("with_less", "").partition(": ")[2])
-             for one in orders]
-    same = len(found) == len(expected) and all(f[0].startswith(w[0]) and f[1:] == w[1:] for f, w in zip(found, expected))
+    found = [
+        (
+            lines[one["line"] - 1].strip(),
+            one["operation"],
+            one["sufficient"],
+            one.get("with_less", "").partition(": ")[2],
+        )
+        for one in orders
+    ]
+    same = len(found) == len(expected) and all(
+        f[0].startswith(w[0]) and f[1:] == w[1:] for f, w in zip(found, expected)
+    )
     if ended.returncode != 0 or not document["complete"] or document["interleavings"] != executions or not same:
-        return (f"exit code {ended.returncode}, complete {document['complete']}, {document['interleavings']} executions\n"
-                f"found {found}\nexpected {expected}")
+        return (
+            f"exit code {ended.returncode}, complete {document['complete']}, {document['interleavings']} executions\n"
+            f"found {found}\nexpected {expected}"
+        )
     return ""
 
 
@@ -191,7 +224,9 @@ def main():
     parser.add_argument("names", nargs="*", help="of programs; all of them if there are none")
     options = parser.parse_args()
     tool = harness.Tool(options.build, options.duress)
-    harness.report((name, lambda name=name: check(name, tool)) for name in EXPECTED if not options.names or name in options.names)
+    harness.report(
+        (name, lambda name=name: check(name, tool)) for name in EXPECTED if not options.names or name in options.names
+    )
 
 
 if __name__ == "__main__":

@@ -1,0 +1,11 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Says which scripts black would change, and what flake8 finds in them (pyproject.toml, .flake8); changes nothing.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# Not formatted yet: work on them is under way.
+later='bench/classify/trial|bench/explore/execution|tests/classify/use|tests/cluster/run|tests/collide/run|tests/explore/controlled|tests/explore/protocol|tests/explore/use|tests/integration/baseline|tests/integration/build_systems|tests/integration/docs|tests/integration/pages|tests/integration/test_command|tests/report/documents|tests/report/run_test|tests/traces/add_one|tools/check_includes'
+mapfile -t scripts < <(find tests bench tools -name '*.py' | sort)
+mapfile -t formatted < <(printf '%s\n' "${scripts[@]}" | grep -vE "^($later)\.py$")
+black --quiet --check --diff "${formatted[@]}"
+flake8 "${scripts[@]}"

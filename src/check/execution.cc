@@ -128,10 +128,10 @@ void prepare_executions() {
   log = static_cast<exhaustive::StepLog*>(map_memory(exhaustive::StepLog::bytes(exhaustive::kMostSteps)));
   if (!check.request || !check.record || !log || !prepare_point_learner())
     fatal("out of memory for duress::check");
-  static sched::Scheduler::Surroundings surroundings = {abandon_execution,   StepTrace::dump, refuse_carrier,
-                                                        ignore_last_end,     StepTrace::step, control_state,
-                                                        control_local_state, pool_give_up};
-  g_scheduler = new (map_memory(sizeof(sched::Scheduler))) sched::Scheduler(check_arena, surroundings);
+  static sched::Callbacks callbacks = {abandon_execution,   StepTrace::dump, refuse_carrier,
+                                       ignore_last_end,     StepTrace::step, control_state,
+                                       control_local_state, pool_give_up};
+  g_scheduler = new (map_memory(sizeof(sched::Scheduler))) sched::Scheduler(check_arena, callbacks);
   log->room = exhaustive::kMostSteps;
   scheduler().set_step_log(log);
 }

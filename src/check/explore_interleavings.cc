@@ -65,7 +65,7 @@ bool explore_once(DuressCheck& c, Arena& arena, const Deadline& deadline, bool* 
     *failed = execute_closure() || rerun_has_race(unobserved);
     limits |= log.limits;
     if (!*failed && log.limits & StepLog::kAwaitBlocked) --c.executions;  // discarded
-    if (!*failed && log.spins > spins) {                                  // see sched/spin.cc
+    if (!*failed && log.spins > spins) {                                  // see sched/spin_detector.h
       // Plain writes are observed from now on: a round of the loop that writes is more than a wait.
       g_plain_matters = true;
       return true;

@@ -242,9 +242,9 @@ void control_begin() {
     fatal("the request is of another version of duress");
   }
   Runtime& rt = *g_runtime;
-  static sched::Scheduler::Surroundings surroundings = {
-      stuck, dump_strand, start_carrier, nobody_left, trace, control_state, control_local_state, nullptr};
-  g_scheduler = new (map_memory(sizeof(sched::Scheduler))) sched::Scheduler(rt.arena, surroundings);
+  static sched::Callbacks callbacks = {stuck, dump_strand,   start_carrier,       nobody_left,
+                                       trace, control_state, control_local_state, nullptr};
+  g_scheduler = new (map_memory(sizeof(sched::Scheduler))) sched::Scheduler(rt.arena, callbacks);
   if (g_request->steps) g_scheduler->set_step_log(step_log(g_record));
   rt.points.apply(*g_request);
   as_if_begin(*g_request, *g_record);
@@ -431,9 +431,10 @@ bool control_access(const void* p, u64 size, bool write, const DuressSite* site)
       end_long_run(write, site);
     return false;
   }
-  if (!write && g_request->points != trail::Points::kAll && scheduler().tires(reinterpret_cast<uptr>(site)))
+  if (!write && g_request->points != trail::Points::kAll &&
+      scheduler().throttle_load(reinterpret_cast<uptr>(site)))
     return false;
-  if (DURESS_UNLIKELY(scheduler().suspects_livelock())) scheduler().tell_state(stack_state());
+  if (DURESS_UNLIKELY(scheduler().suspects_livelock())) scheduler().note_state(stack_state());
   scheduler().point({write ? OpKind::kWrite : OpKind::kRead, static_cast<u32>(size), address_of(p), key,
                      reinterpret_cast<uptr>(site), site->line << 10 ^ site->column});
   return true;

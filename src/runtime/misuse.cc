@@ -82,9 +82,10 @@ void misuse_at_unlock(const pthread_mutex_t* mutex) {
 void misuse_at_thread_end() {
   if (!looks()) return;
   const sched::Strand& s = *controlled();
-  for (u32 i = 0; i < s.held_count; ++i) {
-    if (s.held_kind[i] == OpKind::kLock && !may_be_kept(s.held[i]))
-      found(trail::kLockKept, s.held[i], s.held_at[i]);
+  for (u32 i = 0; i < s.held.count; ++i) {
+    const sched::HeldLocks::Lock& lock = s.held.locks[i];
+    if (lock.kind == OpKind::kLock && !may_be_kept(lock.address))
+      found(trail::kLockKept, lock.address, lock.taken_at);
   }
 }
 

@@ -23,7 +23,7 @@ class Closure {
     record_ = {};
     scheduler.begin_closure(request_, &record_);
     if (strand_) {
-      strand_->renew();
+      strand_->reset();
     } else {
       strand_ = scheduler.make_spare();
       std::thread([this] {
@@ -57,7 +57,7 @@ TEST(Scheduler, ALoadIsNotThrottledBecauseOfEarlierExecutions) {
   u32 throttled = 0;
   // More than a load may repeat in one execution before points are left out.
   for (int i = 0; i < 10'000; ++i) {
-    closure.execute([&] { throttled += closure.scheduler.tires(64); });
+    closure.execute([&] { throttled += closure.scheduler.throttle_load(64); });
   }
   EXPECT_EQ(throttled, 0u);
 }
@@ -66,7 +66,7 @@ TEST(Scheduler, ALoadIsThrottledWithinAnExecution) {
   Closure& closure = Closure::get();
   u32 throttled = 0;
   closure.execute([&] {
-    for (int i = 0; i < 10'000; ++i) throttled += closure.scheduler.tires(64);
+    for (int i = 0; i < 10'000; ++i) throttled += closure.scheduler.throttle_load(64);
   });
   EXPECT_GT(throttled, 5'000u);
 }

@@ -1,22 +1,132 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thread of the target as the scheduler sees it.
+// A thread of the target as the scheduler keeps it. All that belongs to one execution is in StrandExecution,
+// which another execution on the same kernel thread (duress::check) constructs anew; the kernel thread and
+// its place in the pool outlive executions.
 #ifndef DURESS_SCHED_STRAND_H_
 #define DURESS_SCHED_STRAND_H_
 
-#include "event/operation.h"
+#include <atomic>
+#include <new>
+
+#include "sched/repetition.h"
+#include "sched/spin_detector.h"
+#include "sched/strand_view.h"
+#include "sched/wait_outcome.h"
+
+struct pollfd;
 
 namespace duress::sched {
 
-/// What strategies may know of a strand. The scheduler's own part is in Strand (scheduler.h).
-struct StrandView {
-  u32 number = 0;      // 0 is main; in the order of creation
-  Operation next;      // what it does when it runs on
-  u64 operations = 0;  // how many points it has passed: tells a new operation from one seen before
-  // For the strategy alone; 0 when the strand is created.
-  u64 mark = 0;
-  u64 mark2 = 0;
-  u32 id = 0;  // in executions by steps: the same in every interleaving (exhaustive/step_log.h)
+struct Strand;
+
+inline constexpr u64 kNever = ~u64{0};
+
+/// Why a wait ended.
+enum class Wake : u8 { kNone, kWoken, kTimeout, kInterrupted };
+
+/// Where a blocked strand waits, and until when.
+struct WaitState {
+  bool queued = false;
+  Wake wake = Wake::kNone;  // of the last wait
+  u64 deadline = kNever;
+  uptr queue = 0;  // address of the object
+  Strand* next_in_queue = nullptr;
+  pollfd* descriptors = nullptr;  // waits for one of these
+  u32 descriptor_count = 0;
+  uptr relock = 0;  // in a wait on a condition: the mutex it takes afterwards
+};
+
+/// Exclusive locks that a strand holds, in the order they were taken.
+struct HeldLocks {
+  static constexpr u32 kMost = 8;  // if it holds more, the first ones
+  struct Lock {
+    uptr address;
+    uptr taken_at;
+    OpKind kind;
+  };
+  Lock locks[kMost];
+  u32 count = 0;
+
+  void add(uptr lock, const Operation& operation) {
+    if (count == kMost) return;
+    bool tried = operation.object == lock && operation.kind == OpKind::kTryLock;
+    locks[count++] = {lock, operation.place, tried ? OpKind::kLock : operation.kind};
+  }
+  void remove(uptr lock) {
+    u32 kept = 0;
+    for (u32 i = 0; i < count; ++i) {
+      if (locks[i].address != lock) locks[kept++] = locks[i];
+    }
+    count = kept;
+  }
+};
+
+/// A bit for each signal.
+struct SignalState {
+  u64 pending = 0, blocked = 0;
+};
+
+/// What belongs to one execution; Strand::reset() constructs it anew.
+struct StrandExecution : StrandView {
+  enum class State : u8 { kReady, kBlocked, kEnded };
+  State state = State::kReady;
+  bool home = false;           // its own kernel thread must run it, not the carrier
+  bool stepping_back = false;  // spins: runs only when no other strand can, until something changes
+  bool dump = false;           // gets the turn only to record its call stack
+  u32 list_index = 0;          // in the ready or the spinning list of the run queue
+  // In systematic executions (stepping.cc).
+  bool at_step = false;  // is about to perform a step; else it only continues to its next step
+  u32 children = 0;      // strands that it has created
+  u64 path = 0;          // identifies it in every interleaving: see trail/as_if.h
+
+  WaitState wait;
+  HeldLocks held;
+  SignalState signals;
+  WaitOutcomes outcomes;
+  SpinState spin;
+  Repetition repetition;
+
+  // The thread as the program knows it.
+  Strand* next_strand = nullptr;  // list of all, oldest first
+  u32 creator = 0;
+  uptr created_at = 0;
+  char name[16] = {};
+  void* job_frame = nullptr;  // where the thread's function begins
+  void* result = nullptr;
+  bool cancelled = false;  // by pthread_cancel, not acted on yet
+  bool detached = false;
+  bool joined = false;
+  bool thread_made = false;  // by the program, which must join or detach it
+};
+
+/// Where the strand is while it does not run, and the kernel thread whose stack and storage it uses.
+struct KernelThread {
+  void* stack_pointer = nullptr;
+  uptr thread_pointer = 0;
+  std::atomic<u32> turn{0};     // the kernel thread sleeps while 0
+  std::atomic<u32> arrived{0};  // it has parked for the first time
+  int os_id = 0;
+  char* parking_stack = nullptr;
+};
+
+/// The job of a strand whose kernel thread serves many executions (runtime/interceptors/pool.cc).
+struct PoolState {
+  unsigned long thread = 0;  // pthread_t
+  void* (*job)(void*) = nullptr;
+  void* argument = nullptr;
+  bool in_job = false;       // it has begun its job, or whatever it does then, and has not ended
+  bool called_back = false;  // its execution was abandoned: it gives up its job as soon as it runs
+  Strand* next_spare = nullptr;
+};
+
+struct Strand : StrandExecution {
+  KernelThread kernel;
+  PoolState pool;
+  void* watched = nullptr;  // what a race detector keeps of it, over all executions
+
+  /// Resets everything but the kernel thread, for another execution.
+  void reset() { new (static_cast<StrandExecution*>(this)) StrandExecution; }
 };
 
 }  // namespace duress::sched

@@ -11,7 +11,7 @@
 
 #include "base/prng.h"
 #include "event/strategies.h"
-#include "sched/strand.h"
+#include "sched/strand_view.h"
 #include "trail/execution.h"
 
 namespace duress::sched {

@@ -28,7 +28,7 @@ int wait_on_condition(const void* condition, const void* mutex, uptr pc, Wait wa
                                      sync_wait_end(nullptr, f->mutex, f->pc);
                                    },
                                    &frame);
-  bool signalled = is_locked(result) && !(controlled() && controlled()->ends.by_itself);
+  bool signalled = is_locked(result) && !(controlled() && controlled()->outcomes.by_itself);
   sync_wait_end(signalled ? condition : nullptr, mutex, pc);
   return result;
 }
@@ -47,10 +47,10 @@ int wait_controlled(const void* condition, pthread_mutex_t* mutex, uptr pc, u64 
   if (!scheduler().by_steps() && scheduler().choose(sched::ValueKind::kSpurious, 2)) end = WaitEnd::kSpurious;
   unlock();
   unlocked_controlled(mutex);
-  self->relock = address_of(mutex);
+  self->wait.relock = address_of(mutex);
   Wake wake = end == WaitEnd::kTimeout ? Wake::kTimeout : Wake::kWoken;
   if (end == WaitEnd::kWoken) wake = scheduler().block(operation, operation.object, deadline);
-  self->relock = 0;
+  self->wait.relock = 0;
   scheduler().wait_ended(pc, wake == Wake::kTimeout ? WaitEnd::kTimeout : end, deadline);
   int result = control_lock(mutex, /*reentrant=*/false, pc, sched::kNever, attempt);
   if (wake == Wake::kInterrupted) control_cancellation_point();

@@ -47,11 +47,11 @@ int find_storage(dl_phdr_info* info, size_t, void*) {
 /// The runtime's own variables lie among them; what they must keep is put back.
 void renew_storage(Strand* s) {
   if (!storage.bytes) return;
-  auto* at = reinterpret_cast<char*>(s->thread_pointer - storage.below);
+  auto* at = reinterpret_cast<char*>(s->kernel.thread_pointer - storage.below);
   memcpy(at, storage.image, storage.image_bytes);
   memset(at + storage.image_bytes, 0, storage.bytes - storage.image_bytes);
   t_strand = s;
-  set_own_thread_number(s->os_id);
+  set_own_thread_number(s->kernel.os_id);
 }
 
 // ---- destructors ----
@@ -107,7 +107,7 @@ jmp_buf job_begins[kMostStrands];
 
 void run_job(Strand* s) {
   s->job_frame = __builtin_frame_address(0);
-  if (_setjmp(job_ends[s->number % kMostStrands]) == 0) s->result = s->job(s->argument);
+  if (_setjmp(job_ends[s->number % kMostStrands]) == 0) s->result = s->pool.job(s->pool.argument);
 }
 
 void* pool_thread_main(void* data) {
@@ -117,19 +117,19 @@ void* pool_thread_main(void* data) {
   scheduler().arrive(s);
   for (;;) {
     if (_setjmp(job_begins[s->number % kMostStrands]) == 0) {
-      s->in_job = true;
+      s->pool.in_job = true;
       renew_storage(s);
       if (g_strand_observer) g_strand_observer->starts(s);
       run_job(s);
       run_destructors(s);
       if (g_strand_observer) g_strand_observer->ends(s);
       if (s->detached) s->joined = true;
-      s->in_job = false;
+      s->pool.in_job = false;
       scheduler().end_job();
     } else {
       forget_destructors(s);
       if (g_strand_observer) g_strand_observer->ends(s);
-      s->in_job = false;
+      s->pool.in_job = false;
       scheduler().give_up_job();
     }
   }
@@ -151,18 +151,18 @@ _Unwind_Reason_Code leave_frame(int, _Unwind_Action actions, _Unwind_Exception_C
 Strand* pool_take(void* (*job)(void*), void* argument, uptr created_at) {
   Strand* s = spare;
   if (s) {
-    spare = s->next_spare;
+    spare = s->pool.next_spare;
     // Everything of the last execution is forgotten; what belongs to the kernel thread stays.
-    s->renew();
+    s->reset();
   } else {
     if (!storage.image) dl_iterate_phdr(find_storage, nullptr);
     s = scheduler().make_spare();
     pthread_t id;
     if (make_real_thread(&id, nullptr, pool_thread_main, s) != 0) return nullptr;
-    s->thread = id;
+    s->pool.thread = id;
   }
-  s->job = job;
-  s->argument = argument;
+  s->pool.job = job;
+  s->pool.argument = argument;
   scheduler().enlist(s, created_at);
   if (g_strand_observer) g_strand_observer->created(controlled(), s);
   return s;
@@ -170,7 +170,7 @@ Strand* pool_take(void* (*job)(void*), void* argument, uptr created_at) {
 
 Strand* pool_find(pthread_t id) {
   for (Strand* s = scheduler().strands(); s; s = s->next_strand) {
-    if (s->thread == id && !s->joined) return s;
+    if (s->pool.thread == id && !s->joined) return s;
   }
   return nullptr;
 }
@@ -182,7 +182,7 @@ void pool_end_execution(Strand* strands) {
   for (Strand* s = strands; s; s = s->next_strand) {
     if (s->state != Strand::State::kEnded) continue;
     *end = s;
-    end = &s->next_spare;
+    end = &s->pool.next_spare;
   }
   *end = rest;
 }
@@ -192,7 +192,7 @@ int pool_create(pthread_t* id, bool detached, void* (*job)(void*), void* argumen
   Strand* s = pool_take(job, argument, pc);
   if (!s) return EAGAIN;
   s->detached = detached;
-  *id = s->thread;
+  *id = s->pool.thread;
   scheduler().launch(s);
   return 0;
 }

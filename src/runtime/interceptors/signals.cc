@@ -87,8 +87,8 @@ void run_handler(sched::Strand* s, int signal) {
     raw_syscall(SYS_tgkill, process_number(), thread_number(), signal);
     return;
   }
-  u64 before = s->blocked_signals;
-  s->blocked_signals |= mask_of(&action.sa_mask) | (action.sa_flags & SA_NODEFER ? 0 : bit(signal));
+  u64 before = s->signals.blocked;
+  s->signals.blocked |= mask_of(&action.sa_mask) | (action.sa_flags & SA_NODEFER ? 0 : bit(signal));
   if (action.sa_flags & SA_RESETHAND) actions[signal].sa_handler = SIG_DFL;
   int saved = errno;
   if (action.sa_flags & SA_SIGINFO) {
@@ -102,29 +102,29 @@ void run_handler(sched::Strand* s, int signal) {
     action.sa_handler(signal);
   }
   errno = saved;
-  s->blocked_signals = before;
+  s->signals.blocked = before;
 }
 
 /// Called by the scheduler when the running strand has passed a point and something is pending.
 void deliver(sched::Strand& s) {
   u64 outside = from_outside.load();
-  u64 mine = outside & ~s.blocked_signals;
+  u64 mine = outside & ~s.signals.blocked;
   from_outside.fetch_and(~mine);
-  s.pending_signals |= mine;
+  s.signals.pending |= mine;
   if (outside & ~mine) scheduler().attend();  // for another strand
-  while (u64 due = s.pending_signals & ~s.blocked_signals) {
+  while (u64 due = s.signals.pending & ~s.signals.blocked) {
     int signal = __builtin_ctzll(due) + 1;
-    s.pending_signals &= ~bit(signal);
+    s.signals.pending &= ~bit(signal);
     run_handler(&s, signal);
   }
 }
 
 void send(sched::Strand* to, int signal) {
-  to->pending_signals |= bit(signal);
+  to->signals.pending |= bit(signal);
   scheduler().attend();
   if (to == controlled()) {
     deliver(*to);
-  } else if (!(to->blocked_signals & bit(signal))) {
+  } else if (!(to->signals.blocked & bit(signal))) {
     end_wait(to);
   }
 }
@@ -137,10 +137,10 @@ bool known(int signal) {
 int take_pending(u64 set) {
   sched::Strand* s = controlled();
   u64 outside = from_outside.load() & set;
-  u64 due = (s->pending_signals & set) | outside;
+  u64 due = (s->signals.pending & set) | outside;
   if (!due) return 0;
   int signal = __builtin_ctzll(due) + 1;
-  s->pending_signals &= ~bit(signal);
+  s->signals.pending &= ~bit(signal);
   from_outside.fetch_and(~bit(signal));
   return signal;
 }
@@ -148,7 +148,7 @@ int take_pending(u64 set) {
 /// Waits until a signal comes that `wanted` takes (0: any that is handled). 0: out of time.
 int await_signal(u64 set, uptr pc, u64 deadline) {
   sched::Strand* s = controlled();
-  Operation operation = {OpKind::kSystem, 0, address_of(&s->pending_signals), 0, pc};
+  Operation operation = {OpKind::kSystem, 0, address_of(&s->signals.pending), 0, pc};
   scheduler().point(operation);
   control_cancellation_point();
   for (;;) {
@@ -231,7 +231,7 @@ DURESS_INTERCEPTOR(int, kill, (pid_t pid, int signal)) {
   control_point(OpKind::kSignal, nullptr, DURESS_CALLER_PC);
   // To any strand that does not block it: this one, else the first.
   sched::Strand* to = controlled();
-  for (sched::Strand* s = scheduler().strands(); s && (to->blocked_signals & bit(signal));
+  for (sched::Strand* s = scheduler().strands(); s && (to->signals.blocked & bit(signal));
        s = s->next_strand) {
     if (s->state != sched::Strand::State::kEnded) to = s;
   }
@@ -241,23 +241,23 @@ DURESS_INTERCEPTOR(int, kill, (pid_t pid, int signal)) {
 
 static int change_mask(int how, const sigset_t* set, sigset_t* old) {
   sched::Strand* s = controlled();
-  u64 before = s->blocked_signals;
+  u64 before = s->signals.blocked;
   if (set) {
     u64 mask = mask_of(set);
     switch (how) {
       case SIG_BLOCK:
-        s->blocked_signals |= mask;
+        s->signals.blocked |= mask;
         break;
       case SIG_UNBLOCK:
-        s->blocked_signals &= ~mask;
+        s->signals.blocked &= ~mask;
         break;
       case SIG_SETMASK:
-        s->blocked_signals = mask;
+        s->signals.blocked = mask;
         break;
       default:
         return EINVAL;
     }
-    if (s->pending_signals & ~s->blocked_signals) deliver(*s);
+    if (s->signals.pending & ~s->signals.blocked) deliver(*s);
   }
   if (old) {
     sigemptyset(old);
@@ -310,9 +310,9 @@ DURESS_INTERCEPTOR(int, sigtimedwait, (const sigset_t* set, siginfo_t* info, con
 /// Until a handler has run: the wait ends with the interruption, the handler runs where the strand goes on.
 static int pause_strand(uptr pc) {
   sched::Strand* s = controlled();
-  Operation operation = {OpKind::kSystem, 0, address_of(&s->pending_signals), 0, pc};
+  Operation operation = {OpKind::kSystem, 0, address_of(&s->signals.pending), 0, pc};
   control_cancellation_point();
-  if (!(s->pending_signals & ~s->blocked_signals)) scheduler().block(operation, operation.object);
+  if (!(s->signals.pending & ~s->signals.blocked)) scheduler().block(operation, operation.object);
   control_cancellation_point();
   deliver(*s);
   errno = EINTR;
@@ -326,9 +326,9 @@ DURESS_INTERCEPTOR(int, pause, ()) {
 DURESS_INTERCEPTOR(int, sigsuspend, (const sigset_t* mask)) {
   sched::Strand* s = controlled();
   if (!s) return DURESS_REAL(sigsuspend)(mask);
-  u64 before = s->blocked_signals;
-  s->blocked_signals = mask_of(mask);
+  u64 before = s->signals.blocked;
+  s->signals.blocked = mask_of(mask);
   int result = pause_strand(DURESS_CALLER_PC);
-  s->blocked_signals = before;
+  s->signals.blocked = before;
   return result;
 }

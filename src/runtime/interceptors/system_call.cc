@@ -58,7 +58,7 @@ bool futex_strand(long address, long operation, long value, long timeout, long o
       scheduler().point(op);
       sync_futex(word);
       if (word->load() != static_cast<u32>(value)) {
-        if (end == sched::WaitEnd::kTimeout) scheduler().chose_in_vain();
+        if (end == sched::WaitEnd::kTimeout) scheduler().timeout_unused();
         scheduler().wait_ended(pc, sched::WaitEnd::kWoken, deadline);
         *result = -EAGAIN;
         return true;

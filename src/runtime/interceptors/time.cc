@@ -63,7 +63,7 @@ static int sleep_until(u64 deadline, uptr pc) {
   control_cancellation_point();
   sched::Strand* self = controlled();
   Operation operation = {OpKind::kSleep, 0, address_of(self), 0, pc};
-  auto wake = scheduler().block(operation, address_of(&self->deadline), deadline);
+  auto wake = scheduler().block(operation, address_of(&self->wait.deadline), deadline);
   control_cancellation_point();
   return wake == sched::Wake::kInterrupted ? EINTR : 0;
 }

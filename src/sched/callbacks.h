@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the scheduler asks of the runtime around it.
+#ifndef DURESS_SCHED_CALLBACKS_H_
+#define DURESS_SCHED_CALLBACKS_H_
+
+#include "event/operation.h"
+#include "trail/execution.h"
+
+namespace duress::sched {
+
+struct Strand;
+
+struct Callbacks {
+  /// Reports that the execution cannot go on, and ends the process or abandons the execution.
+  void (*stuck)(trail::Outcome outcome);
+  /// Records the running strand's call stack.
+  void (*dump)(Strand& strand);
+  /// Starts a kernel thread that runs `function` with a stack of its own.
+  bool (*start_carrier)(void* (*function)(void*), void* argument);
+  void (*nobody_left)();  // the last strand has ended
+  /// The running strand performs its operation. Only for requests that ask for a trace.
+  void (*trace)(const Strand& strand);
+  /// Systematic executions: the state of a semaphore or of a lock with readers, as in exhaustive::Touch.
+  u64 (*state)(const Operation& operation);
+  /// Systematic executions: a hash of the running strand's registers and stack.
+  u64 (*local_state)(const Strand& strand);
+  /// The running strand gives up its job; ends with give_up_job(). Null: nobody is called back.
+  void (*give_up)(Strand& strand);
+};
+
+}  // namespace duress::sched
+
+#endif  // DURESS_SCHED_CALLBACKS_H_

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Systematic executions, for exploring all of them (src/exhaustive). A choice is made only where the order
+// can matter: before a *step*, an operation on something that other strands can touch. All else (a thread is
+// created, starts, is joined, goes on after a wait) happens at once, before the next choice, so every strand
+// has come to its next step when one is chosen. A step that would block is not a candidate: who may go on is
+// known before the choice, and no choice is wasted.
+#include "exhaustive/silent.h"
+#include "sched/scheduler.h"
+#include "trail/as_if.h"
+
+namespace duress::sched {
+
+using exhaustive::StepLog;
+
+namespace {
+
+/// Parked strands, which only yield, run this often when nothing else can happen.
+constexpr u64 kMostIdle = 1000;
+/// A strand that yields more often in a row is parked.
+constexpr u32 kMostYields = 2;
+
+bool is_step(const Operation& operation) {
+  switch (operation.kind) {
+    case OpKind::kStart:
+    case OpKind::kEnd:
+    case OpKind::kFence:
+    case OpKind::kCreate:
+    case OpKind::kJoin:
+    case OpKind::kYield:
+    case OpKind::kSleep:
+    case OpKind::kSystem:
+      return false;
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+/// Who may be chosen, in candidates_, and what else is known of the strands in the run queue.
+struct Scheduler::Candidates {
+  u32 count = 0;
+  Strand* lowest = nullptr;
+  Strand* current = nullptr;     // the running strand, if it is one
+  Strand* continuing = nullptr;  // has not come to its next step
+  Strand* parked = nullptr;
+  Strand* awaiting = nullptr;  // in an await loop
+  Strand* leaving = nullptr;
+};
+
+void Scheduler::name_strand(Strand* s) {
+  Strand* parent = running();
+  s->id = parent ? recorder_.log().strand_of(parent->id, ++parent->children) : 0;
+  s->path = parent ? trail::path_of(parent->path, parent->children) : 0;
+}
+
+void Scheduler::point_by_steps(const Operation& operation) {
+  Strand* s = running();
+  s->next = operation;
+  count_point();
+  if (is_step(operation)) {
+    s->at_step = true;
+    s->spin.yields = 0;
+    spins_.at_step(*s);
+    switch_to(pick_by_steps());
+  } else if (operation.kind == OpKind::kJoin && operation.object) {
+    auto* other = reinterpret_cast<const Strand*>(operation.object);
+    if (other->state == Strand::State::kEnded) recorder_.write_after(*s, *other);
+  }
+  passed(*s);
+}
+
+bool Scheduler::can_step(const Strand& s) const {
+  const Operation& operation = s.next;
+  // Under a memory model an await loop is not resumed: what it could read then is another execution.
+  if (DURESS_UNLIKELY(s.spin.awaits) && (recorder_.weak() || !spins_.sees_change(s))) return false;
+  switch (operation.kind) {
+    case OpKind::kAcquire:
+    case OpKind::kReadLock:
+      return exhaustive::enabled(operation.kind, callbacks_.state(operation));
+    case OpKind::kLock:
+      return operation.size == 0 || exhaustive::enabled(operation.kind, callbacks_.state(operation));
+    default:
+      return true;
+  }
+}
+
+void Scheduler::collect_candidates(Candidates& found) {
+  for (u32 i = 0; i < queue_.ready_count(); ++i) {
+    Strand* s = queue_.ready()[i];
+    if (DURESS_UNLIKELY(s->spin.leaving)) {
+      found.leaving = s;
+      continue;
+    }
+    if (DURESS_UNLIKELY(s->spin.parked)) {
+      found.parked = s;
+      continue;
+    }
+    if (!s->at_step) {
+      found.continuing = s;
+      return;
+    }
+    if (s->spin.awaits) found.awaiting = s;
+    if (!can_step(*s)) continue;
+    candidates_[found.count++] = s;
+    if (s == running()) found.current = s;
+    if (!found.lowest || s->number < found.lowest->number) found.lowest = s;
+  }
+}
+
+Strand* Scheduler::pick_by_steps() {
+  if (DURESS_UNLIKELY(candidates_room_ < queue_.capacity())) {
+    candidates_room_ = queue_.capacity();
+    candidates_ = static_cast<Strand**>(arena_.allocate(candidates_room_ * sizeof(Strand*)));
+  }
+  for (;;) {
+    if (descriptors_.any()) {
+      recorder_.limit(StepLog::kDescriptors);
+      poll_descriptors(0);
+    }
+    Candidates found;
+    collect_candidates(found);
+    if (found.continuing) return found.continuing;
+    if (found.count) return choose_step(found);
+    if (Strand* s = without_candidates(found)) return s;
+  }
+}
+
+Strand* Scheduler::choose_step(const Candidates& found) {
+  Strand* next = candidates_[0];
+  if (found.count > 1) {
+    next = static_cast<Strand*>(
+        choices_.choose_thread(reinterpret_cast<StrandView* const*>(candidates_), found.count, found.current,
+                               found.current ? found.current : found.lowest, recorder_.steps()));
+  }
+  next->at_step = false;
+  for (Strand* s = strands(); s; s = s->next_strand) s->spin.parked = false;
+  recorder_.write_step(*next);
+  return next;
+}
+
+/// No strand can perform a step. Null: a timer has fired or a descriptor is ready.
+Strand* Scheduler::without_candidates(const Candidates& found) {
+  if (found.leaving) return found.leaving;
+  if (explores_timeouts() && missed_timeout()) discard_execution();
+  if (fire_earliest()) return nullptr;
+  if (found.parked) {
+    if (++execution_.idle > kMostIdle) stop(trail::Outcome::kLivelock);
+    return found.parked;
+  }
+  if (recorder_.weak()) {
+    if (spins_.lost_trylock(strands())) recorder_.limit(StepLog::kTried);
+    if (spins_.misses_newer_store(strands())) {
+      recorder_.limit(StepLog::kAwaitBlocked);
+      record().outcome = trail::Outcome::kEnded;
+      callbacks_.stuck(trail::Outcome::kEnded);
+    }
+  }
+  if (!descriptors_.any()) stop(found.awaiting ? trail::Outcome::kLivelock : trail::Outcome::kDeadlock);
+  poll_descriptors(-1);
+  return nullptr;
+}
+
+/// A strand that yields again and again, and comes to no step in between, waits for plain memory: it lets the
+/// others perform a step first.
+void Scheduler::park_spinner(Strand* s) {
+  if (++s->spin.yields <= kMostYields) return;
+  s->at_step = false;
+  s->spin.parked = true;
+  switch_to(pick_by_steps());
+  s->spin.parked = false;
+}
+
+void Scheduler::leave_last() {
+  if (!by_steps_ || execution_.alive == 1) return;
+  Strand* s = running();
+  s->at_step = false;
+  s->spin.leaving = true;
+  switch_to(pick_by_steps());
+  s->spin.leaving = false;
+}
+
+}  // namespace duress::sched

@@ -13,6 +13,8 @@ namespace {
 /// A trail in memory of its own, of which the kernel provides what is used.
 class MappedTrail {
  public:
+  static constexpr u64 kRoom = (kRequestRoom - sizeof(trail::Request)) / sizeof(trail::Deviation);
+
   MappedTrail() : deviations_(static_cast<trail::Deviation*>(map_memory(kRequestRoom))) {}
   ~MappedTrail() {
     if (deviations_) unmap_memory(deviations_, kRequestRoom);
@@ -33,7 +35,6 @@ class MappedTrail {
   }
 
  private:
-  static constexpr u64 kRoom = kRequestRoom / sizeof(trail::Deviation);
   trail::Deviation* deviations_;
   u64 size_ = 0;
 };
@@ -65,7 +66,8 @@ void minimise() {
   auto replay = [&](const MappedTrail& candidate, trail::MinimiserAttempt<MappedTrail>* attempt) {
     if (deadline.passed()) return false;
     set_trail(candidate);
-    attempt->same = execute_closure() && strcmp(check.what, wanted) == 0;
+    attempt->same = execute_closure() && strcmp(check.what, wanted) == 0 &&
+                    check.record->deviations <= MappedTrail::kRoom;
     attempt->switches = check.record->switches;
     attempt->choices = check.record->choices;
     attempt->strands = check.record->strands;

@@ -8,6 +8,7 @@
 #include "check/step_trace.h"
 #include "runtime/control.h"
 #include "runtime/runtime.h"
+#include "trail/value_text.h"
 
 namespace duress {
 namespace {
@@ -15,16 +16,13 @@ namespace {
 constexpr u32 kShown = kMostLookups / TracedStep::kFrames;  // the last ones: the failure is at the end
 
 void put_number(Text& text, u64 value, u32 size) {
-  // Small negative numbers read better with their sign.
-  u64 sign = size && size < 8 ? u64{1} << (size * 8 - 1) : u64{1} << 63;
-  u64 mask = size && size < 8 ? (u64{1} << size * 8) - 1 : ~u64{0};
-  u64 negative = (~value + 1) & mask;
-  if ((value & sign) && negative < 1'000'000) {
-    text.put('-').number(negative);
-  } else if (value > 0xffffffffu) {
-    text.hex(value);
+  trail::ShownInteger shown = trail::shown_integer(value, size);
+  if (!shown.decimal) {
+    text.hex(shown.bits);
+  } else if (shown.number < 0) {
+    text.put('-').number(static_cast<u64>(-shown.number));
   } else {
-    text.number(value);
+    text.number(static_cast<u64>(shown.number));
   }
 }
 

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "report/failure_text.h"
+#include "trail/value_text.h"
 
 namespace duress::report {
 namespace {
@@ -71,13 +72,9 @@ std::string value_text(const u64* value, u32 size, trail::ValueType type) {
                   static_cast<unsigned long long>(value[0]));
     return text;
   }
-  u64 bits = value[0];
-  if (size != 0 && size < 8) bits &= (u64{1} << size * 8) - 1;
-  int shift = size != 0 && size < 8 ? 64 - static_cast<int>(size) * 8 : 0;
-  i64 number = static_cast<i64>(bits << shift) >> shift;
-  // Beyond a million it is an address, a pattern of bits, or a number that nobody reads anyway.
-  if (number > -1000000 && number < 1000000) return std::to_string(number);
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(bits));
+  trail::ShownInteger shown = trail::shown_integer(value[0], size);
+  if (shown.decimal) return std::to_string(shown.number);
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(shown.bits));
   return text;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/player.h"
 
+#include <string.h>
+
 #include "analysis/fasttrack/hot_path.h"
 
 namespace duress {
@@ -42,8 +44,8 @@ Player::~Player() {
 
 bool Player::build(const char* chain, const char** bad) {
   bool good = chain_.build(chain, &make_analysis, &context_, bad);
-  has_inline_path_ = good && chain_.has_inline_path();
-  is_inline_ = good && chain_.is_inline();
+  has_fasttrack_ = good && chain_.has("FastTrack");
+  only_fasttrack_ = good && strcmp(chain, "FastTrack") == 0;  // in brackets others may be beside it
   return good;
 }
 
@@ -86,7 +88,7 @@ void Player::play(const Event& event) {
 void Player::play(Tid tid, const Access* accesses, size_t count) {
   Thread& t = thread(tid);
   if (DURESS_UNLIKELY(t.ended)) return;  // not a trace of ours
-  if (!is_inline_) {
+  if (!only_fasttrack_) {
     for (size_t i = 0; i < count; ++i) access(t, accesses[i]);
     return;
   }
@@ -96,12 +98,12 @@ void Player::play(Tid tid, const Access* accesses, size_t count) {
 }
 
 void Player::access(Thread& t, const Access& access) {
-  if (DURESS_UNLIKELY(is_atomic(access.kind)) && has_inline_path_) {
+  if (DURESS_UNLIKELY(is_atomic(access.kind)) && has_fasttrack_) {
     SyncObject* o = engine_.atomic(t, access.address, static_cast<u8>(access.size))->object;
     fasttrack_.begin_atomic(t.fasttrack);
     fasttrack_.atomic_access(t.fasttrack, o, access.kind, access.place);
     fasttrack_.end_atomic(t.fasttrack);
-    if (is_inline_) return;
+    if (only_fasttrack_) return;
   }
   chain_.access(t.view, access);
 }
@@ -156,8 +158,17 @@ void Player::sync(Thread& t, const Sync& sync) {
 void Player::end_thread(Thread& t, const Sync& sync) {
   engine_.thread_ended(t, sync);
   t.ended = true;
+  rules_.add(t.fasttrack.rules);
   fasttrack_.detach(t.fasttrack);
   slots_.give_back(t.clock.slot(), t.clock.own());
+}
+
+FastTrackRules Player::rules() const {
+  FastTrackRules all = rules_;
+  for (const Thread* t : threads_) {
+    if (t && !t->ended) all.add(t->fasttrack.rules);
+  }
+  return all;
 }
 
 void Player::finish() {

@@ -23,7 +23,7 @@
 namespace {
 
 using namespace duress;
-using namespace duress::campaign;
+using namespace duress::exec;
 
 constexpr std::size_t kMost = 1024;
 using Before = std::vector<std::bitset<kMost>>;

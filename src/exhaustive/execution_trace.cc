@@ -32,7 +32,7 @@ void ExecutionTrace::clear() {
   heads_used_ = 0;
 }
 
-/// Of memory that was never touched: -1. Granule 0 is nobody's.
+/// -1 for memory that was never touched. Granule 0 marks a free slot.
 i64& ExecutionTrace::head(u64 granule) {
   u32 mask = heads_.size() - 1;
   u32 at = static_cast<u32>(mix(granule)) & mask;
@@ -47,8 +47,8 @@ i64& ExecutionTrace::head(u64 granule) {
   return heads_[at].touch;
 }
 
-/// Makes sure that the next step's objects find room. Keeps only what is touched now; doubles if that is
-/// much.
+/// Makes room for the objects of one more step: drops granules that no entry touches, doubles if most are
+/// in use.
 void ExecutionTrace::make_room() {
   if (DURESS_LIKELY((heads_used_ + kTouches) * 2 < heads_.size())) return;
   u32 live = 0;
@@ -74,7 +74,7 @@ void ExecutionTrace::pop() {
 
 void ExecutionTrace::cut(u32 depth) {
   if (depth >= positions_.size()) {
-    // What came after the last step is told again.
+    // Entries after the last step will be added again.
     u32 size = positions_.size() ? positions_.last() + 1 : 0;
     while (entries_.size() > size) pop();
     return;
@@ -84,7 +84,7 @@ void ExecutionTrace::cut(u32 depth) {
   positions_.cut(depth);
 }
 
-/// More strands than the clocks have room for.
+/// Widens the clocks for a strand with a higher number.
 void ExecutionTrace::widen(u32 strand) {
   u32 width = width_;
   while (width <= strand) width *= 2;
@@ -95,7 +95,7 @@ void ExecutionTrace::widen(u32 strand) {
   width_ = width;
 }
 
-/// Whether the step could have been done before that entry, which conflicts with it.
+/// Whether the step was enabled before that entry, which conflicts with it.
 bool ExecutionTrace::could_precede(const Step& step, u32 earlier) const {
   if (step.is(Step::kAwaits) && !written_without(step, earlier)) return false;
   if (!may_wait(step.kind)) return true;
@@ -106,40 +106,41 @@ bool ExecutionTrace::could_precede(const Step& step, u32 earlier) const {
   return true;
 }
 
-/// Whether another write came since the step's strand looked, one that does not depend on the earlier step.
+/// For await loops: whether there is another write since the strand's polls, one that does not depend on the
+/// earlier step.
 bool ExecutionTrace::written_without(const Step& step, u32 earlier) const {
   i64 last = last_[step.strand];
   u32 own = last >= 0 ? entries_[static_cast<u32>(last)].index : 0;
-  u32 first = own > step.other ? own - step.other : 0;  // its entries after this one looked
+  u32 first = own > step.other ? own - step.other : 0;  // its later entries are polls
   for (u32 t = 0; t < step.touches; ++t) {
     i64 at = const_cast<ExecutionTrace*>(this)->head(granule_of(step.touch[t].object));
-    bool looked = false;
-    bool between = false;  // a write before one of its looks; counts if an earlier look is found
+    bool polled = false;
+    bool between = false;  // a write before one of its polls; counts if there is an earlier poll
     for (; at >= 0; at = entries_[static_cast<u32>(at / kTouches)].link[at % kTouches]) {
       u32 i = static_cast<u32>(at / kTouches);
       const Step& other = entries_[i].step;
       if (!overlap(other.touch[at % kTouches], step.touch[t])) continue;
       if (other.strand == step.strand) {
         if (entries_[i].index <= first) break;
-        if (at % kTouches != 0) continue;  // it waited for this, but did not look
+        if (at % kTouches != 0) continue;  // it awaited this object, but did not read it
         if (between) return true;
-        looked = true;
+        polled = true;
         continue;
       }
       if (other.touch[at % kTouches].mode != Mode::kWrite || silent(other)) continue;
       if (i == earlier || before(earlier, i)) continue;
-      if (!looked) return true;
+      if (!polled) return true;
       between = true;
     }
   }
   return false;
 }
 
-/// Goes back through what touched the same objects, latest first. `all` becomes what the step comes after.
+/// Visits earlier touches of the same objects, latest first. `all` becomes the step's clock.
 void ExecutionTrace::scan(const Step& step, i64 last, Clock* all, List<Reversal>& reversals) {
   const Clock nothing[kMostStrands] = {};
   const Clock* own = last >= 0 ? clock(static_cast<u32>(last)) : nothing;
-  Clock found[kMostStrands];  // what is before the step, or before a step that is before it in another order
+  Clock found[kMostStrands];  // `own` joined with the clocks of the reversals found
   for (u32 i = 0; i < width_; ++i) found[i] = all[i] = own[i];
   i64 at[kTouches];
   for (u32 t = 0; t < step.touches; ++t) at[t] = head(granule_of(step.touch[t].object));
@@ -155,7 +156,7 @@ void ExecutionTrace::scan(const Step& step, i64 last, Clock* all, List<Reversal>
     at[t] = e.link[at[t] % kTouches];
     if (!conflict(other, step.touch[t])) continue;
     if (covers(own, i)) {
-      // Everything earlier there is before a write.
+      // A covering write: everything earlier at this object happens before it.
       if (other.mode == Mode::kWrite && other.object <= step.touch[t].object &&
           other.object + other.size >= step.touch[t].object + step.touch[t].size) {
         at[t] = -1;

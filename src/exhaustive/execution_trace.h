@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One execution, step by step, with what happened before what: program order, the order of steps that
-// conflict, and who went on because of whom. Each new step is compared with those before it; the pairs that
-// could have been the other way round are its *reversals*, and each leads to another class of executions.
+// One execution with its happens-before relation: program order, the order of conflicting steps, and which
+// strand continued because of which (vector clocks). Each new step is compared with the earlier ones; a pair
+// that could have happened in the other order is a *reversal* (a reversible race in DPOR), and leads to
+// another class of executions.
 //
-// Steps that wait need care. A lock never races with the unlock before it, because it could not have come
-// first; it races with the lock before that. So for steps that wait the search goes on past steps
-// without which they could not have gone on, to the first one before which they could.
+// Blocking steps need care. A lock never races with the unlock before it, because it was not enabled before
+// it; it races with the lock before that. So for blocking steps the search skips earlier steps before which
+// they were not enabled.
 //
 // Runs inside the target too: memory comes from an Arena, nothing throws.
 #ifndef DURESS_EXHAUSTIVE_EXECUTION_TRACE_H_
@@ -17,7 +18,7 @@
 
 namespace duress::exhaustive {
 
-/// An array that grows; for plain data.
+/// A growing array of trivially copyable values.
 template <typename T>
 class List {
  public:
@@ -41,7 +42,7 @@ class List {
     if (DURESS_UNLIKELY(size_ == capacity_)) grow(size_ + 1);
     data_[size_++] = value;
   }
-  /// Room for one more, not set.
+  /// Adds an uninitialised element.
   T& push() {
     if (DURESS_UNLIKELY(size_ == capacity_)) grow(size_ + 1);
     return data_[size_++];
@@ -67,12 +68,12 @@ class List {
   u32 size_ = 0, capacity_ = 0;
 };
 
-/// Two steps that could be the other way round.
+/// Two steps that could happen in the other order.
 struct Reversal {
   u32 earlier;  // entry
-  u32 later;    // entry; past.size() if it is a pending step
-  i64 last;     // the entry that the later one's strand had come to; -1: none
-  Step step;    // the later one as it would be first
+  u32 later;    // entry; trace.size() if it is a pending step
+  i64 last;     // last entry of the later step's strand; -1: none
+  Step step;    // the later step as it would be if it came first
 };
 
 class ExecutionTrace {
@@ -81,27 +82,27 @@ class ExecutionTrace {
     Step step;
     u32 index;                     // among the entries of its strand, from 1
     u32 depth;                     // steps up to and with this one
-    i64 last;                      // the entry before it of its strand, or what that goes on after; -1: none
-    i64 link[Step::kMostTouches];  // the touch before it of the same memory, as entry * 4 + touch; -1: none
+    i64 last;                      // previous entry of its strand; -1: none
+    i64 link[Step::kMostTouches];  // previous touch of the same granule, as entry * 4 + touch; -1: none
   };
 
   explicit ExecutionTrace(Arena& arena);
 
   void clear();
-  /// Forgets everything after the first `depth` steps.
+  /// Removes everything after the first `depth` steps.
   void cut(u32 depth);
   u32 depth() const { return positions_.size(); }
   u32 size() const { return entries_.size(); }
   const Entry& entry(u32 i) const { return entries_[i]; }
-  /// The entry of the step that made the depth `depth`, from 1.
+  /// The entry of step number `depth`, from 1.
   u32 position(u32 depth) const { return positions_[depth - 1]; }
 
   /// Adds an entry. If it is a step, its reversals are added to `reversals`.
   void add(const Step& step, List<Reversal>& reversals);
-  /// The reversals of a step that was not done.
+  /// Adds the reversals of a step that was not executed.
   void pending(const Step& step, List<Reversal>& reversals);
 
-  /// Whether entry a came before entry b by what happened, not only by the order in this execution.
+  /// Whether entry a happens before entry b.
   bool before(u32 a, u32 b) const { return covers(clock(b), a); }
 
  private:
@@ -127,8 +128,8 @@ class ExecutionTrace {
   List<Clock> clocks_;
   List<u32> positions_;
   u32 width_ = 16;
-  i64 last_[kMostStrands];  // by strand: its last entry, or the one it goes on after
-  // The last touch of each 16 bytes of memory.
+  i64 last_[kMostStrands];  // by strand: its last entry
+  // Hash table: the last touch of each 16-byte granule of memory.
   struct Head {
     u64 granule;
     i64 touch;

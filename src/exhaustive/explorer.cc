@@ -83,7 +83,7 @@ void Explorer::begin_subtree(const Explorer& other, const Node* leaf) {
   for (const Node* n = leaf; n; n = n->parent) way[n->depth] = n;
   Node* at = root_;
   for (u32 d = 1; d <= leaf->depth; ++d) {
-    // Those before it sleep when it has its turn, whatever has become of them.
+    // Branches before it will be in the sleep set when it is reached, whatever their state is now.
     Node* copy = nullptr;
     for (const Node* c = way[d - 1]->first; !copy || copy->state == State::kDone; c = c->next) {
       copy = make_node(at, c->step);
@@ -110,7 +110,7 @@ bool Explorer::in_subtree(const Node* ticket) const {
   return ticket && ticket->serial == top_;
 }
 
-// ---- the path, and what sleeps on it ----
+// ---- the path and its sleep set ----
 
 void Explorer::cut(u32 depth) {
   if (path_.size() <= depth + 1) return;
@@ -134,7 +134,7 @@ void Explorer::extend(Node* node) {
 }
 
 void Explorer::go_to(Node* leaf) {
-  // Upwards to where it leaves the path, noting the way.
+  // Up to the node where the leaf's path leaves the current one.
   List<Node*>& path = path_;
   u32 depth = leaf->depth;
   Node* common = leaf;
@@ -170,7 +170,7 @@ bool Explorer::next(Plan* plan) {
   return true;
 }
 
-/// The execution of that leaf is known; so is everything below whatever has no other child left.
+/// Marks the leaf as explored, and every ancestor that has no unexplored child.
 void Explorer::finish(Node* leaf) {
   Node* n = leaf;
   for (;;) {
@@ -213,7 +213,7 @@ bool Explorer::learn(Node* ticket, const Step* steps, u32 count) {
     cut(changed - 1);
     go_to(ticket);
   }
-  // What is the same as in the execution before need not be looked at again.
+  // The prefix shared with the previous execution is in the trace already.
   u32 same = 0;
   while (same < trace_serials_.size() && same < ticket->depth &&
          trace_serials_[same] == path_[same + 1]->serial)
@@ -226,7 +226,7 @@ bool Explorer::learn(Node* ticket, const Step* steps, u32 count) {
   for (; at < count; ++at) {
     const Step& step = steps[at];
     if (step.is(Step::kPending)) {
-      // A loop that waits is not woken under a memory model: its last looks are among the steps.
+      // Under rc11 a blocked await loop is not woken: its last polls are among the steps.
       if (step.is(Step::kAwaits) && step.is(Step::kHasStoreAge)) continue;
       trace_.pending(step, reversals_);
       continue;
@@ -244,130 +244,6 @@ bool Explorer::learn(Node* ticket, const Step* steps, u32 count) {
   for (const Reversal& reversal : reversals_) reverse(reversal);
   finish(path_.last());
   return true;
-}
-
-/// A signal that nobody planned could have woken another one; an atomic could have read another store.
-void Explorer::offer_choices(Node* node) {
-  node->to_offer = false;
-  node->whole = true;
-  if (!(node->step.choices & (node->step.choices - 1))) return;
-  for (u64 rest = node->step.choices; rest; rest &= rest - 1) {
-    Step step = node->step;
-    step.value = step.value_of(static_cast<u32>(__builtin_ctzll(rest)));
-    bool there = false;
-    for (Node* c = node->parent->first; c; c = c->next) {
-      if (c->step.strand != step.strand || c->step.value != step.value) continue;
-      there = c->whole = true;
-    }
-    if (there) continue;
-    Node* n = make_node(node->parent, step);
-    n->whole = true;
-    // An update may write with one choice and not with another.
-    if (step.is(Step::kHasStoreAge) && step.kind == OpKind::kAtomicRmw) n->step.touch[0].mode = Mode::kWrite;
-    for (Node* up = n; up; up = up->parent) ++up->open;
-  }
-}
-
-/// Adds what did not depend on the earlier step and then the later one, before the earlier step.
-void Explorer::reverse(const Reversal& reversal) {
-  Node* at = path_[trace_.entry(reversal.earlier).depth - 1];
-  if (!reversal.step.choices) return insert(at, &reversal);
-  for (u64 rest = reversal.step.choices; rest; rest &= rest - 1) {
-    Reversal one = reversal;
-    one.step.value = static_cast<u8>(1 + __builtin_ctzll(rest));
-    insert(at, &one);
-  }
-}
-
-const Step& Explorer::wanted_step(u32 k) const {
-  return wanted_[k] == kReversed ? reversal_->step : trace_.entry(wanted_[k]).step;
-}
-
-/// Whether something wanted earlier must come before the k-th.
-bool Explorer::has_predecessor(u32 k) {
-  for (u32 g = 0; g < k; ++g) {
-    if (wanted_[k] != kReversed) {
-      if (trace_.before(wanted_[g], wanted_[k])) return true;
-    } else if ((reversal_->last >= 0 && trace_.before(wanted_[g], static_cast<u32>(reversal_->last))) ||
-               conflict(trace_.entry(wanted_[g]).step, reversal_->step)) {
-      return true;
-    }
-  }
-  return false;
-}
-
-/// Whether what is wanted could begin with that node's step, or with it first be the same. *consumed: which
-/// of the wanted it is; kReversed: none.
-bool Explorer::weakly_initial(const Node& node, u32* consumed) {
-  const Step& step = node.step;
-  for (u32 k = 0; k < wanted_.size(); ++k) {
-    const Step& other = wanted_step(k);
-    if (other.strand != step.strand) continue;
-    *consumed = k;
-    // With any choice: which ones it has there is not known yet.
-    if (wanted_[k] == kReversed && other.is(Step::kHasStoreAge))
-      return (node.whole || node.state == State::kPending) && !has_predecessor(k);
-    return other.value == step.value && !has_predecessor(k);
-  }
-  *consumed = kReversed;
-  for (u32 k = 0; k < wanted_.size(); ++k) {
-    if (conflict(step, wanted_step(k))) return false;
-  }
-  return true;
-}
-
-void Explorer::insert(Node* at, const Reversal* reversal) {
-  reversal_ = reversal;
-  wanted_.clear();
-  for (u32 i = reversal->earlier + 1; i < reversal->later && i < trace_.size(); ++i) {
-    if (!trace_.entry(i).step.is(Step::kAfter) && !trace_.before(reversal->earlier, i)) wanted_.push(i);
-  }
-  wanted_.push(kReversed);
-  u32 consumed;
-  for (const SleepSetEntry& sleeper : sleep_set_) {
-    if (sleeper.from > at->depth) break;
-    if (sleeper.until > at->depth && weakly_initial(*sleeper.node, &consumed)) return;
-  }
-  const Node* taken = path_[at->depth + 1];  // the earlier step itself, and what sleeps, come first
-  for (Node* c = taken->next; c;) {
-    if (!weakly_initial(*c, &consumed)) {
-      c = c->next;
-      continue;
-    }
-    if (consumed != kReversed && wanted_[consumed] == kReversed && c->step.is(Step::kHasStoreAge) &&
-        !c->whole)
-      c->to_offer = true;
-    if (!c->first) return;  // all of what starts with a leaf will be seen
-    if (consumed != kReversed) {
-      for (u32 k = consumed; k + 1 < wanted_.size(); ++k) wanted_[k] = wanted_[k + 1];
-      wanted_.cut(wanted_.size() - 1);
-      if (!wanted_.size()) return;
-    }
-    at = c;
-    c = c->first;
-  }
-  add_branch(at);
-}
-
-bool Explorer::admits(const Node* at) {
-  if (!admit_) return true;
-  List<const Step*> steps(arena_);
-  steps.resize(at->depth);
-  for (const Node* up = at; up->parent; up = up->parent) steps[up->depth - 1] = &up->step;
-  for (u32 k = 0; k < wanted_.size(); ++k) steps.push(&wanted_step(k));
-  if (admit_(admit_context_, steps.data(), steps.size())) return true;
-  ++skipped_;
-  return false;
-}
-
-void Explorer::add_branch(Node* at) {
-  if (!admits(at)) return;
-  Node* n = at;
-  for (u32 k = 0; k < wanted_.size(); ++k) {
-    n = make_node(n, wanted_step(k));
-    n->to_offer = wanted_[k] == kReversed && n->step.is(Step::kHasStoreAge);
-  }
-  for (Node* up = n; up; up = up->parent) ++up->open;
 }
 
 }  // namespace duress::exhaustive

@@ -3,13 +3,14 @@
 // All executions of a closed program up to equivalence, each class exactly once: optimal dynamic
 // partial-order reduction with wake-up trees (Abdulla, Aronsson, Jonsson, Sagonas, POPL 2014 and JACM 2017).
 //
-// What has been begun is a tree of steps. An execution follows a path of it and runs on by itself; what it
-// did is told to learn(), which adds the new steps to the tree, finds every two steps that could be the other
-// way round, and adds a branch before the first of them: what did not depend on it, then the second. A branch
-// is not added if another one, finished or not, leads to the same class. What is finished is forgotten, so
-// the tree holds about as much as the longest path and the branches that wait beside it.
+// The wakeup tree holds the steps of the current path and the pending branches beside it. An execution
+// follows a path to a leaf and then continues freely. learn() adds its steps to the tree and finds every
+// reversible race of two steps; for each it adds a branch before the first step: the steps that do not depend
+// on it, then the second. A branch is omitted if another one, explored or pending, leads to the same class
+// (sleep sets). Explored subtrees are freed, so the tree holds about the longest path and its pending
+// branches.
 //
-// One execution at a time is given out and learned: what is learned decides what is still wanted.
+// Executions are handed out and learned one at a time: each decides which further ones are needed.
 //
 // Runs inside the target (duress::check) and in the host (duress verify): memory comes from an Arena.
 #ifndef DURESS_EXHAUSTIVE_EXPLORER_H_
@@ -25,7 +26,7 @@ using trail::Pick;
 class Explorer {
  public:
   struct Node;
-  /// An execution to perform: the picks in this order, then whatever comes.
+  /// An execution to run: these picks in this order, then any.
   struct Plan {
     const Pick* picks = nullptr;
     u32 count = 0;
@@ -34,37 +35,37 @@ class Explorer {
 
   explicit Explorer(Arena& arena);
 
-  /// False: every class has been seen. The picks live until the next call. What is given must be learned
-  /// before the next one.
+  /// The next execution. False: every class has been explored. The picks live until the next call.
+  /// REQUIRES: the previous one has been learned.
   bool next(Plan* plan);
-  /// What the execution of that ticket did: its steps, who went on after whom, and at the end what was
-  /// pending. False: it did not follow its plan, so the program is not a function of its schedule.
+  /// What the execution of that ticket did: its steps, its kAfter entries, and at the end its pending steps.
+  /// False: it did not follow its plan, so the program is not a function of its schedule.
   bool learn(Node* ticket, const Step* steps, u32 count);
   bool done() const;
 
-  /// What will be given out, the next ones first, unless more is learned that comes before it. Whatever is
-  /// here will be given out exactly so.
+  /// Pending executions in the order in which next() will return them. Others may come in between, but each
+  /// of these will be returned exactly as it is now.
   struct Upcoming {
     u64 serial;  // of the ticket
     const Node* leaf;
   };
-  template <typename Tell>
-  void upcoming(u32 most, Tell tell) {
+  template <typename Visit>
+  void upcoming(u32 most, Visit visit) {
     const Node* n = path_.last();
-    const Node* before = nullptr;  // the part below is told
-    for (; n && most; before = n, n = n->parent) tell_below(n, before, most, tell);
+    const Node* before = nullptr;  // this subtree has been visited
+    for (; n && most; before = n, n = n->parent) visit_leaves(n, before, most, visit);
   }
-  /// What will be given out for that leaf, but for the ticket. The picks live until the next call.
+  /// The plan of that leaf, without a ticket. The picks live until the next call.
   Plan plan_of(const Node* leaf);
 
-  /// Begins with a leaf that waits in another explorer, and what sleeps on the way there: what is given out
-  /// then, up to where in_subtree() is false, is what the other one will give out when that leaf has its
-  /// turn. Unless it learns otherwise before: this is for guesses. REQUIRES: nothing was given out.
+  /// Copies a pending leaf of another explorer and the sleep sets on the path to it. Then next(), as long as
+  /// in_subtree() holds, returns what the other explorer will return once it reaches that leaf, unless it
+  /// learns something else before: this is for speculation. REQUIRES: next() has not been called.
   void begin_subtree(const Explorer& other, const Node* leaf);
   bool in_subtree(const Node* ticket) const;
 
-  /// Asked before a branch is added: whether executions that begin with these steps are wanted. What is not
-  /// is counted.
+  /// Called before a branch is added: whether executions with this prefix are wanted. Others are counted in
+  /// skipped().
   using Admit = bool (*)(void* context, const Step* const* steps, u32 count);
   void admit_only(Admit admit, void* context) {
     admit_ = admit;
@@ -73,7 +74,7 @@ class Explorer {
   u64 skipped() const { return skipped_; }
 
   u64 learned() const { return learned_; }
-  /// Executions that turned out to be equal to others. 0 unless the program does not follow its plans.
+  /// Executions equivalent to earlier ones. 0 unless the program does not follow its plans.
   u64 redundant() const { return redundant_; }
   u64 diverged() const { return diverged_; }
   u64 nodes() const { return nodes_; }
@@ -87,16 +88,15 @@ class Explorer {
     Node* next;
     u64 serial;
     u32 depth;
-    u32 open;  // leaves below, or this one, that nobody has been given
+    u32 open;  // leaves of this subtree that next() has not returned
     State state;
-    /// Of an atomic under a memory model (Step::kHasStoreAge): every choice that it has here is a branch, or
-    /// will be.
+    /// Of an atomic under rc11 (Step::kHasStoreAge): each of its alternatives here is a branch, or will be.
     bool whole;
-    bool to_offer;  // they are made branches when it is done
+    bool to_offer;  // its alternatives become branches when it has been executed
   };
 
  private:
-  /// A branch beside the path, begun before it: what it starts with need not be tried again, until a step
+  /// An explored branch beside the path: its first step need not be tried again until a step of the path
   /// conflicts with it.
   struct SleepSetEntry {
     const Node* node;
@@ -117,16 +117,16 @@ class Explorer {
   bool has_predecessor(u32 k);
   const Step& wanted_step(u32 k) const;
 
-  template <typename Tell>
-  void tell_below(const Node* n, const Node* before, u32& most, Tell& tell) {
+  template <typename Visit>
+  void visit_leaves(const Node* n, const Node* before, u32& most, Visit& visit) {
     if (!n->open || !most) return;
     if (!n->first) {
       --most;
-      tell(Upcoming{n->serial, n});
+      visit(Upcoming{n->serial, n});
       return;
     }
     for (const Node* c = n->first; c; c = c->next) {
-      if (c != before) tell_below(c, nullptr, most, tell);
+      if (c != before) visit_leaves(c, nullptr, most, visit);
     }
   }
   bool admits(const Node* at);
@@ -139,7 +139,7 @@ class Explorer {
   List<Node*> path_;         // from the root
   List<SleepSetEntry> sleep_set_;
   List<Reversal> reversals_;
-  List<u32> wanted_;  // the branch that is to be added: entries of trace_; kReversed: the reversed step
+  List<u32> wanted_;  // the branch to insert: entries of trace_; kReversed: the reversed step
   const Reversal* reversal_ = nullptr;
   List<Pick> picks_, planned_;
   Node* root_;

@@ -84,8 +84,8 @@ std::string text_of(const Program& program) {
   return text;
 }
 
-/// The explorer sees what brute force sees, each class once. False: too many interleavings to judge.
-bool judge(const Program& program, u64 seed, u64 budget = 1500) {
+/// The explorer sees what brute force sees, each class once. False: too many interleavings.
+bool matches_brute_force(const Program& program, u64 seed, u64 budget = 1500) {
   std::set<std::string> classes;
   if (!testing::brute_force(Machine(program), program.threads.size(), classes, budget)) return false;
   Seen seen = explore(program, seed);
@@ -125,7 +125,7 @@ std::string text_of(const Explorer::Plan& plan) {
 }
 
 /// Guesses what comes below each leaf when it is first seen to wait, and compares with what came.
-void judge_guesses(const Program& program, u64* right, u64* wrong) {
+void compare_speculation(const Program& program, u64* right, u64* wrong) {
   Arena arena;
   std::map<u64, std::vector<std::string>> guessed, came;  // by the leaf's serial
   {
@@ -190,13 +190,13 @@ TEST(Explorer, ADeadlockIsAClass) {
   Program program = flat({{{Op::kLock, 0}, {Op::kLock, 1}, {Op::kUnlock, 1}, {Op::kUnlock, 0}},
                           {{Op::kLock, 1}, {Op::kLock, 0}, {Op::kUnlock, 0}, {Op::kUnlock, 1}}});
   EXPECT_EQ(explore(program, 1).executions, 3u);
-  EXPECT_TRUE(judge(program, 1));
+  EXPECT_TRUE(matches_brute_force(program, 1));
 }
 
 TEST(Explorer, ALoopThatWaitsLooksOnceInVain) {
   Program program = flat({{{Op::kStore, 0, 1}}, {{Op::kAwait, 0, 1}}});
   EXPECT_EQ(explore(program, 1).executions, 2u);
-  EXPECT_TRUE(judge(program, 1));
+  EXPECT_TRUE(matches_brute_force(program, 1));
 }
 
 class Generator {
@@ -235,7 +235,7 @@ TEST(Explorer, GuessesOfWhatIsBelowALeafComeTrue) {
         if (locked) thread.push_back({Op::kUnlock, 0});
       }
     }
-    judge_guesses(flat(threads), &right, &wrong);
+    compare_speculation(flat(threads), &right, &wrong);
     ASSERT_FALSE(HasFailure()) << seed;
   }
   EXPECT_GT(right, 10000u);
@@ -243,7 +243,7 @@ TEST(Explorer, GuessesOfWhatIsBelowALeafComeTrue) {
 }
 
 TEST(ExplorerProperty, AtomicsWithControlFlow) {
-  u32 judged = 0;
+  u32 checked = 0;
   for (u64 seed = 1; seed <= 400; ++seed) {
     Generator g(seed);
     std::vector<std::vector<Instruction>> threads(size_t(2 + g.below(2)));
@@ -253,14 +253,14 @@ TEST(ExplorerProperty, AtomicsWithControlFlow) {
         if (g.below(3) == 0) thread.push_back({Op::kSkipIf, g.below(2), 1});
       }
     }
-    judged += judge(flat(threads), seed);
+    checked += matches_brute_force(flat(threads), seed);
     ASSERT_FALSE(HasFailure()) << seed;
   }
-  EXPECT_GT(judged, 200u);
+  EXPECT_GT(checked, 200u);
 }
 
 TEST(ExplorerProperty, Locks) {
-  u32 judged = 0;
+  u32 checked = 0;
   for (u64 seed = 1; seed <= 400; ++seed) {
     Generator g(seed);
     std::vector<std::vector<Instruction>> threads(size_t(2 + g.below(2)));
@@ -283,14 +283,14 @@ TEST(ExplorerProperty, Locks) {
       }
       if (g.below(3) == 0) thread.push_back(g.access(2));
     }
-    judged += judge(flat(threads), seed);
+    checked += matches_brute_force(flat(threads), seed);
     ASSERT_FALSE(HasFailure()) << seed;
   }
-  EXPECT_GT(judged, 200u);
+  EXPECT_GT(checked, 200u);
 }
 
 TEST(ExplorerProperty, Semaphores) {
-  u32 judged = 0;
+  u32 checked = 0;
   for (u64 seed = 1; seed <= 400; ++seed) {
     Generator g(seed);
     std::vector<std::vector<Instruction>> threads(size_t(2 + g.below(2)));
@@ -314,14 +314,14 @@ TEST(ExplorerProperty, Semaphores) {
         }
       }
     }
-    judged += judge(flat(threads, {u64(g.below(3)), u64(g.below(2))}), seed);
+    checked += matches_brute_force(flat(threads, {u64(g.below(3)), u64(g.below(2))}), seed);
     ASSERT_FALSE(HasFailure()) << seed;
   }
-  EXPECT_GT(judged, 200u);
+  EXPECT_GT(checked, 200u);
 }
 
 TEST(ExplorerProperty, Conditions) {
-  u32 judged = 0;
+  u32 checked = 0;
   for (u64 seed = 1; seed <= 400; ++seed) {
     Generator g(seed);
     std::vector<std::vector<Instruction>> threads(size_t(2 + g.below(2)));
@@ -340,10 +340,10 @@ TEST(ExplorerProperty, Conditions) {
       }
       if (g.below(3) == 0) thread.push_back(g.access(1));
     }
-    judged += judge(flat(threads), seed);
+    checked += matches_brute_force(flat(threads), seed);
     ASSERT_FALSE(HasFailure()) << seed;
   }
-  EXPECT_GT(judged, 200u);
+  EXPECT_GT(checked, 200u);
 }
 
 TEST(Explorer, AWaitThatMayEndByItself) {
@@ -352,16 +352,16 @@ TEST(Explorer, AWaitThatMayEndByItself) {
   EXPECT_EQ(explore(program, 1).executions, 2u);
   program.spurious = 1;  // or it wakes up by itself, and the signal is nothing to it
   EXPECT_EQ(explore(program, 1).executions, 3u);
-  EXPECT_TRUE(judge(program, 1));
+  EXPECT_TRUE(matches_brute_force(program, 1));
   program.threads[0][1].op = Op::kTimedWait;
   EXPECT_EQ(explore(program, 1).executions, 3u);
   program.timeouts = 1;  // then nobody waits for ever: woken, spurious, too late
   EXPECT_EQ(explore(program, 1).executions, 3u);
-  EXPECT_TRUE(judge(program, 1));
+  EXPECT_TRUE(matches_brute_force(program, 1));
 }
 
 TEST(ExplorerProperty, WaitsThatMayEndByThemselves) {
-  u32 judged = 0;
+  u32 checked = 0;
   for (u64 seed = 1; seed <= 500; ++seed) {
     Generator g(seed);
     std::vector<std::vector<Instruction>> threads(size_t(2 + g.below(2)));
@@ -389,14 +389,14 @@ TEST(ExplorerProperty, WaitsThatMayEndByThemselves) {
     Program program = flat(threads);
     program.spurious = g.below(3);
     program.timeouts = g.below(2);
-    judged += judge(program, seed, 3000);
+    checked += matches_brute_force(program, seed, 3000);
     ASSERT_FALSE(HasFailure()) << seed;
   }
-  EXPECT_GT(judged, 200u);
+  EXPECT_GT(checked, 200u);
 }
 
 TEST(ExplorerProperty, SignalsChooseWhomTheyWake) {
-  u32 judged = 0;
+  u32 checked = 0;
   for (u64 seed = 1; seed <= 60; ++seed) {
     Generator g(seed);
     std::vector<Instruction> waiter = {{Op::kLock, 0}, {Op::kWait, 0, 0}, {Op::kUnlock, 0}};
@@ -404,14 +404,14 @@ TEST(ExplorerProperty, SignalsChooseWhomTheyWake) {
     threads.push_back({{Op::kSignal, 0}, g.access(1), {Op::kSignal, 0}});
     if (g.below(2)) threads[0].push_back(g.access(1));
     if (g.below(2)) threads[1].insert(threads[1].begin(), g.access(1));
-    judged += judge(flat(threads), seed, 200000);
+    checked += matches_brute_force(flat(threads), seed, 200000);
     ASSERT_FALSE(HasFailure()) << seed;
   }
-  EXPECT_GT(judged, 30u);
+  EXPECT_GT(checked, 30u);
 }
 
 TEST(ExplorerProperty, LoopsThatWait) {
-  u32 judged = 0;
+  u32 checked = 0;
   for (u64 seed = 1; seed <= 400; ++seed) {
     Generator g(seed);
     std::vector<std::vector<Instruction>> threads(size_t(2 + g.below(2)));
@@ -426,14 +426,14 @@ TEST(ExplorerProperty, LoopsThatWait) {
           thread.push_back(g.access(2));
       }
     }
-    judged += judge(flat(threads), seed);
+    checked += matches_brute_force(flat(threads), seed);
     ASSERT_FALSE(HasFailure()) << seed;
   }
-  EXPECT_GT(judged, 200u);
+  EXPECT_GT(checked, 200u);
 }
 
 TEST(ExplorerProperty, ThreadsThatStartAndJoinOthers) {
-  u32 judged = 0;
+  u32 checked = 0;
   for (u64 seed = 1; seed <= 400; ++seed) {
     Generator g(seed);
     Program program;
@@ -458,14 +458,14 @@ TEST(ExplorerProperty, ThreadsThatStartAndJoinOthers) {
         if (t > 1 && g.below(4) == 0) thread.push_back({Op::kJoin, int(t - 1)});
       }
     }
-    judged += judge(program, seed);
+    checked += matches_brute_force(program, seed);
     ASSERT_FALSE(HasFailure()) << seed;
   }
-  EXPECT_GT(judged, 200u);
+  EXPECT_GT(checked, 200u);
 }
 
 TEST(ExplorerProperty, Barriers) {
-  u32 judged = 0;
+  u32 checked = 0;
   for (u64 seed = 1; seed <= 300; ++seed) {
     Generator g(seed);
     std::vector<std::vector<Instruction>> threads(3);
@@ -474,10 +474,10 @@ TEST(ExplorerProperty, Barriers) {
       thread.push_back({Op::kArrive, 0, 3});
       if (g.below(2)) thread.push_back(g.access(1));
     }
-    judged += judge(flat(threads), seed);
+    checked += matches_brute_force(flat(threads), seed);
     ASSERT_FALSE(HasFailure()) << seed;
   }
-  EXPECT_GT(judged, 200u);
+  EXPECT_GT(checked, 200u);
 }
 
 }  // namespace

@@ -74,8 +74,8 @@ void GraphExplorer::join(Clock* into, const Clock* from) {
 GraphExplorer::Object& GraphExplorer::object(u64 address, u32 size) {
   for (Object& o : objects_) {
     if (o.address == address && o.size == size) return o;
-    // Atomics of several sizes at one place (both counts of a shared pointer) are beyond the model: bounded.
-    // As interleavings they are explored all the same.
+    // Mixed-size atomics (both counts of a shared pointer) are not supported in graphs: the result is
+    // bounded. Exploring interleavings handles them.
     if (o.address < address + size && address < o.address + o.size)
       limits_ |= StepLog::kHistory | StepLog::kNotExplored;
   }
@@ -83,9 +83,9 @@ GraphExplorer::Object& GraphExplorer::object(u64 address, u32 size) {
   return objects_.last();
 }
 
-// ---- what happened ----
+// ---- the graph of an execution ----
 
-/// The store of that age when event n happened.
+/// The store that had this age when event n was executed.
 i32 GraphExplorer::store_of_age(u32 n, u32 age) const {
   const Event& e = events_[n];
   i32 at = kInitial;
@@ -99,7 +99,7 @@ i32 GraphExplorer::store_of_age(u32 n, u32 age) const {
   return kInitial;
 }
 
-/// The one before it in modification order that happened before that time.
+/// Its predecessor in modification order among the events added before that time.
 i32 GraphExplorer::store_before(i32 store, u32 time) const {
   do store = events_[static_cast<u32>(store)].before;
   while (store != kInitial && static_cast<u32>(store) >= time);
@@ -123,13 +123,13 @@ void GraphExplorer::add_event(const Item& item, const Step& step) {
   e.lock = step.kind == OpKind::kLock;
   e.reads = step.kind != OpKind::kAtomicWrite && step.kind != OpKind::kUnlock;
   e.writes = touch.mode == Mode::kWrite;
-  if (step.kind == OpKind::kWait) {  // gives its mutex back
+  if (step.kind == OpKind::kWait) {  // releases its mutex
     e.object = step.touch[1].object;
     e.size = 1;
     e.reads = false;
     limits_ |= StepLog::kNotExplored;
   }
-  // It looks at an atomic and at who waits, both at once.
+  // It reads an atomic and the wait queue in one step.
   if (step.kind == OpKind::kFutexWait || step.kind == OpKind::kFutexWake) limits_ |= StepLog::kNotExplored;
   if (e.atomic) {
     e.legal = step.choices;
@@ -152,7 +152,7 @@ void GraphExplorer::add_event(const Item& item, const Step& step) {
   all[step.strand] = e.plan.index + 1;
   __builtin_memcpy(strands_[step.strand], all, sizeof strands_[0]);
   if (e.writes) {
-    // Between `source` and what followed it.
+    // Between `source` and its successor.
     e.before = source;
     if (o.newest == source) {
       o.newest = static_cast<i32>(n);
@@ -165,7 +165,7 @@ void GraphExplorer::add_event(const Item& item, const Step& step) {
     }
   }
   o.last = static_cast<i32>(n);
-  // When it was added.
+  // Its stamp: when it was added.
   if (n < item.count) {
     e.plan.stamp = item.planned[n].stamp;
     e.plan.write_stamp = item.planned[n].write_stamp;
@@ -176,8 +176,8 @@ void GraphExplorer::add_event(const Item& item, const Step& step) {
   e.plan.write_stamp = e.reads && e.writes ? stamps_++ : e.plan.stamp;
 }
 
-/// Whether strands meet at an object that is more than an atomic or a mutex: something of another strand was
-/// there, and does not come before `own`.
+/// Whether strands meet at an object that graphs do not cover: another strand has touched it, and that event
+/// does not happen before `own`.
 bool GraphExplorer::meets(OpKind kind, u64 object, u32 size, const Clock* own, u32 time) const {
   bool more = !explores(kind), apart = false;
   for (u32 i = 0; i < time; ++i) {
@@ -230,8 +230,8 @@ bool GraphExplorer::build(const Item& item, const Step* steps, u32 count) {
   return true;
 }
 
-/// Whether the graph is known. Events are named by their strand and number, so the order of execution does
-/// not matter.
+/// Whether the graph was explored before. Events are named by strand and index, so the interleaving does not
+/// matter.
 bool GraphExplorer::seen_before() {
   auto name = [&](i32 e) -> u64 {
     if (e < 0) return static_cast<u64>(static_cast<i64>(e));

@@ -3,23 +3,22 @@
 // All executions of a closed program under rc11: every graph of reads-from and modification order that the
 // model allows, each once. (Explorer does the same for interleavings.)
 //
-// The idea is TruSt's (Kokologiannakis, Marmanis, Gladstein, Vafeiadis, POPL 2022). Events are added one at a
-// time, always of the lowest strand that can go on. A load may read any store that is there, a store may
-// come anywhere in modification order: those are the *alternatives*, and the model says which are legal. A
-// store may also be read by a load that was added before it: a *revisit* takes away what was added since that
-// load and does not lead to the store, and lets the load read it. The same graph could come about in many
-// ways; only the one is taken in which all that is taken away was added *maximally*: it read, or was, the
-// newest at the time. So nothing has to be remembered but the work that waits.
+// The algorithm is TruSt's (Kokologiannakis, Marmanis, Gladstein, Vafeiadis, POPL 2022). Events are added one
+// at a time, always of the lowest enabled strand. A load may read any store in the graph, a store may take
+// any place in modification order: those are the *alternatives*, and the model says which are legal. A
+// load that was added before a store may read it too: a *revisit* removes the events that were added after
+// the load and are not in the store's causal prefix, and lets the load read the store. Many revisits could
+// lead to the same graph; only the one is done in which every removed event had been added *maximally*: it
+// read, or was, the newest store at the time. So only pending work has to be stored.
 //
-// What an execution did is told as for Explorer, with more in each step of an atomic: `value` is the age of
-// the store that was read or followed (0 is the newest), `choices` which ages were legal, `expected` which
-// ages an update could have read if nothing came right after that store, `before` of the touch which age is
-// the oldest that happens-before leaves.
+// learn() gets the same steps as Explorer's, with more in each atomic: `value` is the age of the store that
+// was read or followed (0 is the newest), `choices` the legal ages, `expected` the ages that an update could
+// have read if no store directly followed, `before` of the touch the oldest age that happens-before permits.
 //
-// A lock is an update that reads an unlock. Whoever lost its lock by a revisit stands there as before, and
-// gets it with the next unlock. Other things that threads meet at (tries, conditions, semaphores, barriers)
-// are not reordered: if threads meet there, the limit kNotExplored is set and Explorer has to be used
-// instead.
+// A lock is an update that reads an unlock. A strand that lost its lock by a revisit blocks there, and gets
+// it with the next unlock. Other operations at which threads meet (trylocks, conditions, semaphores,
+// barriers) are not reordered: if threads meet there, the limit kNotExplored is set and Explorer has to be
+// used instead.
 //
 // Runs inside the target too: memory comes from an Arena.
 #ifndef DURESS_EXHAUSTIVE_GRAPH_EXPLORER_H_
@@ -36,7 +35,7 @@ using i32 = int;
 
 class GraphExplorer {
  public:
-  /// An event that is to happen again as it did.
+  /// An event of the graph that the execution has to repeat.
   struct Planned {
     u8 strand;
     OpKind kind;
@@ -45,22 +44,22 @@ class GraphExplorer {
     u32 write_stamp;
     i32 reads;  // the planned event; kInitial, kNothing
   };
-  /// An event that lost its lock by a revisit, when it was added, to event `on`. It has the lock again if it
-  /// is among the planned; if that is taken away, it stands here.
+  /// A lock event that a revisit took its lock from, in favour of event `on`. It has the lock again if it is
+  /// among the planned events; if that one is removed, it blocks here.
   struct Block {
     u8 strand;
     u16 index;
     u32 stamp;
     i32 on;
   };
-  /// Work that waits: an execution that begins with a graph.
+  /// Pending work: an execution that begins with a graph.
   struct Item {
     u64 serial;
     u32 count;   // events
-    u32 blocks;  // the last of an event counts
+    u32 blocks;  // the last one of an event counts
     u32 stamps;  // used so far
     i32 fresh;   // an update that may write for the first time here
-    u64 first;   // strands that go on before others as soon as they can
+    u64 first;   // strands that are scheduled first as soon as they are enabled
     Planned* planned;
     Pick* picks;
     Block* blocked;
@@ -78,9 +77,8 @@ class GraphExplorer {
   enum class Learned : u8 {
     kNew,
     kDuplicate,     // this graph was explored before
-    kIllegal,       // the model did not allow what was planned
-    kAwaitBlocked,  // a loop waits for something that is there: the same without its last round is explored
-                    // too
+    kIllegal,       // the model forbids the planned graph
+    kAwaitBlocked,  // an await loop is blocked although a newer store exists: explored elsewhere
     kDiverged,      // the program is not a function of its plan
   };
 
@@ -91,13 +89,12 @@ class GraphExplorer {
   /// What the execution of that ticket did. `limits` are those of its log.
   Learned learn(Item* ticket, const Step* steps, u32 count, u32 limits);
   bool done() const { return items_.size() == 0; }
-  template <typename Tell>
-  void upcoming(u32 most, Tell tell) {
-    for (u32 i = items_.size(); i-- > 0 && most > 0; --most) tell(Upcoming{items_[i]->serial, items_[i]});
+  template <typename Visit>
+  void upcoming(u32 most, Visit visit) {
+    for (u32 i = items_.size(); i-- > 0 && most > 0; --most) visit(Upcoming{items_[i]->serial, items_[i]});
   }
   Plan plan_of(const Item* item) const { return {item->picks, item->count, item->first, nullptr}; }
-  /// As of Explorer: begins with work that waits in another one, and gives out what will come of it there.
-  /// REQUIRES: nothing was given out.
+  /// As in Explorer: copies a pending item of another explorer. REQUIRES: next() has not been called.
   void begin_subtree(const GraphExplorer& other, const Item* item);
   bool in_subtree(const Item*) const { return true; }
 
@@ -120,18 +117,18 @@ class GraphExplorer {
     u32 size;
     u32 rank;    // in modification order, from 1
     i32 before;  // in modification order: an event or kInitial
-    i32 floor;   // the oldest that it could read or follow
+    i32 floor;   // the oldest store that it could read or follow
     u8 age;
     bool reads, writes, lock, atomic;
   };
   struct Object {
     u64 address;
     i32 newest;
-    i32 last;  // who touched it last
+    i32 last;  // event that touched it last
     u32 size;
   };
 
-  /// Whose read is to change: an event, or the last block of one that waits.
+  /// The event whose read changes, or the last block of a strand that is blocked.
   struct Reader {
     i32 event = kNothing, block = kNothing;
     u32 stamp = 0;
@@ -175,11 +172,11 @@ class GraphExplorer {
   Arena& arena_;
   List<Item*> items_;  // the last is next
   List<Event> events_;
-  List<Clock> base_, clocks_;  // by event: what comes before it by itself, and with what it read
+  List<Clock> base_, clocks_;  // by event: its causal prefix without and with the store it read
   List<Object> objects_;
   List<Block> blocks_;
   List<bool> kept_, kept_blocks_;
-  List<i32> place_;  // of kept events in the new item
+  List<i32> place_;  // index of kept events in the new item
   Clock strands_[kMostStrands][kMostStrands];
   u16 counts_[kMostStrands];
   u32 stamps_ = 0;

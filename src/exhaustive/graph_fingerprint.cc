@@ -13,7 +13,8 @@ u32 GraphFingerprint::object(const Touch& touch) {
   return objects_.size() - 1;
 }
 
-/// Ages are as of now; what comes between two stores later is seen at the end.
+/// Ages are relative to this step; stores inserted between two others later are taken into account at the
+/// end.
 void GraphFingerprint::atomic(const Step& step, u32 n) {
   Object& o = objects_[object(step.touch[0])];
   u32 after = kNobody, source = o.newest;  // `after` follows `source` in modification order
@@ -31,7 +32,7 @@ void GraphFingerprint::atomic(const Step& step, u32 n) {
   (after == kNobody ? o.newest : events_[after].before) = n;
 }
 
-/// Everything else: after the last that wrote; and who writes, after all that have read since.
+/// Other objects: a step comes after the last writer; a writer also after all readers since then.
 void GraphFingerprint::other(const Touch& touch, u32 n) {
   if (touch.size == 0) return;
   Object& o = objects_[object(touch)];
@@ -64,7 +65,7 @@ u64 GraphFingerprint::of(const Step* steps, u32 count) {
     for (u32 t = 0; t < step.touches; ++t) {
       Touch touch = step.touch[t];
       if (step.kind == OpKind::kFutexWait && t == 0) {
-        // It looked at the word of an atomic.
+        // It read the word of an atomic.
         u32 newest = objects_[object(touch)].newest;
         events_[n].about = mix(events_[n].about ^ (newest == kNobody ? 1 : events_[newest].name));
         continue;

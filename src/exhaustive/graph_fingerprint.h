@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an execution under a memory model is, whatever interleaving it came by: which store each atomic read,
-// the modification orders, the order at everything else that threads meet at, and whom signals woke. One
-// number stands for it. Exploring by interleavings comes to some executions several times; they are counted
-// once by this.
+// A hash of the execution graph of an interleaving under rc11: reads-from, modification orders, the order of
+// operations on every other shared object, and whom signals woke. Several interleavings can have the same
+// graph; exploring interleavings under rc11 counts each graph once.
 #ifndef DURESS_EXHAUSTIVE_GRAPH_FINGERPRINT_H_
 #define DURESS_EXHAUSTIVE_GRAPH_FINGERPRINT_H_
 
@@ -16,21 +15,21 @@ class GraphFingerprint {
  public:
   explicit GraphFingerprint(Arena& arena) : events_(arena), objects_(arena) {}
 
-  /// Of the steps of one execution, as its log has them.
+  /// The fingerprint of the steps of one execution, in the order of its log.
   u64 of(const Step* steps, u32 count);
 
  private:
   static constexpr u32 kNobody = ~0u;
   struct Event {
-    u64 name;    // strand and number
-    u64 about;   // what it came after, so far
-    u32 before;  // of an atomic that wrote: the store before it in modification order
+    u64 name;    // strand and index
+    u64 about;   // hash of what it comes after
+    u32 before;  // of an atomic store: its predecessor in modification order
     bool wrote;
   };
   struct Object {
     u64 address;
     u32 size;
-    u32 newest;   // in modification order, or the last that wrote
+    u32 newest;   // in modification order; of other objects the last writer
     u64 writer;   // its name
     u64 readers;  // since then; a sum
   };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// In which order an exploration goes: whom an execution lets go first where nobody planned anything. All
-// interleavings are seen in any order; a race may be seen sooner. The last four are Java RaceFinder's.
+// Exploration orders: which strand an execution schedules where its plan says nothing. Every order explores
+// all interleavings, but may reach a race sooner. The last four are Java RaceFinder's.
 #ifndef DURESS_EXHAUSTIVE_ORDER_H_
 #define DURESS_EXHAUSTIVE_ORDER_H_
 
@@ -21,7 +21,7 @@ enum class Order : u32 {
 #define DURESS_ORDER(identifier, name, whom) identifier,
   DURESS_ORDERS(DURESS_ORDER)
 #undef DURESS_ORDER
-      kByGraph  // not to be chosen: graph_explorer.h needs the lowest thread
+      kByGraph  // internal: GraphExplorer needs the lowest strand first
 };
 
 inline constexpr const char* kOrderNames[] = {

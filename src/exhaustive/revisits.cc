@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of GraphExplorer that finds what else could have happened: other choices, and revisits.
+// The part of GraphExplorer that derives further graphs from an execution: alternatives and revisits.
 #include "exhaustive/graph_explorer.h"
 
 namespace duress::exhaustive {
 
-/// Whether that block is where its event stands at that time.
+/// Whether the strand of that block is blocked there at that time.
 bool GraphExplorer::waits(u32 block, u32 time) const {
   const Block& mine = blocks_[block];
   for (u32 i = block + 1; i < blocks_.size(); ++i) {
@@ -20,7 +20,7 @@ bool GraphExplorer::waits(u32 block, u32 time) const {
 void GraphExplorer::process(u32 n) {
   const Event& e = events_[n];
   for (const Block& block : blocks_) {
-    // It was decided when it lost its lock.
+    // Its alternatives were added when it lost its lock.
     if (block.strand == e.plan.strand && block.index == e.plan.index) return;
   }
   if (e.lock) return process_lock(n, n);
@@ -28,7 +28,7 @@ void GraphExplorer::process(u32 n) {
   for (u64 rest = e.legal & ~(u64{1} << e.age); rest; rest &= rest - 1)
     make_item(n, store_of_age(n, static_cast<u32>(__builtin_ctzll(rest))), n, {});
   if (e.writes) revisits(n, e.plan.reads, n, kNothing);
-  // An update that reads what another one has read already: that one must give way.
+  // An update that reads a store which another update has read: that one has to read another store.
   for (u64 rest = e.readable & ~e.legal; rest; rest &= rest - 1) {
     i32 source = store_of_age(n, static_cast<u32>(__builtin_ctzll(rest)));
     i32 consumer = kNothing;
@@ -66,7 +66,7 @@ void GraphExplorer::process_lock(u32 a, u32 time) {
   }
 }
 
-/// Locks that wait at the end.
+/// Locks that are blocked at the end.
 void GraphExplorer::process_pending(const Step* steps, u32 count) {
   u32 executed = events_.size();
   for (u32 i = 0; i < count; ++i) {
@@ -92,8 +92,8 @@ void GraphExplorer::process_pending(const Step* steps, u32 count) {
   }
 }
 
-/// Event a reads `source`, if it reads, and writes: every read of the same object that does not lead to it
-/// could read it. If `consumer` is given it must give way.
+/// Event a reads `source`, if it reads, and writes: every read of the same object outside its causal prefix
+/// could read it. If `consumer` is given, it has to read another store.
 void GraphExplorer::revisits(u32 a, i32 source, u32 time, i32 consumer) {
   Clock prefix[kMostStrands];
   const Event& mine = events_[a];
@@ -145,7 +145,8 @@ void GraphExplorer::revisit(u32 a, i32 source, u32 time, const Reader& reader, c
   if (closed(reader)) make_item(a, source, time, reader);
 }
 
-/// Whether the event read, or was, the newest of what had been added until then or leads to the revisit.
+/// Whether the event was added maximally: it read, or was, the newest store among those that had been added
+/// until then or are in the revisit's causal prefix.
 bool GraphExplorer::maximal(u32 e, const Clock* prefix, u32 time) const {
   const Event& mine = events_[e];
   u32 source = mine.reads ? rank_of(mine.plan.reads) : 0;
@@ -172,7 +173,7 @@ bool GraphExplorer::maximal(u32 e, const Clock* prefix, u32 time) const {
   return true;
 }
 
-/// The same of a lock that was lost: what counts is what it has read by now.
+/// The same for a lock that was lost: what counts is what it reads now.
 bool GraphExplorer::maximal(const Block& block, const Clock* prefix, u32 time) const {
   const Event& on = events_[static_cast<u32>(block.on)];
   u32 source = on.rank;
@@ -192,7 +193,7 @@ bool GraphExplorer::maximal(const Block& block, const Clock* prefix, u32 time) c
   return true;
 }
 
-/// Whether what is kept, and the reader, need nothing that is not.
+/// Whether the kept events and the reader depend only on kept events.
 bool GraphExplorer::closed(const Reader& reader) const {
   u16 there[kMostStrands] = {};
   for (u32 e = 0; e < kept_.size(); ++e) {
@@ -214,8 +215,8 @@ bool GraphExplorer::closed(const Reader& reader) const {
   return there[reader.strand] == reader.index;
 }
 
-/// The graph of what is kept at that time, then a, reading `source` or following it; then the reader, reading
-/// a. If there is no reader, everything is kept, and it is another choice for a.
+/// Adds the graph of the kept events at that time, then a, which reads or follows `source`; then the reader,
+/// which reads a. Without a reader everything is kept: another alternative of a.
 void GraphExplorer::make_item(u32 a, i32 source, u32 time, const Reader& reader) {
   const Event& mine = events_[a];
   if (reader.none()) {
@@ -225,7 +226,7 @@ void GraphExplorer::make_item(u32 a, i32 source, u32 time, const Reader& reader)
     for (bool& kept : kept_blocks_) kept = true;
   }
   if (reader.none() || mine.reads) return write_item(a, source, time, reader);
-  // Where a store comes in modification order: after each that is kept.
+  // Places of a store in modification order: after each kept store.
   u32 least = rank_of(mine.floor), read = rank_of(events_[static_cast<u32>(reader.event)].floor);
   if (read > least) least = read;
   for (i32 after = kInitial; after < static_cast<i32>(time); ++after) {
@@ -259,7 +260,7 @@ void GraphExplorer::write_item(u32 a, i32 after, u32 time, const Reader& reader)
   if (waiting) item->blocked = static_cast<Block*>(arena_.allocate(waiting * sizeof(Block)));
   nodes_ += count;
   place_.resize(events_.size());
-  // How many stores of the same object that are there already come after that one.
+  // How many stores of the same object come after that one in modification order so far.
   auto age = [&](const Event& e, u32 rank, u32 until) {
     u32 later = 0;
     for (u32 i = 0; i < until; ++i) {

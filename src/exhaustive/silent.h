@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An exchange that writes the value which is there already. It is a write like others, but whoever waits
-// for something to change need not look again: three threads at a test-and-set lock would wake each other
-// without end.
+// A silent store: an exchange that writes the value that is there already. It is a write like others, but
+// does not wake await loops: three threads at a test-and-set lock would wake each other forever.
 #ifndef DURESS_EXHAUSTIVE_SILENT_H_
 #define DURESS_EXHAUSTIVE_SILENT_H_
 
@@ -10,7 +9,7 @@
 
 namespace duress::exhaustive {
 
-/// A flag of Step beside its own: an exchange, whose value is `expected`.
+/// A further flag of Step: an exchange; its value is `expected`.
 inline constexpr u8 kExchanges = 16;
 
 inline bool silent(const Step& step) {

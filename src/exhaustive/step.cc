@@ -16,7 +16,7 @@ Mode mode_of(const Step& step, const Touch& touch) {
       writes = !step.is(Step::kCompares) || touch.size > 8 || state == step.expected;
       break;
     case OpKind::kOnce:
-      writes = step.expected == 0;  // else it only asks whether it was done
+      writes = step.expected == 0;  // else it only reads whether it was done
       break;
     case OpKind::kTryLock:
       writes = state == 0;
@@ -38,7 +38,7 @@ Mode mode_of(const Step& step, const Touch& touch) {
 
 void predict(Step& step, const Step& earlier) {
   if (step.is(Step::kHasStoreAge)) {
-    // What it reads or follows there is seen when it is done: until then the newest.
+    // Which store it reads or follows there is known once it has been executed: until then the newest.
     step.value = 0;
     step.choices = 0;
     step.touch[0].mode = step.kind == OpKind::kAtomicRead ? Mode::kRead : Mode::kWrite;
@@ -47,7 +47,7 @@ void predict(Step& step, const Step& earlier) {
   }
   for (u32 i = 0; i < step.touches; ++i) {
     Touch& mine = step.touch[i];
-    if (i > 0 && step.is(Step::kAwaits)) break;  // those are only looked at
+    if (i > 0 && step.is(Step::kAwaits)) break;  // those are only awaited
     for (u32 k = 0; k < earlier.touches; ++k) {
       const Touch& other = earlier.touch[k];
       if (!overlap(mine, other)) continue;
@@ -63,7 +63,7 @@ void predict(Step& step, const Step& earlier) {
     if (step.choices || step.value) step.value = 0;
     step.choices = step.kind == OpKind::kSignal || step.expected == 1 ? step.touch[0].before : 0;
   }
-  // Whoever finds another value than it expects does not wait.
+  // A futex wait that finds another value than expected does not block.
   if (step.kind == OpKind::kFutexWait) {
     bool finds = earlier.is(Step::kHasStoreAge) || step.touch[0].before == step.expected;
     step.touch[1].size = finds && !step.is(Step::kEndsItself) ? 1 : 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an execution that is explored tells the explorer: its steps, and which strands there were. In the
-// target's memory for duress::check, in the record that host and target map for `duress verify`.
+// What an explored execution reports to the explorer: its steps and its strands. In the target's memory for
+// duress::check; in the record that host and target share for `duress verify`.
 #ifndef DURESS_EXHAUSTIVE_STEP_LOG_H_
 #define DURESS_EXHAUSTIVE_STEP_LOG_H_
 
@@ -10,23 +10,23 @@
 namespace duress::exhaustive {
 
 struct StepLog {
-  /// Things that the explorer does not explore: the answer then says so.
+  /// Behaviour that was not explored; the result is then bounded.
   enum Limit : u32 {
     kTooManySteps = 1,
     kTooManyStrands = 2,
-    kTimers = 4,         // a timeout could have come earlier
-    kClock = 8,          // the program looked at a clock
-    kDescriptors = 16,   // it waited for a descriptor
-    kFutex = 32,         // it woke some of those who wait, not one and not all
-    kSpinning = 64,      // it repeated something so often that it was stopped
+    kTimers = 4,         // a timeout could have expired earlier
+    kClock = 8,          // the program read a clock
+    kDescriptors = 16,   // it blocked on a file descriptor
+    kFutex = 32,         // it woke several waiters, but not all of them
+    kSpinning = 64,      // a loop ran too often with nothing changed
     kNotExplored = 128,  // rc11: two strands met at an operation that is not reordered
-    kHistory = 256,      // rc11: a history was too long, or dropped
-    kIllegal = 512,      // rc11: the model did not allow what was planned. The execution does not count
-    // The execution does not count. rc11: a loop waits for what is there. sc: a wait that chose not to time
-    // out is never woken.
+    kHistory = 256,      // rc11: a store history was too long, or dropped
+    kIllegal = 512,      // rc11: the model forbids the plan; the execution does not count
+    // The execution does not count. rc11: an await loop is blocked although a newer store exists. sc: a wait
+    // that chose not to time out is never woken.
     kAwaitBlocked = 1024,
-    kCancelled = 2048,  // a thread was cancelled: where that reaches it is not explored
-    kTried = 4096,      // rc11: a round of a loop that waits took a lock, and another strand tried to
+    kCancelled = 2048,  // a thread was cancelled: at which point is not explored
+    kTried = 4096,      // rc11: an await loop takes a lock in each iteration, and another strand tries to
   };
   /// A strand is named by its creator and its ordinal among the strands of that creator: the same in every
   /// interleaving.
@@ -36,13 +36,13 @@ struct StepLog {
     bool operator==(const Origin&) const = default;
   };
 
-  /// Places where a strand came again with nothing done in between. There its local state is looked at, from
-  /// the first time on; so whoever finds a new one must begin anew.
+  /// Program locations of await loops: a strand came back with nothing changed. From then on its local state
+  /// is compared there, from the first visit on; so an exploration that finds a new one has to start over.
   static constexpr u32 kMostSpins = 64;
 
   u32 count = 0, room = 0;
   u32 limits = 0;
-  u32 strands = 1;  // known ones; number 0 is the first
+  u32 strands = 1;  // known ones; 0 is the main thread
   Origin origins[kMostStrands] = {};
   u32 spins = 0;  // known ones
   u64 spin[kMostSpins] = {};
@@ -50,7 +50,7 @@ struct StepLog {
 
   static constexpr u64 bytes(u32 room) { return sizeof(StepLog) + room * sizeof(Step); }
 
-  /// Room for one more; null if there is none.
+  /// The next step, to be filled in; null if there is no room.
   Step* add() {
     if (DURESS_UNLIKELY(count == room)) {
       limits |= kTooManySteps;
@@ -71,7 +71,7 @@ struct StepLog {
     return strands++;
   }
 };
-/// A strand's clock counts its steps in 16 bits.
+/// Vector clocks count the steps of a strand in 16 bits.
 inline constexpr u32 kMostSteps = 50'000;
 
 }  // namespace duress::exhaustive

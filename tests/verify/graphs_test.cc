@@ -212,15 +212,15 @@ std::string graph_of(const std::vector<Step>& steps) {
   return text;
 }
 
-/// The judge where there are locks: every thread at every step, every legal value; slow and simple.
-struct Judged {
+/// The reference where there are locks: every thread at every step, every legal value; slow and simple.
+struct BruteForce {
   std::set<std::string> graphs, stuck;
 };
-Judged judge(const Program& program) {
+BruteForce brute_force(const Program& program) {
   struct Decision {
     u32 answer, count;
   };
-  Judged judged;
+  BruteForce all;
   std::vector<Decision> path;
   do {
     std::size_t at = 0;
@@ -229,11 +229,11 @@ Judged judge(const Program& program) {
       if (at == path.size()) path.push_back({0, count});
       return path[at++].answer;
     });
-    judged.graphs.insert(graph_of(runner.steps));
-    if (runner.stuck) judged.stuck.insert(graph_of(runner.steps));
+    all.graphs.insert(graph_of(runner.steps));
+    if (runner.stuck) all.stuck.insert(graph_of(runner.steps));
     while (!path.empty() && ++path.back().answer == path.back().count) path.pop_back();
   } while (!path.empty());
-  return judged;
+  return all;
 }
 
 struct Counts {
@@ -353,11 +353,11 @@ Instruction unlock(u32 which) {
 TEST(GraphExplorer, LocksAreTakenInAllOrders) {
   auto check = [](const Program& program, u64 graphs, u64 stuck) {
     Counts counts = explore(program);
-    Judged judged = judge(program);
+    BruteForce all = brute_force(program);
     EXPECT_EQ(counts.graphs, graphs) << program.text();
     EXPECT_EQ(counts.stuck, stuck) << program.text();
-    EXPECT_EQ(judged.graphs.size(), graphs) << program.text();
-    EXPECT_EQ(judged.stuck.size(), stuck) << program.text();
+    EXPECT_EQ(all.graphs.size(), graphs) << program.text();
+    EXPECT_EQ(all.stuck.size(), stuck) << program.text();
     EXPECT_EQ(counts.again + counts.illegal + counts.diverged, 0u) << program.text();
   };
   check({1, {{lock(0), unlock(0)}, {lock(0), unlock(0)}}}, 2, 0);
@@ -390,9 +390,9 @@ TEST(GraphExplorer, RandomProgramsWithLocks) {
       thread = all;
     }
     Counts counts = explore(program);
-    Judged judged = judge(program);
-    ASSERT_EQ(counts.graphs, judged.graphs.size()) << "seed " << seed << "\n" << program.text();
-    ASSERT_EQ(counts.stuck, judged.stuck.size()) << "seed " << seed << "\n" << program.text();
+    BruteForce all = brute_force(program);
+    ASSERT_EQ(counts.graphs, all.graphs.size()) << "seed " << seed << "\n" << program.text();
+    ASSERT_EQ(counts.stuck, all.stuck.size()) << "seed " << seed << "\n" << program.text();
     ASSERT_EQ(counts.diverged, 0u) << "seed " << seed << "\n" << program.text();
     ASSERT_EQ(counts.graphs, explore_apart(program)) << "seed " << seed << "\n" << program.text();
     graphs += counts.graphs;

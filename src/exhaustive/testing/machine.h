@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tiny programs as lists of operations, a machine that runs them one step at a time, and the judge: every
-// interleaving by brute force, counted by what happened before what. Nothing here knows how the explorer
-// works.
+// Tiny programs as lists of operations, a machine that runs them one step at a time, and the reference for
+// the explorer: every interleaving by brute force, counted by happens-before. Independent of the explorer.
 #ifndef DURESS_EXHAUSTIVE_TESTING_MACHINE_H_
 #define DURESS_EXHAUSTIVE_TESTING_MACHINE_H_
 

@@ -15,8 +15,8 @@ struct Captured {
   std::string errors;
 };
 
-/// What a run wrote, for a comparison: sanitizers begin their lines with ==1234==, the process id, which no
-/// schedule decides; it becomes ==PID==.
+/// What a run wrote, for comparisons: sanitizers begin their lines with ==1234==, the process id, which does
+/// not depend on the schedule; it becomes ==PID==.
 std::string without_process_ids(std::string_view text);
 
 /// The end of what it wrote to stderr, from the beginning of a line where there is one: 4 KiB without process

@@ -13,7 +13,7 @@ using Json = nlohmann::ordered_json;
 std::string save_last(const std::string& dir, const std::string& document,
                       const std::map<std::string, std::string>& replays) {
   Json json = Json::parse(document, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return "the document of this campaign makes no sense";
+  if (!json.is_object()) return "the document of this campaign is not a JSON object";
   std::error_code ignored;
   json["folder"] = std::filesystem::current_path(ignored).string();
   for (Json& race : json["races"]) {
@@ -29,7 +29,7 @@ std::optional<std::string> load_last(const std::string& dir, std::string& error)
   std::optional<std::string> text = read_file(dir + "/last.json");
   if (!text)
     error = "no campaign is recorded in '" + dir +
-            "'; run duress classify, explore, verify or run first, or say with --dir where it was";
+            "'; run duress classify, explore, verify or run first, or pass its folder with --dir";
   return text;
 }
 

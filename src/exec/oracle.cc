@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The most telling evidence first: the scheduler's own word (deadlock, no end), then what a sanitizer wrote,
-// then what the program said when it aborted, then signal and exit code; output is compared only of runs that
-// ended well, because that of others is cut off anyway.
+// The most specific evidence first: what the scheduler recorded (deadlock, livelock, step limit), then a
+// sanitizer's report, then the message of an assertion or exception, then signal and exit code. Output is
+// compared only for runs that ended normally, because that of others is cut off.
 #include "exec/oracle.h"
 
 #include <fcntl.h>
@@ -25,7 +25,7 @@
 namespace duress::exec {
 namespace {
 
-constexpr u64 kErrorsRead = u64{256} << 10;  // from the end: last words come last
+constexpr u64 kErrorsRead = u64{256} << 10;  // from the end of stderr
 
 std::string line_at(const std::string& text, std::size_t at) {
   std::size_t start = text.rfind('\n', at);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Executions that somebody else performs: a Worker with such an executor hands its plans over and looks, to
-// all who use it, as if it had run them itself. src/cluster implements it.
+// Executions on other machines: a Worker with such an executor hands its plans over and behaves as if it had
+// run them itself. src/cluster implements it.
 #ifndef DURESS_EXEC_REMOTE_H_
 #define DURESS_EXEC_REMOTE_H_
 

@@ -44,7 +44,7 @@ std::string keep_input(const std::string& path) {
   struct stat info{};
   if (fstat(STDIN_FILENO, &info) != 0 || S_ISCHR(info.st_mode)) return {};  // a terminal, /dev/null
   if (!S_ISREG(info.st_mode)) {
-    // A pipe that nobody writes to, as CI systems hand out, must not stop us for ever.
+    // A pipe without a writer, as CI systems provide, must not block us forever.
     pollfd wanted{STDIN_FILENO, POLLIN, 0};
     if (poll(&wanted, 1, 1000) <= 0) return {};
   }

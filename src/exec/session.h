@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a command that executes a target needs from its surroundings: a folder to work in, the input, the
-// time, a place for its document.
+// What a command that executes a target needs: a folder to work in, the input, the time, a place for its
+// document.
 #ifndef DURESS_EXEC_SESSION_H_
 #define DURESS_EXEC_SESSION_H_
 
@@ -27,8 +27,8 @@ class WorkFolder {
 };
 
 /// Copies what our standard input holds to the file `path`, so that every execution can read it from the
-/// start. Returns the path, or "" if there is nothing to copy: a terminal, /dev/null, a pipe that stays
-/// silent.
+/// start. Returns the path, or "" if there is nothing to copy: a terminal, /dev/null, a pipe
+/// without data.
 std::string keep_input(const std::string& path);
 
 /// Seconds of "30s", "5m", "2h", "1d", "250ms" or a plain number.
@@ -37,8 +37,8 @@ std::optional<double> parse_time(const std::string& text);
 /// Whether to colour what goes to stderr: "always", "never" or "auto", which honours NO_COLOR.
 bool wants_color(const std::string& when);
 
-/// A place for a document ("-": stdout) is checked before the work: an hour's result must not be lost to a
-/// typing mistake. "" or what is wrong.
+/// A place for a document ("-": stdout) is checked before the work: a typing mistake
+/// must not lose an hour's result. "" or what is wrong.
 std::string check_document(const std::string& where);
 /// Writes it there. "" or what went wrong.
 std::string write_document(const std::string& where, const std::string& text);

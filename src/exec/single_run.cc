@@ -34,7 +34,7 @@ void forward(int from, int to, off_t& passed) {
       done += std::max<ssize_t>(0, written);
     }
     passed += got;
-    if (done < got) return;  // nobody reads it any more
+    if (done < got) return;  // the reader is gone
   }
 }
 
@@ -100,8 +100,8 @@ std::optional<Execution> SingleRun::run(const Plan& plan, std::string& error) {
       execution.timed_out = true;
       kill(started.pid, SIGKILL);
     }
-    // Its end wakes us, and what it prints is passed on soon. Without a descriptor of it (an old kernel) this
-    // is a mere wait.
+    // Returns when the process ends, or after 10 ms to forward its output. Without a pidfd (an old kernel)
+    // this only sleeps.
     pollfd end = {process.get(), POLLIN, 0};
     poll(&end, 1, process.get() < 0 ? 1 : 10);
   }

@@ -22,18 +22,18 @@ struct SingleRunOptions {
   std::string input;     // file for its standard input; "": /dev/null
   std::string folder;    // to work in
   double run_seconds = 10;
-  bool pass_on = true;  // its output to our streams, while it grows
+  bool pass_on = true;  // forwards its output to our streams while it runs
 };
 
-/// The target gets everything it could notice as in a search: files for its output, because a terminal in
-/// their place would change when it writes, and with that the schedule; the same input, the same addresses.
+/// The target gets the same environment as in a search: files for its output (a terminal would change when it
+/// writes, and so the schedule), the same input, the same addresses.
 class SingleRun {
  public:
   explicit SingleRun(SingleRunOptions options) : options_(std::move(options)) {}
 
   /// "" or why it cannot be run. Once, before the rest.
   std::string prepare(const Plan& plan);
-  /// What makes a program that is started otherwise perform the plan.
+  /// DURESS_OPTIONS for a program that is started in another way (a debugger) and has to follow the plan.
   std::string runtime_options() const;
 
   /// Nothing: see `error`.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // JSON files, one per thing, each replaced as a whole: they can be read, copied into a bug report, and
-// removed by hand. They may also have been edited or cut off: whatever makes no sense counts as not there.
+// removed by hand. They may also have been edited or truncated: an invalid file counts as missing.
 #include "exec/store.h"
 
 #include <unistd.h>
@@ -33,7 +33,7 @@ Json to_json(const StoredFinding& finding) {
   json["id"] = finding.id;
   json["failure"] = finding.failure;
   json["text"] = finding.text;
-  // One that was loaded has no more than the hash.
+  // A finding that was loaded has only the hash.
   json["identity"] = finding.identity.empty() && !finding.failure_id.empty()
                          ? finding.failure_id
                          : identity_text(finding.identity);
@@ -98,7 +98,7 @@ std::string Store::save(StoredFinding& finding) {
 std::optional<StoredFinding> Store::load(const std::string& id, std::string& error) const {
   std::optional<std::string> text = read_file(finding_path(id));
   if (!text) {
-    error = "no finding " + id + " in '" + dir_ + "'; --dir says where duress explore was told to keep it";
+    error = "no finding " + id + " in '" + dir_ + "'; pass the folder that duress explore used with --dir";
     return std::nullopt;
   }
   try {

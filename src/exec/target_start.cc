@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Addresses are part of what a program computes with (hash tables of pointers, comparisons of addresses), so
-// the kernel's randomisation of them is switched off where it lets us; where not, the runtime's record still
-// says if a replay diverged.
+// Programs compute with addresses (hash tables of pointers, comparisons), so address space randomisation is
+// switched off where the kernel permits it; elsewhere the runtime's record says if a replay diverged.
 #include "exec/target_start.h"
 
 #include <fcntl.h>
@@ -44,7 +43,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return list;
 }
 
-/// In the child, between fork and exec: system calls only, other threads' locks may be held for ever.
+/// In the child, between fork and exec: system calls only, locks of other threads may be held forever.
 void become_target(const TargetStart& start, char* const* argv, char* const* variables, int report) {
   auto fail = [report] {
     int error = errno;
@@ -62,7 +61,7 @@ void become_target(const TargetStart& start, char* const* argv, char* const* var
   if (!start.folder.empty() && chdir(start.folder.c_str()) != 0) fail();
   int persona = personality(0xffffffff);
   if (persona >= 0) personality(static_cast<unsigned long>(persona) | ADDR_NO_RANDOMIZE);
-  // A search may crash a thousand times; nobody wants a thousand core files.
+  // A search may crash a thousand times: no core files.
   struct rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   signal(SIGPIPE, SIG_DFL);
@@ -90,7 +89,7 @@ std::string padded_options(const std::string& text) {
 
 std::string check_option_path(const std::string& path) {
   if (!std::regex_search(path, std::regex(":[a-z_]+="))) return {};
-  return "DURESS_OPTIONS cannot carry the path '" + path + "'; give another with --dir";
+  return "DURESS_OPTIONS cannot hold the path '" + path + "'; use another folder with --dir";
 }
 
 Started start_target(const TargetStart& start) {
@@ -153,7 +152,7 @@ void own_ended(pid_t pid) {
 }
 
 int end_leftovers() {
-  // Orphans are given to the main thread, whoever started their parents.
+  // Orphans become children of the main thread, whichever thread started their parents.
   static const std::string path = "/proc/self/task/" + std::to_string(getpid()) + "/children";
   std::lock_guard guard(own_lock);
   std::optional<std::string> children = read_file(path);

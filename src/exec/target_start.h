@@ -19,7 +19,7 @@ struct TargetStart {
   int output = -1;      // descriptors for its standard output and error; -1: ours
   int errors = -1;
   std::vector<int> kept;   // other descriptors it gets
-  bool own_group = false;  // a process group of its own: Ctrl-C is then for us alone
+  bool own_group = false;  // a process group of its own: Ctrl-C reaches only us
 };
 
 struct Started {
@@ -32,22 +32,22 @@ Started start_target(const TargetStart& start);
 
 /// The environment's DURESS_OPTIONS, then `ours`, so that ours win.
 std::string with_user_options(const std::string& ours);
-/// Made longer, to one of a few lengths. The environment lies above the stack: with folders and process ids
-/// in it the stack would lie elsewhere in every run.
+/// Padded to one of a few lengths. The environment lies above the stack: folders and process ids of different
+/// lengths would move the stack from run to run.
 std::string padded_options(const std::string& text);
 
-/// "" if `path` can stand in DURESS_OPTIONS, else why not.
+/// "" if DURESS_OPTIONS can hold `path`, else why not.
 std::string check_option_path(const std::string& path);
 
-// What a run leaves running (a daemon, a child that outlives its parent) would go on to write into the next
-// run's output. As the reaper of all our descendants we get to see it, and end it.
+// A process that a run leaves behind (a daemon, a child that outlives its parent) would write into the next
+// run's output. We are the reaper of all our descendants, so we see it and end it.
 
 /// Makes this process the reaper of its descendants. Once, before the first target is started.
 void adopt_leftovers();
-/// Ends what earlier runs left running; returns how many processes that were.
+/// Ends processes that earlier runs left behind; returns how many.
 int end_leftovers();
-/// A child of ours that is no leftover: holds end_leftovers() off while it is being started, then knows it.
-/// `run` starts a process and returns its number.
+/// Starts a child of our own, which end_leftovers() must not end; it is blocked meanwhile. `run` starts the
+/// process and returns its id.
 pid_t start_own(pid_t (*run)(void*), void* argument);
 void own_ended(pid_t pid);
 

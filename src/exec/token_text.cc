@@ -75,7 +75,7 @@ TokenText read_token_text(const std::string& given) {
       break;
     case trail::TokenError::kNotAToken:
       result.error =
-          where + " is no replay token (D1.program.choices), no @file with one, and no id (F-12ab)";
+          where + " is not a replay token (D1.program.choices), an @file with one, or an id (F-12ab)";
       return result;
     case trail::TokenError::kVersion:
       result.error = "token of version " + std::to_string(head.version) + ", this duress reads " +

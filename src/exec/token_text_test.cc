@@ -57,7 +57,7 @@ TEST(TokenText, EndsOfWaitsArePartOfIt) {
 }
 
 TEST(TokenText, ErrorsAreOneLine) {
-  EXPECT_NE(read_token_text("nonsense").error.find("is no replay token"), std::string::npos);
+  EXPECT_NE(read_token_text("nonsense").error.find("is not a replay token"), std::string::npos);
   EXPECT_EQ(read_token_text("D7.prog.AAAA").error, "token of version 7, this duress reads 1");
   EXPECT_NE(read_token_text("D1.prog.AAAA").error.find("damaged"), std::string::npos);
   EXPECT_NE(read_token_text("@/no/such/file").error.find("cannot read"), std::string::npos);

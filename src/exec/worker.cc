@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The server is the target itself, stopped before its first thread: a run costs a fork instead of loading,
-// relocating and initialising the program again. It is the user's code, so nothing it does is relied on:
-// every wait has an end, a server that is gone is started again, and a run that kills its server twice is
-// given up with a line that says so.
+// A fork server that is gone is started again, and the run repeated; a run that kills its server twice is
+// given up with a message.
 #include "exec/worker.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -29,26 +25,11 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 using Kind = WorkerProblem::Kind;
 
-// Out of the way: the target's own start at 3, as they would alone. And above the runtime's log (900): a
-// table of descriptors that must grow in a process with threads waits for all processors (synchronize_rcu),
-// which takes 10 ms and more; one that was as large at the fork need not. `duress classify` on double-checked
-// locking went from 75 to 380 runs/s.
-constexpr int kServerDescriptors[] = {1000, 198};  // the second where the limit (ulimit -n) is lower
-constexpr int kPollMilliseconds = 100;             // how late Ctrl-C, a flood or a dead server may be noticed
-constexpr u64 kMostOutput = u64{1} << 30;
+constexpr u64 kMostOutput = u64{1} << 30;  // bytes of one run
 constexpr double kLeastStartSeconds = 10;  // loading a large program on a busy machine
 
 double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-/// A copy with a high number. The original is closed.
-Descriptor moved_up(int fd) {
-  Descriptor original(fd);
-  for (int from : kServerDescriptors) {
-    if (int high = fcntl(fd, F_DUPFD_CLOEXEC, from); high >= 0) return Descriptor(high);
-  }
-  return original;
 }
 
 u64 size_of(const Descriptor& file) {
@@ -61,22 +42,13 @@ void empty(const Descriptor& file) {
   }
 }
 
-std::string how_ended(int status) {
-  if (WIFSIGNALED(status)) {
-    const char* name = sigabbrev_np(WTERMSIG(status));
-    return std::string("was ended by ") +
-           (name ? "SIG" + std::string(name) : "signal " + std::to_string(WTERMSIG(status)));
-  }
-  return "ended with exit code " + std::to_string(WEXITSTATUS(status));
-}
-
 }  // namespace
 
 Worker::Worker(WorkerOptions options, const std::atomic<bool>* stop)
     : options_(std::move(options)), stop_(stop) {
   static std::once_flag once;
   std::call_once(once, [] {
-    signal(SIGPIPE, SIG_IGN);  // a server that is gone is an error code, not our end
+    signal(SIGPIPE, SIG_IGN);  // a server that is gone is an error code
     adopt_leftovers();
   });
 }
@@ -122,86 +94,60 @@ bool Worker::prepare_files() {
 }
 
 bool Worker::start_server() {
-  if (server_ > 0) return true;
-  int in[2], out[2];
-  if (pipe2(in, O_CLOEXEC) != 0)
-    return fail(Kind::kTool, std::string("cannot make a pipe: ") + std::strerror(errno));
-  if (pipe2(out, O_CLOEXEC) != 0) {
-    close(in[0]), close(in[1]);
-    return fail(Kind::kTool, std::string("cannot make a pipe: ") + std::strerror(errno));
-  }
-  Descriptor server_in = moved_up(in[0]), server_out = moved_up(out[1]);
-  to_server_ = Descriptor(in[1]);
-  from_server_ = Descriptor(out[0]);
-
+  if (server_.running()) return true;
   TargetStart start;
   start.argv = options_.target;
   start.folder = options_.start_in;
   start.input = options_.input;
   start.output = output_.get();
   start.errors = errors_.get();
-  start.kept = {server_in.get(), server_out.get()};
-  start.own_group = true;
   start.options = "log_dir=" + log_dir_ + ":chain=" + options_.chain +
                   ":mode=controlled:request=" + exchange_->request_path() +
-                  ":record=" + exchange_->record_path() + ":server=" + std::to_string(server_in.get()) + "," +
-                  std::to_string(server_out.get());
-  if (options_.processor >= 0) start.options += "," + std::to_string(options_.processor);
-  Started started = start_target(start);
-  if (started.error != 0)
-    return fail(Kind::kCannotStart,
-                "cannot start '" + options_.target[0] + "': " + std::strerror(started.error));
-  server_ = started.pid;
+                  ":record=" + exchange_->record_path();
+  problem_ = server_.start(std::move(start), options_.processor);
   answered_ = false;
-  return true;
+  return problem_.kind == Kind::kNone;
 }
 
 void Worker::stop_server() {
-  to_server_.reset();  // its signal to end
-  from_server_.reset();
-  if (server_ <= 0) return;
-  // It would end by itself, but what it forked and what that forked might not.
-  kill(-server_, SIGKILL);
-  kill(server_, SIGKILL);
-  while (waitpid(server_, &server_status_, 0) < 0 && errno == EINTR) {
-  }
-  own_ended(server_);
-  server_ = -1;
-  leftovers_ += end_leftovers();
+  leftovers_ += server_.stop();
 }
 
-Worker::Wait Worker::wait_reply(double seconds, trail::Reply& reply, bool watch_output) {
-  Clock::time_point start = Clock::now();
-  for (;;) {
-    double left = seconds - since(start);
-    if (left <= 0) return Wait::kTimeout;
-    pollfd wanted{from_server_.get(), POLLIN, 0};
-    int ready = poll(&wanted, 1, std::min(kPollMilliseconds, static_cast<int>(left * 1000) + 1));
-    if (ready > 0 && (wanted.revents & POLLIN) != 0) {
-      ssize_t got = read(from_server_.get(), &reply, sizeof reply);
-      if (got == sizeof reply) return Wait::kReply;
-      if (got < 0 && errno == EINTR) continue;
-      ready = 1;  // end of file, or half an answer
-    }
-    // The pipe alone does not tell: what a run left behind may hold its other end. And the end of the pipe
-    // comes a moment before the end of the process.
-    for (int patience = ready > 0 ? 500 : 0;; --patience) {
-      pid_t ended = waitpid(server_, &server_status_, WNOHANG);
-      if (ended == server_) {
-        own_ended(server_);
-        server_ = -1;
-        return Wait::kServerGone;
-      }
-      if (patience <= 0) break;
-      usleep(1000);
-    }
-    if (ready > 0) return Wait::kServerGone;  // closed its end and lives on: no longer a server
-    if (stop_ != nullptr && stop_->load(std::memory_order_relaxed)) return Wait::kStopped;
-    if (watch_output && size_of(output_) + size_of(errors_) > kMostOutput) {
-      flooded_ = true;
-      return Wait::kTimeout;
-    }
+/// The server's first reply: it has forked a process for the run. False: see problem_, or the server is gone.
+bool Worker::begin_run(trail::Reply& reply) {
+  double seconds = answered_ ? options_.run_seconds : std::max(options_.run_seconds, kLeastStartSeconds);
+  Wait wait = server_.wait(seconds, reply, stop_);
+  if (wait == Wait::kStopped) fail(Kind::kStopped, "stopped");
+  if (wait == Wait::kTimeout)
+    fail(Kind::kSilent,
+         options_.target[0] + " does not answer: it runs, but did not reach main() within " +
+             std::to_string(static_cast<int>(std::max(options_.run_seconds, kLeastStartSeconds))) +
+             " s; give it more time with --run-timeout");
+  if (wait == Wait::kGone && !answered_) fail(Kind::kEnded, ended_text("before it could be controlled"));
+  if (wait == Wait::kReply && reply.pid <= 0)
+    fail(Kind::kTool, options_.target[0] + " cannot be forked: too many processes, or too little memory");
+  answered_ = answered_ || (wait == Wait::kReply && reply.pid > 0);
+  if (wait == Wait::kReply && reply.pid > 0) return true;
+  stop_server();
+  return false;
+}
+
+/// Waits until the run has ended. False: see problem_, or the server is gone.
+bool Worker::end_run(Execution& execution, trail::Reply& reply) {
+  if (reply.status != -1) return true;  // it has ended already
+  Wait wait = server_.wait(options_.run_seconds, reply, stop_,
+                           [&] { return size_of(output_) + size_of(errors_) > kMostOutput; });
+  if (wait == Wait::kReply) return true;
+  if (wait == Wait::kGone) {
+    stop_server();
+    return false;
   }
+  execution.flooded = wait == Wait::kFlooded;
+  execution.timed_out = wait == Wait::kTimeout;
+  kill(execution.pid, SIGKILL);
+  if (server_.wait(5, reply, nullptr) != Wait::kReply) stop_server();  // the next run starts a new one
+  reply.status = SIGKILL;
+  return wait != Wait::kStopped || fail(Kind::kStopped, "stopped");
 }
 
 std::optional<Execution> Worker::attempt(const Plan& plan) {
@@ -211,59 +157,13 @@ std::optional<Execution> Worker::attempt(const Plan& plan) {
     fail(Kind::kTool, "a request of " + std::to_string(plan.trail.size()) + " choices is too long");
     return std::nullopt;
   }
-  ssize_t written;
-  do written = write(to_server_.get(), &trail::kRun, 1);
-  while (written < 0 && errno == EINTR);
-
+  server_.request_run();
   trail::Reply reply{};
-  Wait wait = wait_reply(
-      answered_ ? options_.run_seconds : std::max(options_.run_seconds, kLeastStartSeconds), reply, false);
-  if (wait == Wait::kStopped) fail(Kind::kStopped, "stopped");
-  if (wait == Wait::kTimeout)
-    fail(Kind::kSilent,
-         options_.target[0] + " does not answer: it runs, but has not come to its main function within " +
-             std::to_string(static_cast<int>(std::max(options_.run_seconds, kLeastStartSeconds))) +
-             " s; give it longer with --run-timeout");
-  if (wait == Wait::kServerGone && !answered_)
-    fail(Kind::kEnded, ended_text("before it could be controlled"));
-  if (wait != Wait::kReply) {
-    stop_server();
-    return std::nullopt;
-  }
-  if (reply.pid <= 0) {
-    fail(Kind::kTool, options_.target[0] + " cannot be forked: too many processes, or too little memory");
-    stop_server();
-    return std::nullopt;
-  }
-  answered_ = true;
-
+  if (!begin_run(reply)) return std::nullopt;
   Execution execution;
   execution.pid = reply.pid;
   Clock::time_point start = Clock::now();
-  flooded_ = false;
-  if (reply.status == -1) {
-    wait = wait_reply(options_.run_seconds, reply, true);
-    if (wait == Wait::kTimeout || wait == Wait::kStopped) {
-      bool stopped = wait == Wait::kStopped;
-      execution.flooded = flooded_;
-      execution.timed_out = !stopped && !flooded_;
-      kill(execution.pid, SIGKILL);
-      const std::atomic<bool>* stop = std::exchange(stop_, nullptr);
-      wait = wait_reply(5, reply, false);
-      stop_ = stop;
-      if (wait != Wait::kReply) stop_server();  // the next run starts a new one
-      reply.status = SIGKILL;
-      if (stopped) {
-        fail(Kind::kStopped, "stopped");
-        return std::nullopt;
-      }
-      wait = Wait::kReply;
-    }
-    if (wait == Wait::kServerGone) {
-      stop_server();
-      return std::nullopt;
-    }
-  }
+  if (!end_run(execution, reply)) return std::nullopt;
   execution.status = reply.status;
   execution.seconds = since(start);
   exchange_->take(execution);
@@ -280,9 +180,9 @@ std::optional<Execution> Worker::run(const Plan& plan) {
     if (!prepare() || !start_server()) return std::nullopt;
     if (std::optional<Execution> execution = attempt(plan)) {
       if (execution->began() || execution->timed_out) return execution;
-      fail(Kind::kEnded,
-           options_.target[0] + " " + how_ended(execution->status) +
-               " before the execution began; its runtime is of another version, or see duress doctor");
+      fail(Kind::kEnded, options_.target[0] + " " + how_ended(execution->status) +
+                             " before the execution began; its runtime may be of another version: rebuild "
+                             "it, or run duress doctor");
       return std::nullopt;
     }
     if (problem_.kind != Kind::kNone) return std::nullopt;
@@ -294,9 +194,8 @@ std::optional<Execution> Worker::run(const Plan& plan) {
 }
 
 std::string Worker::ended_text(const std::string& what) const {
-  std::string text =
-      options_.target[0] + " " + (server_ > 0 ? "closed its pipe" : how_ended(server_status_)) + " " + what;
-  // Its last words often say why, the dynamic linker's above all.
+  std::string text = options_.target[0] + " " + server_.end_text() + " " + what;
+  // The end of its stderr often says why, the dynamic linker's messages above all.
   std::string last = read_file(captured_.errors, 400).value_or("");
   while (!last.empty() && last.back() == '\n') last.pop_back();
   last = last.substr(last.rfind('\n') + 1);
@@ -321,7 +220,7 @@ void Worker::clear_logs() {
   std::error_code code;
   for (fs::directory_iterator it(log_dir_, code), end; !code && it != end; it.increment(code)) {
     std::error_code ignored;
-    if (it->path().stem() != std::to_string(server_)) fs::remove(it->path(), ignored);
+    if (it->path().stem() != std::to_string(server_.pid())) fs::remove(it->path(), ignored);
   }
 }
 

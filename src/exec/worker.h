@@ -13,6 +13,7 @@
 #include "exec/captured.h"
 #include "exec/exchange.h"
 #include "exec/files.h"
+#include "exec/fork_server.h"
 #include "exec/plan.h"
 #include "exec/remote.h"
 #include "exec/worker_problem.h"
@@ -51,12 +52,12 @@ class Worker {
   void drop_logs(const Execution& execution);
   /// The last run with all it left, to be carried elsewhere; its logs are removed.
   RemoteRun pack(std::optional<Execution> execution);
-  /// Times the server had to be started again, and processes that runs left behind: worth a word at the end.
+  /// Times the server had to be started again, and processes that runs left behind: mentioned at the end.
   int restarts() const { return restarts_; }
   int leftovers() const { return leftovers_; }
 
  private:
-  enum class Wait { kReply, kTimeout, kServerGone, kStopped };
+  using Wait = ForkServer::Wait;
 
   bool prepare();
   bool prepare_files();
@@ -64,7 +65,8 @@ class Worker {
   std::optional<Execution> run_remotely(const Plan& plan);
   bool start_server();
   void stop_server();
-  Wait wait_reply(double seconds, trail::Reply& reply, bool watch_output);
+  bool begin_run(trail::Reply& reply);
+  bool end_run(Execution& execution, trail::Reply& reply);
   /// One attempt; nothing with `problem_` set, or with it unset if the server was lost.
   std::optional<Execution> attempt(const Plan& plan);
   bool fail(WorkerProblem::Kind kind, const std::string& text);
@@ -76,13 +78,10 @@ class Worker {
   Captured captured_;
   std::string log_dir_;
   Descriptor output_, errors_;  // of the captured files, opened for appending
-  Descriptor to_server_, from_server_;
-  pid_t server_ = -1;
-  int server_status_ = 0;
+  ForkServer server_;
   bool answered_ = false;  // this server has run something
-  bool flooded_ = false;
   int restarts_ = 0, leftovers_ = 0;
-  int packed_restarts_ = 0, packed_leftovers_ = 0;                // of these, told by pack()
+  int packed_restarts_ = 0, packed_leftovers_ = 0;                // of these, reported by pack()
   std::vector<std::pair<std::string, std::string>> remote_logs_;  // of the last run, if it was remote
   WorkerProblem problem_;
 };

@@ -6,12 +6,12 @@
 
 namespace duress::exec {
 
-/// Why a worker cannot go on, in one line, and what kind of trouble it is: the command may know more.
+/// Why a worker cannot continue, in one line, and the kind of problem: the command may add advice.
 struct WorkerProblem {
   enum class Kind {
     kNone,
     kCannotStart,  // no such program
-    kEnded,        // it ended instead of answering: not instrumented, or it never came as far as main
+    kEnded,        // it ended without answering: not instrumented, or it did not reach main()
     kSilent,       // it runs, and does not answer
     kTool,         // ours: files, folders
     kStopped,      // we were asked to stop

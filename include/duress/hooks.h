@@ -18,8 +18,8 @@
 #define DURESS_SHADOW_TABLE 0x7fe00000u
 #define DURESS_REGION_BITS 32
 
-/// The layout of the shadow, for the pass and for src/shadow/cell.h, which asserts it: a cell for each granule,
-/// a write word and then a read word.
+/// The layout of the shadow, for the pass and for src/shadow/cell.h, which asserts it: a cell for each
+/// granule, a write word and then a read word.
 #define DURESS_GRANULE 8u
 #define DURESS_CELL_BYTES 16u
 #define DURESS_READ_WORD 8u /* offset in the cell */

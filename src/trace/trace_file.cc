@@ -181,7 +181,8 @@ bool EventReader::read_round() {
         bytes += chunk.bytes.size();
         round_.push_back(std::move(chunk));
         if (bytes > kMostRoundBytes) {
-          problem_ = fmt::format("offset {}: a round of more than {} bytes", chunk.offset, kMostRoundBytes);
+          problem_ =
+              fmt::format("offset {}: a round of more than {} bytes", round_.back().offset, kMostRoundBytes);
           ended_ = true;
         }
         break;

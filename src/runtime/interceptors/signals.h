@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Signals of strands in controlled mode, between signals.cc (who gets a signal, and its handler) and
+// signal_masks.cc (masks, and waits for signals).
+#ifndef DURESS_RUNTIME_INTERCEPTORS_SIGNALS_H_
+#define DURESS_RUNTIME_INTERCEPTORS_SIGNALS_H_
+
+#include <signal.h>
+#include <string.h>
+
+#include "runtime/control.h"
+
+namespace duress {
+
+inline u64 signal_bit(int signal) {
+  return u64{1} << (signal - 1);
+}
+inline u64 mask_of(const sigset_t* set) {
+  u64 mask;
+  memcpy(&mask, set, sizeof mask);
+  return mask;
+}
+
+/// Runs the handlers of all signals that are pending and not blocked. Called on the strand.
+void deliver_signals(sched::Strand& strand);
+/// The first of `set` that is pending for the running strand, taken; 0 if there is none.
+int take_pending_signal(u64 set);
+
+}  // namespace duress
+
+#endif  // DURESS_RUNTIME_INTERCEPTORS_SIGNALS_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who runs next, and which of several legal values a thread gets: the one interface of all strategies.
+// Which strand runs next, and which of several legal values it gets: the interface of all strategies.
 // A strategy is one file in strategies/, one test, one line in event/strategies.h, one page in
 // docs/strategies.
 //
@@ -16,8 +16,8 @@
 
 namespace duress::sched {
 
-/// What is to be decided. `runnable` are the strands that can run, at least two, in no particular but a
-/// deterministic order. Strands that only spin are not among them while others can run.
+/// A choice of a strand. `runnable` are the candidates, at least two, in a deterministic but otherwise
+/// unspecified order. Strands that only spin are not among them while others can run.
 struct Situation {
   u64 choice;  // its number
   u64 step;    // schedule points so far
@@ -28,7 +28,7 @@ struct Situation {
 
 enum class ValueKind : u8 {
   kWakeOne,     // which of `count` waiters a signal wakes
-  kSpurious,    // 1: a wait on a condition ends by itself
+  kSpurious,    // 1: a wait on a condition ends with no signal
   kEarlyTimer,  // 1: a timer may fire although other threads could run
   kCoin,
   kStoredValue,  // which of the values that a load may return, 0 is the newest
@@ -41,7 +41,7 @@ class Strategy {
   virtual void start(const trail::Request& request) = 0;
   /// One of situation.runnable.
   virtual StrandView* choose_thread(const Situation& situation) = 0;
-  /// In [0, count); 0 is what an unhurried machine would do.
+  /// In [0, count); 0 is the default.
   virtual u32 choose_value(ValueKind kind, u32 count) = 0;
   /// What racefuzzer found; others leave the record alone.
   virtual void finish(trail::Record&) {}

@@ -19,9 +19,9 @@ inline StrandView* default_thread(const Situation& situation) {
   return lowest;
 }
 
-/// The value that the random strategies choose. Which waiter wakes is an honest toss. Spurious wake-ups and
-/// early timers are not: a loop that waits would only turn round and round if they came every second time,
-/// but they must come often enough that a wait without a loop fails within a few dozen executions.
+/// The value that the random strategies choose. Which waiter wakes is uniform. Spurious wake-ups and early
+/// timers are rarer: every second time a loop around a wait would only repeat, but they must come often
+/// enough that a wait without a loop fails within a few dozen executions.
 inline u32 random_value(Prng& prng, ValueKind kind, u32 count) {
   if (count < 2) return 0;
   switch (kind) {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One of the executions that stand for all: the request's picks first, one for each step, then the default,
-// or what the request's order (exhaustive/order.h) likes better. Which picks come next is decided outside
-// (src/exhaustive), from what the execution wrote down.
+// One execution of a systematic exploration: the request's picks first, one for each step, then the default
+// or what the request's order (exhaustive/order.h) prefers. The explorer (src/exhaustive) decides from the
+// step log which picks come next.
 #include "exhaustive/order.h"
-#include "sched/scheduler.h"
 #include "sched/strategies/common.h"
 #include "sched/strategies/strategies_list.h"
 
@@ -44,8 +43,7 @@ class Exhaustive final : public Strategy {
   u32 choose_value(ValueKind, u32) override { return 0; }
 
  private:
-  /// Who released an object last. Steps at which there was no choice are not heard of: this is only a guess
-  /// of where to look first.
+  /// Who released an object last. Steps at which there was no choice are not seen, so this is a heuristic.
   struct Released {
     uptr object;
     u32 by;  // 1 + its id
@@ -60,19 +58,19 @@ class Exhaustive final : public Strategy {
     if (by_graphs_) return lowest(situation);
     StrandView* best = default_thread(situation);
     if (order_ == Order::kRunOn) return best;
-    // The lowest of those whom it likes; else the default.
-    bool liked = likes(*best);
-    for (u32 i = 0; i < situation.count && !(liked && best == situation.running); ++i) {
+    // The lowest of those that the order prefers; else the default.
+    bool preferred = prefers(*best);
+    for (u32 i = 0; i < situation.count && !(preferred && best == situation.running); ++i) {
       StrandView* other = situation.runnable[i];
-      if (!likes(*other) || (liked && other->number > best->number)) continue;
+      if (!prefers(*other) || (preferred && other->number > best->number)) continue;
       best = other;
-      liked = true;
+      preferred = true;
     }
     return best;
   }
 
-  /// Exploring by graphs (exhaustive/graph_explorer.h): who goes on must follow from the graph alone. Those
-  /// who were promised a lock come first.
+  /// Exploring by graphs (exhaustive/graph_explorer.h): the choice must follow from the graph alone. Those
+  /// that were promised a lock come first.
   StrandView* lowest(const Situation& situation) {
     StrandView* best = nullptr;
     bool promised = false;
@@ -87,7 +85,7 @@ class Exhaustive final : public Strategy {
     return best;
   }
 
-  bool likes(const StrandView& strand) const {
+  bool prefers(const StrandView& strand) const {
     const Operation& next = strand.next;
     const Released& released = released_[slot(next)];
     bool by_other = released.object == next.object && released.by != 0 && released.by != 1 + strand.id;

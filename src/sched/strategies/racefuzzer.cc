@@ -56,10 +56,10 @@ class RaceFuzzer final : public Strategy {
  private:
   static constexpr u64 kDue = ~u64{0};  // postponed, and now to run before anything else does
   static constexpr u32 kMostCreated = sizeof(trail::Record::created) / sizeof(trail::SitePair);
-  // The monitor against livelocks: for so many choices a strand is held back at most. Livelocks where the
-  // others only spin are the scheduler's (it does not count spinning strands as runnable); this is for those
-  // that do something while they wait. An execution that is expected to be longer has the more patience, so
-  // that a partner at its very end is still waited for.
+  // The monitor against livelocks: the number of choices for which a strand is held back at most. The
+  // scheduler finds livelocks in which the others only spin (spinning strands are not runnable); this is for
+  // those that do something while they wait. In an execution that is expected to be longer a strand is held
+  // back longer, so that a partner at its very end is still found.
   static constexpr u64 kPatience = 200'000;
 
   static bool is_marked(const StrandView& strand) { return strand.mark == strand.operations + 1; }

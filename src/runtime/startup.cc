@@ -2,7 +2,6 @@
 //
 // How the runtime starts: from .preinit_array, before the constructors of any library, when DURESS_OPTIONS
 // names a log folder; or late, when a test calls duress::check. Otherwise every function runs its plain body.
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -11,16 +11,15 @@
 
 namespace duress {
 
-class FastTrack;
+class Analysis;
 class LockSets;
 class ThreadClock;
-struct FastTrackThread;
 
 /// The thread of an event, as analyses see it.
 struct AnalysisThread {
   Tid tid;
   ThreadClock* clock;                // up to date when an event is delivered
-  FastTrackThread* fasttrack;        // FastTrack's own state
+  void* inline_state;                // of the analysis with an inline path; it alone knows the type
   const LockSetId* locks = nullptr;  // what it holds; at a lock with it, at an unlock still with it
 };
 
@@ -58,7 +57,9 @@ struct AnalysisContext {
   RaceSink& findings;
   LineSink& lines;
   LockSets& lock_sets;
-  FastTrack* fasttrack;
+  /// The analysis with an inline path. Its state is in the shadow; there is one shadow, so there is one such
+  /// analysis, which belongs to whoever owns the shadow, and each mention in a chain is this one.
+  Analysis* inline_analysis;
   const Namer* steps = nullptr;  // not null: analyses that can do so tell their state after each event
 };
 
@@ -81,6 +82,9 @@ class Analysis {
   /// The process ends: say what is to be said.
   virtual void finish(LineSink& out) {}
   virtual void counters(CounterSink& out) const {}
+  /// Optional: instrumented code can call the analysis directly, without an event, and decides most accesses
+  /// inline (fasttrack/hot_path.h). It is then also told of atomics while they are performed.
+  virtual bool has_inline_path() const { return false; }
 
   static void* operator new(size_t, void* place) { return place; }
   static void operator delete(void*) {}  // lives in an arena

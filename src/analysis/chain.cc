@@ -44,9 +44,9 @@ class Chain::Branches final : public Analysis {
   void fresh(uptr begin, uptr end) override {
     for (u32 i = 0; i < count_; ++i) branches_[i]->fresh(begin, end);
   }
-  bool has(const char* wanted) const {
+  bool has_inline_path() const override {
     for (u32 i = 0; i < count_; ++i) {
-      if (branches_[i]->has(wanted)) return true;
+      if (branches_[i]->has_inline_path()) return true;
     }
     return false;
   }
@@ -57,7 +57,7 @@ class Chain::Branches final : public Analysis {
   u32 count_ = 0;
 };
 
-static bool is_branches(const Analysis* tool) {
+bool Chain::is_branches(const Analysis* tool) {
   return strcmp(tool->name(), "[]") == 0;
 }
 
@@ -69,7 +69,8 @@ struct Chain::Parser {
 
 Chain::~Chain() {
   for (u32 i = 0; i < count_; ++i) {
-    if (owns_ || is_branches(tools_[i])) tools_[i]->~Analysis();
+    bool of_context = tools_[i]->has_inline_path();  // AnalysisContext::inline_analysis
+    if (is_branches(tools_[i]) || (owns_ && !of_context)) tools_[i]->~Analysis();
   }
 }
 
@@ -130,14 +131,6 @@ Pass Chain::access(AnalysisThread& thread, const Access& access) {
 void Chain::fresh(uptr begin, uptr end) {
   if (count_ > 1) owners_.clear(begin, end);
   for (u32 i = 0; i < count_; ++i) tools_[i]->fresh(begin, end);
-}
-
-bool Chain::has(const char* wanted) const {
-  for (u32 i = 0; i < count_; ++i) {
-    if (strcmp(tools_[i]->name(), wanted) == 0) return true;
-    if (is_branches(tools_[i]) && static_cast<const Branches*>(tools_[i])->has(wanted)) return true;
-  }
-  return false;
 }
 
 }  // namespace duress

@@ -45,14 +45,22 @@ class Chain {
   /// Fresh memory belongs to the first tool.
   void fresh(uptr begin, uptr end);
   u32 size() const { return count_; }
-  /// Is there a tool of that name, at any depth?
-  bool has(const char* name) const;
+  /// Is there an analysis with an inline path, at any depth?
+  bool has_inline_path() const {
+    for (u32 i = 0; i < count_; ++i) {
+      if (tools_[i]->has_inline_path()) return true;
+    }
+    return false;
+  }
+  /// Is such an analysis the whole chain? Then nobody needs events.
+  bool is_inline() const { return count_ == 1 && tools_[0]->has_inline_path() && !is_branches(tools_[0]); }
 
  private:
   class Branches;
   struct Parser;
 
   bool parse(Parser& parser, u32 depth);
+  static bool is_branches(const Analysis* tool);
 
   Arena& arena_;
   Analysis* tools_[kLongest] = {};

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/player.h"
 
-#include <string.h>
-
 #include "analysis/fasttrack/hot_path.h"
 
 namespace duress {
@@ -44,8 +42,8 @@ Player::~Player() {
 
 bool Player::build(const char* chain, const char** bad) {
   bool good = chain_.build(chain, &make_analysis, &context_, bad);
-  has_fasttrack_ = good && chain_.has("FastTrack");
-  only_fasttrack_ = good && strcmp(chain, "FastTrack") == 0;  // in brackets others may be beside it
+  has_inline_path_ = good && chain_.has_inline_path();
+  is_inline_ = good && chain_.is_inline();
   return good;
 }
 
@@ -88,7 +86,7 @@ void Player::play(const Event& event) {
 void Player::play(Tid tid, const Access* accesses, size_t count) {
   Thread& t = thread(tid);
   if (DURESS_UNLIKELY(t.ended)) return;  // not a trace of ours
-  if (!only_fasttrack_) {
+  if (!is_inline_) {
     for (size_t i = 0; i < count; ++i) access(t, accesses[i]);
     return;
   }
@@ -98,12 +96,12 @@ void Player::play(Tid tid, const Access* accesses, size_t count) {
 }
 
 void Player::access(Thread& t, const Access& access) {
-  if (DURESS_UNLIKELY(is_atomic(access.kind)) && has_fasttrack_) {
+  if (DURESS_UNLIKELY(is_atomic(access.kind)) && has_inline_path_) {
     SyncObject* o = engine_.atomic(t, access.address, static_cast<u8>(access.size))->object;
     fasttrack_.begin_atomic(t.fasttrack);
     fasttrack_.atomic_access(t.fasttrack, o, access.kind, access.place);
     fasttrack_.end_atomic(t.fasttrack);
-    if (only_fasttrack_) return;
+    if (is_inline_) return;
   }
   chain_.access(t.view, access);
 }
@@ -158,17 +156,8 @@ void Player::sync(Thread& t, const Sync& sync) {
 void Player::end_thread(Thread& t, const Sync& sync) {
   engine_.thread_ended(t, sync);
   t.ended = true;
-  rules_.add(t.fasttrack.rules);
   fasttrack_.detach(t.fasttrack);
   slots_.give_back(t.clock.slot(), t.clock.own());
-}
-
-FastTrackRules Player::rules() const {
-  FastTrackRules all = rules_;
-  for (const Thread* t : threads_) {
-    if (t && !t->ended) all.add(t->fasttrack.rules);
-  }
-  return all;
 }
 
 void Player::finish() {

@@ -33,8 +33,6 @@ class Player {
   Chain& chain() { return chain_; }
   LockSets& lock_sets() { return lock_sets_; }
   FastTrack& fasttrack() { return fasttrack_; }
-  /// The rules of FastTrack, of all threads.
-  FastTrackRules rules() const;
   u32 threads() const { return static_cast<u32>(threads_.size()); }
   /// Who had a slot at a counter: FastTrack names threads so.
   Tid owner(Slot slot, Clock clock) const;
@@ -64,12 +62,11 @@ class Player {
   AnalysisContext context_;
   SyncEngine engine_{{arena_, syncs_, lock_sets_, fasttrack_, chain_}};
   Slots slots_{arena_};
-  bool has_fasttrack_ = false, only_fasttrack_ = false;
-  GrowingArray<Thread*> threads_{arena_};   // by tid; null once ended and joined
-  GrowingArray<Owner> owners_{arena_};      // by tid
-  GrowingArray<u32> last_owner_{arena_};    // by slot: 1 + tid
-  GrowingArray<u32> owner_before_{arena_};  // by tid: 1 + tid
-  FastTrackRules rules_;
+  bool has_inline_path_ = false, is_inline_ = false;  // of the chain
+  GrowingArray<Thread*> threads_{arena_};             // by tid; null once ended and joined
+  GrowingArray<Owner> owners_{arena_};                // by tid
+  GrowingArray<u32> last_owner_{arena_};              // by slot: 1 + tid
+  GrowingArray<u32> owner_before_{arena_};            // by tid: 1 + tid
 };
 
 }  // namespace duress

@@ -16,8 +16,7 @@
   DURESS_ANALYSIS(LockSet, "LockSet", "Eraser: locations that no lock protects (may be wrong)")             \
   DURESS_ANALYSIS(HappensBefore, "HappensBefore", "precise: full clocks, every access compared")            \
   DURESS_ANALYSIS(Djit, "DJIT+", "precise: full clocks, the first access of a time frame compared")         \
-  DURESS_ANALYSIS(FastTrackAnalysis, "FastTrack",                                                           \
-                  "precise happens-before race detection with epochs; the default")                         \
+  DURESS_ANALYSIS(FastTrack, "FastTrack", "precise happens-before race detection with epochs; the default") \
   DURESS_ANALYSIS(MultiRace, "MultiRace", "precise: locks first, clocks where no lock protects a location") \
   DURESS_ANALYSIS(RaceTrack, "RaceTrack", "Eraser for threads that messages do not order (may be wrong)")   \
   DURESS_ANALYSIS(Goldilocks, "Goldilocks", "precise: sets of those who may access a location next")        \

@@ -74,12 +74,6 @@ void Runtime::wake(const DuressModule* module) {
 }
 
 void Runtime::write_stats() {
-  threads_lock.lock();
-  for (Thread* t = live; t; t = t->next) rules.add(t->fasttrack.rules);
-  threads_lock.unlock();
-  if (chain.has("FastTrack")) {
-    rules.each([&](const char* name, u64 value) { reporter.stat(name, value); });
-  }
   chain.counters(reporter);
   if (g_parallel_adversary) g_parallel_adversary->report();
   reporter.stat("races", reporter.races());

@@ -60,8 +60,7 @@ struct Runtime {
   SpinLock threads_lock;  // guards slots, threads.add, live
   Slots slots{arena};
   Thread* live = nullptr;
-  FastTrackRules rules;  // of threads that have ended
-  SpinLock mixed_lock;   // atomics of different sizes that overlap
+  SpinLock mixed_lock;  // atomics of different sizes that overlap
 
   std::atomic<bool> finished{false};
 

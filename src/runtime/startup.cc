@@ -70,10 +70,10 @@ void build_chain(Runtime& rt, Arena& arena) {
     message.put("the chain of analyses is wrong at '").put(bad).put('\'').put('\0');
     fatal(message.data(), "duress list analyses names them");
   }
-  rt.direct = strcmp(options.chain_, "FastTrack") == 0;
+  rt.direct = rt.chain.is_inline();
   rt.engine.set_silent(rt.direct);
   rt.firsts = rt.direct || (rt.recorder && rt.recorder->first_only());
-  rt.checks_atomics = rt.chain.has("FastTrack");
+  rt.checks_atomics = rt.chain.has_inline_path();
   if (rt.recorder && !rt.recorder->open(options.log_dir_)) fatal("cannot write a trace", "check log_dir");
 }
 

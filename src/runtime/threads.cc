@@ -169,7 +169,6 @@ void thread_ended() {
     }
     ThreadInfo& info = rt.threads[t->tid];
     info.stack_begin = info.stack_end = 0;
-    rt.rules.add(t->fasttrack.rules);
     rt.slots.give_back(t->clock.slot(), t->clock.own());
   }
   unmap_memory(t->frames_begin, t->frames_bytes);

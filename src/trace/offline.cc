@@ -171,13 +171,7 @@ void Offline::warning(const Warning& warning) {
 
 finding::RunLog Offline::finish(const std::string& text, const Stacks& stacks, bool counters) {
   player_->finish();
-  if (counters) {
-    player_->chain().counters(*this);
-    if (player_->chain().has("FastTrack")) {
-      FastTrackRules rules = player_->rules();
-      rules.each([&](const char* name, u64 value) { counter(name, value); });
-    }
-  }
+  if (counters) player_->chain().counters(*this);
   finding::RunLog log;
   finding::parse_log(text, "trace", log);
   if (log.processes.empty()) log.processes.emplace_back();

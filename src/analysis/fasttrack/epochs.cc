@@ -21,6 +21,7 @@ void FastTrack::detach(FastTrackThread& t) {
   if (t.has_cache) unmap_memory(t.self->read_cache, FastTrackThread::kReadCacheBytes);
   t.has_cache = false;
   SpinGuard guard(threads_lock_);
+  ended_rules_.add(t.rules);
   for (FastTrackThread** link = &threads_; *link; link = &(*link)->next_thread) {
     if (*link == &t) {
       *link = t.next_thread;

@@ -13,6 +13,7 @@
 #ifndef DURESS_ANALYSIS_FASTTRACK_FASTTRACK_H_
 #define DURESS_ANALYSIS_FASTTRACK_FASTTRACK_H_
 
+#include "analysis/analysis.h"
 #include "analysis/fasttrack/access_records.h"
 #include "analysis/fasttrack/atomic_history.h"
 #include "analysis/fasttrack/spill_pool.h"
@@ -95,11 +96,18 @@ struct FastTrackThread {
   FastTrackRules rules;
 };
 
-class FastTrack {
+class FastTrack final : public Analysis {
  public:
   FastTrack(Arena& arena, ShadowMap& shadow, SyncTable& syncs, RaceSink& sink)
       : arena_(arena), shadow_(shadow), syncs_(syncs), sink_(sink) {}
-  ~FastTrack();
+  ~FastTrack() override;
+
+  // As an analysis of a chain. Nothing is to be done at synchronisation, because the clocks of threads are
+  // the engine's, nor for fresh memory: see forget().
+  const char* name() const override { return "FastTrack"; }
+  Pass access(AnalysisThread& thread, const Access& access) override;
+  void counters(CounterSink& out) const override;
+  bool has_inline_path() const override { return true; }
 
   void attach(FastTrackThread& t);
   void detach(FastTrackThread& t);
@@ -226,8 +234,9 @@ class FastTrack {
   RaceSink& sink_;
   AccessRecords records_;
   SpillPool spills_;
-  SpinLock threads_lock_;
+  mutable SpinLock threads_lock_;  // of the next two
   FastTrackThread* threads_ = nullptr;
+  FastTrackRules ended_rules_;  // of threads that were detached
   std::atomic<bool> collecting_{false};
   std::atomic<u32> generation_{1};
   u32 chunk_budget_ = 3072;  // 12 MiB of records at least; see budget()

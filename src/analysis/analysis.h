@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an analysis is: it sees every synchronisation event, and the accesses to locations it owns.
+// The interface of an analysis: it sees every synchronisation event, and the accesses to locations it owns.
 // As in RoadRunner, tools form a chain; a location belongs to the first tool until that passes it on.
 #ifndef DURESS_ANALYSIS_ANALYSIS_H_
 #define DURESS_ANALYSIS_ANALYSIS_H_
@@ -41,7 +41,7 @@ class CounterSink {
   ~CounterSink() = default;
 };
 
-/// Names for what an analysis tells step by step; without one, numbers.
+/// Names of threads and locations for analyses that print their state step by step.
 class Namer {
  public:
   virtual void thread(Tid tid, Text& into) const = 0;
@@ -58,9 +58,9 @@ struct AnalysisContext {
   LineSink& lines;
   LockSets& lock_sets;
   /// The analysis with an inline path. Its state is in the shadow; there is one shadow, so there is one such
-  /// analysis, which belongs to whoever owns the shadow, and each mention in a chain is this one.
+  /// analysis, owned by the owner of the shadow, and each mention in a chain is this one.
   Analysis* inline_analysis;
-  const Namer* steps = nullptr;  // not null: analyses that can do so tell their state after each event
+  const Namer* steps = nullptr;  // not null: analyses that support it print their state after each event
 };
 
 /// What becomes of an access, and of the location, after an analysis has seen it.
@@ -79,11 +79,11 @@ class Analysis {
   virtual void sync(AnalysisThread& thread, const Sync& sync) {}
   /// Memory begins anew (an allocation, a stack, a mapping): what was there before is another location.
   virtual void fresh(uptr begin, uptr end) {}
-  /// The process ends: say what is to be said.
+  /// The process ends: print the summary, if there is one.
   virtual void finish(LineSink& out) {}
   virtual void counters(CounterSink& out) const {}
   /// Optional: instrumented code can call the analysis directly, without an event, and decides most accesses
-  /// inline (fasttrack/hot_path.h). It is then also told of atomics while they are performed.
+  /// inline (fasttrack/hot_path.h). It then also checks atomics while they are performed.
   virtual bool has_inline_path() const { return false; }
 
   static void* operator new(size_t, void* place) { return place; }

@@ -111,9 +111,9 @@ void Player::atomic_sync(Thread& t, const Sync& sync) {
   SyncObject& object = *engine_.atomic(t, sync.object, static_cast<u8>(atomic_size(sync.detail)))->object;
   if (sync.kind == SyncKind::kAtomicLoad) {
     engine_.atomic_load(t, object, order, object.overlapped);
-    engine_.tell(t, sync);
+    engine_.notify_chain(t, sync);
   } else {
-    engine_.tell(t, sync);
+    engine_.notify_chain(t, sync);
     if (sync.kind == SyncKind::kAtomicStore) {
       engine_.atomic_store(t, object, order, object.overlapped);
     } else {

@@ -23,8 +23,8 @@ class Player {
 
   /// False: the chain is wrong at *bad.
   bool build(const char* chain, const char** bad);
-  /// Before build(): analyses tell their state step by step.
-  void tell_steps(const Namer& names) { context_.steps = &names; }
+  /// Before build(): analyses that support it print their state after each event.
+  void show_steps(const Namer& names) { context_.steps = &names; }
   void play(const Event& event);
   /// Accesses of one thread with nothing between them: 20 million a second leave no room for a call each.
   void play(Tid thread, const Access* accesses, size_t count);
@@ -34,7 +34,7 @@ class Player {
   LockSets& lock_sets() { return lock_sets_; }
   FastTrack& fasttrack() { return fasttrack_; }
   u32 threads() const { return static_cast<u32>(threads_.size()); }
-  /// Who had a slot at a counter: FastTrack names threads so.
+  /// The thread that had a slot at a counter, because FastTrack's races name threads by slot and counter.
   Tid owner(Slot slot, Clock clock) const;
   bool exact() const { return slots_.inexact() == 0; }
 

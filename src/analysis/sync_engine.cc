@@ -71,7 +71,7 @@ void SyncEngine::forget(SyncThread& t, const Sync& sync) {
     o->released.clear(parts_.arena);
     o->readers.clear(parts_.arena);
   }
-  tell(t, sync);
+  notify_chain(t, sync);
 }
 
 void SyncEngine::apply(SyncThread& t, const Sync& sync) {
@@ -79,15 +79,15 @@ void SyncEngine::apply(SyncThread& t, const Sync& sync) {
     case SyncKind::kMutexLock:
     case SyncKind::kReadLock:
       lock(t, sync.object, sync.kind == SyncKind::kReadLock);
-      tell(t, sync);
+      notify_chain(t, sync);
       break;
     case SyncKind::kMutexUnlock:
     case SyncKind::kReadUnlock:
-      tell(t, sync);
+      notify_chain(t, sync);
       unlock(t, sync.object, sync.kind == SyncKind::kReadUnlock);
       break;
     case SyncKind::kRelease: {
-      tell(t, sync);
+      notify_chain(t, sync);
       SyncObject* o = object(t, sync.object);
       ObjectGuard guard(*this, o);
       if (sync.detail) {
@@ -103,7 +103,7 @@ void SyncEngine::apply(SyncThread& t, const Sync& sync) {
         ObjectGuard guard(*this, o);
         t.clock.acquire(o->released);
       }
-      tell(t, sync);
+      notify_chain(t, sync);
       break;
     }
     case SyncKind::kForget:
@@ -111,10 +111,10 @@ void SyncEngine::apply(SyncThread& t, const Sync& sync) {
       break;
     case SyncKind::kFence:
       t.clock.fence(static_cast<MemoryOrder>(sync.detail));
-      tell(t, sync);
+      notify_chain(t, sync);
       break;
     default:
-      tell(t, sync);
+      notify_chain(t, sync);
       break;
   }
   FastTrack::after_sync(t.fasttrack);
@@ -123,18 +123,18 @@ void SyncEngine::apply(SyncThread& t, const Sync& sync) {
 void SyncEngine::thread_created(SyncThread& parent, SyncThread& child, const Sync& sync) {
   parent.clock.release_to(child.start);
   FastTrack::after_sync(parent.fasttrack);
-  tell(parent, sync);
+  notify_chain(parent, sync);
 }
 
 void SyncEngine::thread_started(SyncThread& t, const Sync& sync) {
   t.clock.acquire(t.start);
   t.start.clear(parts_.arena);
   FastTrack::after_sync(t.fasttrack);
-  tell(t, sync);
+  notify_chain(t, sync);
 }
 
 void SyncEngine::thread_ended(SyncThread& t, const Sync& sync) {
-  tell(t, sync);
+  notify_chain(t, sync);
   // A robust mutex goes to the next owner when its owner ends without unlocking it.
   u32 count;
   const HeldLock* held = parts_.lock_sets.locks(t.fasttrack.locks, &count);
@@ -149,7 +149,7 @@ void SyncEngine::thread_ended(SyncThread& t, const Sync& sync) {
 void SyncEngine::thread_joined(SyncThread& t, SyncThread& child, const Sync& sync) {
   t.clock.acquire(child.end);
   FastTrack::after_sync(t.fasttrack);
-  tell(t, sync);
+  notify_chain(t, sync);
 }
 
 SyncTable::Cache::Entry* SyncEngine::atomic(SyncThread& t, uptr address, u8 size) {

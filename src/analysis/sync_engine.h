@@ -81,7 +81,7 @@ class SyncEngine {
   void fresh(SyncThread& t, uptr begin, uptr end);
 
   /// The chain sees the event; no clock changes.
-  void tell(SyncThread& t, const Sync& sync) {
+  void notify_chain(SyncThread& t, const Sync& sync) {
     if (!silent_) parts_.chain.sync(t.view, sync);
   }
 

@@ -140,7 +140,7 @@ int analyze(const AnalyzeOptions& options) {
   trace::Offline offline;
   offline.on_line = [](const std::string& text) { fmt::print("{}\n", text); };
   TextNamer namer(input.names());
-  if (options.steps) offline.tell_steps(namer);
+  if (options.steps) offline.show_steps(namer);
   if (std::string error = offline.build(options.chain); !error.empty()) return wrong_use("trace", error);
   std::uint64_t events = 0;
   std::clock_t begin = std::clock();

@@ -99,7 +99,7 @@ class SyncTable {
     static constexpr u32 kNever = ~0u;  // odd: no atomic rests there
     struct Entry {
       SyncObject* object = nullptr;
-      // The thread's last load: nothing is to be learnt from another one while neither has changed.
+      // The thread's last load: another one acquires nothing new while neither of these has changed.
       u32 version = kNever;
       Clock epoch = 0;
       bool acquired = false;

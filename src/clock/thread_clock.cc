@@ -18,7 +18,7 @@ void ThreadClock::tick() {
 }
 
 /// The clock is about to hold, or holds, more than the snapshot says. A counter that was handed out
-/// stands for what was known then; what is learnt now needs a counter of its own.
+/// stands for what was known then; what is acquired now needs a counter of its own.
 void ThreadClock::changed() {
   if (snapshot_) {
     snapshot_->release(arena_);

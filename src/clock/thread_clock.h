@@ -55,7 +55,7 @@ class ThreadClock {
   /// Opens a new epoch in any case: who knows one of the next events then also knows that it came after.
   void next_epoch() { tick(); }
 
-  /// Learns what a release left behind.
+  /// Acquires what a release left behind.
   void acquire(const ReleaseClock& from);
   void acquire(const VectorClock& from);
   /// Leaves behind all this thread knows. The current epoch ends.

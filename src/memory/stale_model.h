@@ -3,8 +3,8 @@
 // The model `stale`: given a load, which older values are legal, and which one is returned? The runtime calls
 // it from its load and store hooks.
 //
-// Memory itself always holds the newest value: the model is told of each store before it happens, and of each
-// load with what memory holds. It never writes the target's memory.
+// Memory itself always holds the newest value: the model sees each store before it happens, and each load
+// with what memory holds. It never writes the target's memory.
 #ifndef DURESS_MEMORY_STALE_MODEL_H_
 #define DURESS_MEMORY_STALE_MODEL_H_
 

@@ -44,7 +44,8 @@ void AtomicOperation::note(AccessKind access, MemoryOrder order) {
     rt.fasttrack.atomic_access(thread_->fasttrack, object_, access, place_);
   if (DURESS_LIKELY(rt.direct)) return;
   auto tell = [&](SyncKind kind) {
-    rt.engine.tell(*thread_, {kind, object_->address, atomic_detail(static_cast<u64>(order), object_->size)});
+    rt.engine.notify_chain(*thread_,
+                           {kind, object_->address, atomic_detail(static_cast<u64>(order), object_->size)});
   };
   if (access != AccessKind::kAtomicWrite) tell(SyncKind::kAtomicLoad);
   rt.chain.access(thread_->view, {object_->address, object_->size, access, place_});

@@ -235,7 +235,7 @@ DURESS_EXPORT void __duress_fence(u32 asked, const DuressSite*) {
   if (DURESS_UNLIKELY(g_rc11 != nullptr && controlled())) {
     g_rc11->fence(*t, static_cast<MemoryOrder>(order));
     FastTrack::after_sync(t->fasttrack);
-    g_runtime->engine.tell(*t, {SyncKind::kFence, 0, order});
+    g_runtime->engine.notify_chain(*t, {SyncKind::kFence, 0, order});
   } else {
     g_runtime->engine.apply(*t, {SyncKind::kFence, 0, order});
   }

@@ -37,7 +37,7 @@ __attribute__((preserve_most, noinline)) void check_hard(const void* p, u64 size
   if (DURESS_UNLIKELY(rt.recorder != nullptr)) {
     rt.recorder->first_access(*t, reinterpret_cast<uptr>(p), size, kWrite, place);
   } else if (tried) {
-    rt.fasttrack.access_hard(t->fasttrack, reinterpret_cast<uptr>(p), size, kWrite, place);
+    rt.fasttrack.access_slow(t->fasttrack, reinterpret_cast<uptr>(p), size, kWrite, place);
   } else {
     rt.fasttrack.access(t->fasttrack, reinterpret_cast<uptr>(p), size, kWrite, place);
   }

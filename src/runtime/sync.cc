@@ -163,7 +163,7 @@ void memory_allocated(void* p, size_t size, uptr pc) {
     rt.engine.fresh(t, at(p), at(p) + size);
     StackId stack = rt.context(t, pc);
     rt.heap.insert({at(p), size, stack, t.tid});
-    rt.engine.tell(t, {SyncKind::kAlloc, at(p), size, {SiteId{0}, stack}});
+    rt.engine.notify_chain(t, {SyncKind::kAlloc, at(p), size, {SiteId{0}, stack}});
   });
 }
 
@@ -186,7 +186,7 @@ void memory_freeing(void* p, uptr pc) {
     if (DURESS_UNLIKELY(g_parallel_adversary != nullptr))
       g_parallel_adversary->forget(at(p), at(p) + block.size);
     if (DURESS_UNLIKELY(g_rc11 != nullptr)) g_rc11->forget(at(p), at(p) + block.size);
-    rt.engine.tell(t, {SyncKind::kFree, at(p), block.size});
+    rt.engine.notify_chain(t, {SyncKind::kFree, at(p), block.size});
   });
 }
 
@@ -194,7 +194,7 @@ void memory_mapped(void* p, size_t size) {
   as_event([&](Runtime& rt, Thread& t) {
     if (!rt.checking) return;
     rt.engine.fresh(t, at(p), at(p) + size);
-    rt.engine.tell(t, {SyncKind::kMap, at(p), size});
+    rt.engine.notify_chain(t, {SyncKind::kMap, at(p), size});
   });
 }
 

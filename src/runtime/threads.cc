@@ -84,7 +84,7 @@ void Runtime::enter_main_thread() {
   Thread* t = make_thread(Tid{0}, StackId{0}, empty);
   find_main_stack(*t);
   enter_thread(t);
-  engine.tell(*t, {SyncKind::kMap, t->stack_begin, t->stack_end - t->stack_begin});
+  engine.notify_chain(*t, {SyncKind::kMap, t->stack_begin, t->stack_end - t->stack_begin});
 }
 
 void Runtime::enter_thread(Thread* t) {
@@ -144,7 +144,7 @@ void thread_started(Thread* t) {
   rt.enter_thread(t);
   rt.engine.thread_started(*t, {SyncKind::kThreadStart, 0, 0});
   if (rt.checking) rt.engine.fresh(*t, t->stack_begin, t->stack_end);
-  rt.engine.tell(*t, {SyncKind::kMap, t->stack_begin, t->stack_end - t->stack_begin});
+  rt.engine.notify_chain(*t, {SyncKind::kMap, t->stack_begin, t->stack_end - t->stack_begin});
   t->in_runtime = false;
 }
 

@@ -9,7 +9,7 @@
 
 namespace duress::trace {
 
-/// Which blocks of the heap there are. Asked only for findings, told millions of times a second: changes are
+/// The blocks of the heap. Looked up only for findings, changed millions of times a second: changes are
 /// collected and made many at a time, so that the places they go to can be on their way (a std::unordered_map
 /// took 8 % of the analysis of hash_map).
 /// Threads: one.

@@ -76,8 +76,8 @@ std::string Offline::build(const std::string& chain) {
   return fmt::format("the chain '{}' is wrong at '{}'", chain, bad);
 }
 
-void Offline::tell_steps(const Namer& names) {
-  player_->tell_steps(names);
+void Offline::show_steps(const Namer& names) {
+  player_->show_steps(names);
 }
 
 void Offline::play(Tid thread, const Access* accesses, std::size_t count) {

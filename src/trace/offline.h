@@ -28,8 +28,8 @@ class Offline final : public RaceSink, public LineSink, public CounterSink {
 
   /// "" or what is wrong.
   std::string build(const std::string& chain);
-  /// Before build(): analyses that can do so tell their state after each event, with these names.
-  void tell_steps(const Namer& names);
+  /// Before build(): analyses that support it print their state after each event, with these names.
+  void show_steps(const Namer& names);
 
   void play(const Event& event) {
     if (!event.is_sync) return play(event.thread, &event.access, 1);

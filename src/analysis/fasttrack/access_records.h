@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who accessed: a shadow cell holds 26-bit numbers, and each number stands for one (thread, epoch,
-// site, call stack, locks held). So both stacks of a race are always there, however long ago the
-// first access was, at 16 bytes for each place that touched memory in an epoch instead of 16 bytes
-// for each touched word. (A ring of recent events, the usual way, forgets.)
+// Access records: a shadow cell holds 26-bit numbers, and each number stands for one (thread, epoch,
+// site, call stack, locks held). So both stacks of a race are always known, however long ago the first
+// access was, at 16 bytes for each place that accessed memory in an epoch instead of 16 bytes for each
+// accessed word. (ThreadSanitizer's ring of recent events forgets old ones.)
 //
 // A thread takes numbers from chunks of its own, in order; the numbers of its current epoch are a
 // range, which is all that inline code needs to know. Numbers that no cell mentions any more are
@@ -17,7 +17,7 @@
 
 namespace duress {
 
-/// When: all that judging needs. Kept apart from the rest because it is looked at for cells in random order.
+/// All that a race check needs. Kept apart from the rest because records are read in random order.
 struct AccessTime {
   Clock clock;
   Slot slot;

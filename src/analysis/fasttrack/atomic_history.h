@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who accessed an atomic. Atomic accesses never race with each other, so they are not ordered by the
+// The accesses to an atomic. Atomic accesses never race with each other, so they are not ordered by the
 // race-freedom that lets FastTrack keep one write epoch: two relaxed stores by two threads are both
-// needed to judge a later plain access. At most two entries a thread, its last read and its last
+// needed to check a later plain access. At most two entries a thread, its last read and its last
 // write, found by hashing: with 300 threads an access costs what it costs with 2.
 #ifndef DURESS_ANALYSIS_FASTTRACK_ATOMIC_HISTORY_H_
 #define DURESS_ANALYSIS_FASTTRACK_ATOMIC_HISTORY_H_

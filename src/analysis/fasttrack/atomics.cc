@@ -33,8 +33,8 @@ bool FastTrack::atomic_access(FastTrackThread& t, SyncObject* object, AccessKind
     LineGuard guard(cell);
     u64 w = cell->writes(), r = cell->reads();
     if (!(w | r)) shadow_.mark_touched(granule);
-    judge_writes(t, Word::decode(w), mask, granule, found);
-    if (write) judge_reads(t, Word::decode(r), mask, granule, found);
+    check_writes(t, Word::decode(w), mask, granule, found);
+    if (write) check_reads(t, Word::decode(r), mask, granule, found);
     cell->set_writes(w | Word::kSyncBit);
     at = granule + 8;
   }

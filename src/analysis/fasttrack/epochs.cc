@@ -57,8 +57,8 @@ void FastTrack::take_chunk(FastTrackThread& t) {
   t.end = first + AccessRecords::kChunk;
 }
 
-/// How many chunks of records are fine: a quarter of what shadow takes, so that a collection, which walks all
-/// shadow, is paid for by as much work; and few enough to stay in the caches where shadow is small.
+/// How many chunks of records may be in use before a collection: a quarter of the size of the shadow, because
+/// a collection walks all of it; and few enough to stay in the caches where the shadow is small.
 u32 FastTrack::budget() const {
   constexpr u64 kShadowPerBlock = u64{2} << ShadowMap::kBlockBits;
   u64 of_shadow =

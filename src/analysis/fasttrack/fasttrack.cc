@@ -51,7 +51,7 @@ void FastTrack::remember_read(FastTrackThread& t, uptr granule, u8 mask) {
   entry = key | (rest & static_cast<u8>(~mask));
 }
 
-/// REQUIRES: the cell's line is locked. Returns true if atomics must be asked too, once it is not.
+/// REQUIRES: the cell's line is locked. Returns true if atomics must be checked too, after it is unlocked.
 bool FastTrack::read_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id, Found& found) {
   u64 w = cell->writes(), r = cell->reads();
   Word reads = Word::decode(r);
@@ -60,7 +60,7 @@ bool FastTrack::read_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask,
     return false;
   }
   if (!(w | r)) shadow_.mark_touched(granule);
-  judge_writes(t, Word::decode(w), mask, granule, found);
+  check_writes(t, Word::decode(w), mask, granule, found);
   u64 next = with_read(t, reads, mask, id);
   if (!(next & (Word::kSpillBit | Word::kBothBit))) {  // [READ EXCLUSIVE]
     ++t.rules.read_exclusive;
@@ -76,8 +76,8 @@ bool FastTrack::read_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask,
 }
 
 /// One of several threads that read the same bytes reads them again in its next epoch: its number is replaced
-/// (reads_on() of hot_path.h). Entries of threads that this one follows stay; they mean no harm. False: it is
-/// not that. REQUIRES: the cell's line is locked.
+/// (reads_on() of hot_path.h). Entries of threads that this one follows stay; they can not cause a false
+/// race. False: it is not that case. REQUIRES: the cell's line is locked.
 bool FastTrack::read_again(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id) {
   u64 r = cell->reads();
   if (!(r & Word::kSpillBit) || (cell->writes() & Word::kSyncBit)) return false;
@@ -103,10 +103,10 @@ bool FastTrack::write_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask
   }
   u64 r = cell->reads();
   if (!(w | r)) shadow_.mark_touched(granule);
-  judge_writes(t, writes, mask, granule, found);
+  check_writes(t, writes, mask, granule, found);
   if (r) {
     Word reads = Word::decode(r);
-    judge_reads(t, reads, mask, granule, found);
+    check_reads(t, reads, mask, granule, found);
     ++(reads.spilled || reads.both ? t.rules.write_shared
                                    : t.rules.write_exclusive);  // [WRITE SHARED], [WRITE EXCLUSIVE]
     cell->set_reads(without_reads(t, reads, mask));
@@ -117,9 +117,9 @@ bool FastTrack::write_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask
   return w & Word::kSyncBit;
 }
 
-/// An access within one cell that is no simple case: bytes of a cell that many places access in turn come
-/// here often, so it is kept short.
-bool FastTrack::one_cell(FastTrackThread& t, uptr address, u64 size, bool write, Place place) {
+/// An access within one cell that is not a simple case. Frequent where many places access bytes of one cell
+/// in turn, so it is kept short.
+bool FastTrack::access_cell(FastTrackThread& t, uptr address, u64 size, bool write, Place place) {
   uptr granule = address & ~uptr{7};
   u8 mask = static_cast<u8>(((1u << size) - 1) << (address & 7));
   AccessId id = number(t, place);
@@ -136,16 +136,16 @@ bool FastTrack::one_cell(FastTrackThread& t, uptr address, u64 size, bool write,
     atomics = read_cell(t, cell, granule, mask, id, found);
   }
   line->unlock();
-  if (DURESS_UNLIKELY(atomics)) judge_atomics(t, granule, mask, write, found);
+  if (DURESS_UNLIKELY(atomics)) check_atomics(t, granule, mask, write, found);
   leave(t);
   if (DURESS_LIKELY(!found.count)) return false;
   report(t, found, write ? AccessKind::kWrite : AccessKind::kRead, place);
   return true;
 }
 
-bool FastTrack::access_hard(FastTrackThread& t, uptr address, u64 size, bool write, Place place) {
+bool FastTrack::access_slow(FastTrackThread& t, uptr address, u64 size, bool write, Place place) {
   if (DURESS_LIKELY((address & 7) + size <= 8 && size != 0 && ShadowMap::covers(address) && !t.ignore))
-    return one_cell(t, address, size, write, place);
+    return access_cell(t, address, size, write, place);
   return range(t, address, size, write, write ? AccessKind::kWrite : AccessKind::kRead, place);
 }
 
@@ -157,7 +157,7 @@ bool FastTrack::access(FastTrackThread& t, uptr address, u64 size, bool write, P
         write ? try_access<true>(t, address, n, place) : try_access<false>(t, address, n, place);
     if (outcome == Outcome::kDone) return false;
   }
-  return access_hard(t, address, size, write, place);
+  return access_slow(t, address, size, write, place);
 }
 
 }  // namespace duress

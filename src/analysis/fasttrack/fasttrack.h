@@ -9,7 +9,7 @@
 // load and a subtraction and this code runs for the first access of an epoch only.
 //
 // Atomics: accesses to atomics are remembered apart (atomic_history.h) and marked in the cell; a
-// plain access to a marked cell is judged against them and the other way round.
+// plain access to a marked cell is checked against them and the other way round.
 #ifndef DURESS_ANALYSIS_FASTTRACK_FASTTRACK_H_
 #define DURESS_ANALYSIS_FASTTRACK_FASTTRACK_H_
 
@@ -62,7 +62,7 @@ struct FastTrackThread {
   ThreadClock& clock;
   DuressSelf* self;  // what inline code sees of the fields below
   LockSetId locks{};
-  u8 ignore = 0;  // > 0: accesses are not looked at (annotations)
+  u8 ignore = 0;  // > 0: accesses are not checked (annotations)
   std::atomic<bool> busy{false};
 
   AccessId low = 0;   // the current epoch's numbers are [low, next)
@@ -114,13 +114,13 @@ class FastTrack final : public Analysis {
 
   /// A plain access. Returns true if it is part of a race.
   bool access(FastTrackThread& t, uptr address, u64 size, bool write, Place place);
-  /// The same within one cell, if it is a simple case (hot_path.h). Else nothing was done: call access(), or
-  /// access_hard() if it was tried and is no simple case.
-  /// kAlone: one system thread plays them all (offline), so nothing is locked.
+  /// The same within one cell, in the simple cases of hot_path.h. Otherwise nothing was done: call access(),
+  /// or access_slow() after kNotSimple. kAlone: one system thread applies the events of all threads
+  /// (offline), so nothing is locked.
   enum class Outcome : u8 { kDone, kNotTried, kNotSimple };
   template <bool kWrite, bool kAlone = false>
   Outcome try_access(FastTrackThread& t, uptr address, u32 size, Place place);
-  bool access_hard(FastTrackThread& t, uptr address, u64 size, bool write, Place place);
+  bool access_slow(FastTrackThread& t, uptr address, u64 size, bool write, Place place);
   /// `count` plain accesses of `size` bytes (at most 8), `stride` bytes apart.
   bool strided(FastTrackThread& t, uptr address, u64 count, i64 stride, u32 size, bool write, Place place);
   /// An atomic operation: begin, lock the object, perform it, acquire what it read, atomic_access, release,
@@ -132,7 +132,7 @@ class FastTrack final : public Analysis {
   /// memory does.
   void mark_sync(FastTrackThread& t, uptr address);
 
-  /// The thread's clock may have changed (any synchronisation): inline code must ask again.
+  /// The thread's clock may have changed (any synchronisation): inline checks fail until open_epoch().
   static void after_sync(FastTrackThread& t) {
     if (t.clock.released() || t.clock.own() != t.epoch ||
         t.generation->load(std::memory_order_relaxed) != t.seen_generation) {
@@ -141,13 +141,13 @@ class FastTrack final : public Analysis {
     }
   }
 
-  /// Offline: the cell of an access that comes soon.
+  /// Offline: prefetches the cell of one of the next accesses.
   void prefetch(uptr address) { __builtin_prefetch(shadow_.cell_in_region(address), 1); }
 
-  /// Inline code may ask again. For the first access after a synchronisation; try_access() needs it.
+  /// Inline checks can succeed again. For the first access after a synchronisation; try_access() needs it.
   void open_epoch(FastTrackThread& t);
 
-  /// Memory is given back: a write to all of it, which later users must follow.
+  /// Memory is freed: a write to all of it, which later accesses must follow.
   bool freed(FastTrackThread& t, uptr address, u64 size, Place place);
   /// Fresh memory (an allocation, a new stack, a new mapping): what was there before is another location. Its
   /// free orders nothing else: docs/adr/0003-heap-reuse.md.
@@ -193,27 +193,27 @@ class FastTrack final : public Analysis {
   template <bool kWrite>
   bool stride(FastTrackThread& t, uptr address, u64 count, i64 step, u32 size, Place place);
   template <bool kWrite>
-  static u64 known_ahead(const FastTrackThread& t, const Cell* cell, u64 count, i64 step, u8 mask);
+  static u64 same_epoch_run(const FastTrackThread& t, const Cell* cell, u64 count, i64 step, u8 mask);
   bool shared_read_seen(FastTrackThread& t, Cell* cell, uptr granule, u8 mask);
   void remember_read(FastTrackThread& t, uptr granule, u8 mask);
-  bool known(FastTrackThread& t, Cell* cell, uptr address, uptr stop, bool write);
+  bool all_same_epoch(FastTrackThread& t, Cell* cell, uptr address, uptr stop, bool write);
   bool own_reads(const FastTrackThread& t, const Word& r, u8 mask) const;
   static u64 pack(const FastTrackThread& t, Word w);
   u64 shared_word(const FastTrackThread& t, u32 index, AccessId id);
   template <bool kWrite>
   uptr sweep(FastTrackThread& t, uptr address, uptr end, AccessId id);
   static bool own_epoch(const FastTrackThread& t, AccessId id) { return id - t.low < t.next - t.low; }
-  /// What inline code tests.
+  /// The test of inline code.
   static bool same_epoch(const FastTrackThread& t, u64 word, u8 mask) {
     return own_epoch(t, static_cast<AccessId>(word >> DURESS_ID_SHIFT)) && !(word & mask);
   }
 
   bool read_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id, Found& found);
   bool write_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id, Found& found);
-  void judge_writes(const FastTrackThread& t, Word w, u8 mask, uptr granule, Found& found);
-  void judge_reads(const FastTrackThread& t, Word r, u8 mask, uptr granule, Found& found);
-  void judge_atomics(const FastTrackThread& t, uptr granule, u8 mask, bool write, Found& found);
-  void judge(const FastTrackThread& t, AccessId id, u8 bytes, AccessKind kind, uptr granule, Found& found);
+  void check_writes(const FastTrackThread& t, Word w, u8 mask, uptr granule, Found& found);
+  void check_reads(const FastTrackThread& t, Word r, u8 mask, uptr granule, Found& found);
+  void check_atomics(const FastTrackThread& t, uptr granule, u8 mask, bool write, Found& found);
+  void check(const FastTrackThread& t, AccessId id, u8 bytes, AccessKind kind, uptr granule, Found& found);
   void wipe(uptr begin, uptr end);
   bool wipe_cell(Cell* cell);
   u64 with_write(const FastTrackThread& t, Word w, u8 mask, AccessId id);
@@ -221,9 +221,9 @@ class FastTrack final : public Analysis {
   u64 without_reads(const FastTrackThread& t, Word r, u8 mask);
   void report(const FastTrackThread& t, const Found& found, AccessKind kind, Place place);
   template <bool kWrite>
-  bool cell_simply(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id);
+  bool try_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id);
   bool read_again(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id);
-  bool one_cell(FastTrackThread& t, uptr address, u64 size, bool write, Place place);
+  bool access_cell(FastTrackThread& t, uptr address, u64 size, bool write, Place place);
   bool range(FastTrackThread& t, uptr address, u64 size, bool write, AccessKind kind, Place place);
   void collect(FastTrackThread& t);
   void wait_until_idle(const FastTrackThread* except);

@@ -58,7 +58,7 @@ struct FastTrack::Transition {
 };
 
 /// One of two threads that read the same bytes reads them again in its next epoch: its number is replaced. No
-/// look at the writes: there was none since its last read, which was judged. Returns the new word, 0 if it
+/// check of the writes: there was none since its last read, which was checked. Returns the new word, 0 if it
 /// is neither of the two. REQUIRES: r is both.
 inline u64 FastTrack::reads_on(const FastTrackThread& t, u64 r, AccessId id) const {
   Word reads = Word::decode(r);
@@ -82,8 +82,8 @@ __attribute__((always_inline)) inline bool FastTrack::transition(const FastTrack
     return true;
   }
   Word writes = Word::decode(w), reads = Word::decode(r);
-  // Of bytes that were read since their last write only the read is looked at: it was judged to follow the
-  // write, so what follows it follows both. Each look is a cache miss in a large heap.
+  // Of bytes that were read since their last write only the read is looked at: it was found to follow the
+  // write, so what follows it follows both. Each record is a cache miss in a large heap.
   u8 unread = mask;
   if (r) {
     u8 r_new = mask & static_cast<u8>(~reads.rest), r_old = mask & reads.rest;
@@ -143,7 +143,7 @@ inline AccessId FastTrack::number_in_chunk(FastTrackThread& t, Place place) {
   return id;
 }
 
-/// An access within one cell, if it is a simple case and nothing has to be called for it. Hooks consist of
+/// An access within one cell, if it is a simple case and needs no call. Hooks consist of
 /// this alone; a call anywhere in them would make every one of them save all registers. REQUIRES: it does not
 /// cross into the next cell.
 template <bool kWrite, bool kAlone>

@@ -7,7 +7,7 @@
 
 namespace duress {
 
-void FastTrack::judge(const FastTrackThread& t, AccessId id, u8 bytes, AccessKind kind, uptr granule,
+void FastTrack::check(const FastTrackThread& t, AccessId id, u8 bytes, AccessKind kind, uptr granule,
                       Found& found) {
   if (!bytes || !id || DURESS_LIKELY(ordered(t, id))) return;
   AccessRecord record = records_[id];
@@ -15,10 +15,10 @@ void FastTrack::judge(const FastTrackThread& t, AccessId id, u8 bytes, AccessKin
   found.add(record, kind, granule, bytes);
 }
 
-void FastTrack::judge_writes(const FastTrackThread& t, Word w, u8 mask, uptr granule, Found& found) {
+void FastTrack::check_writes(const FastTrackThread& t, Word w, u8 mask, uptr granule, Found& found) {
   if (DURESS_LIKELY(!w.spilled)) {
-    judge(t, w.id, mask & static_cast<u8>(~w.rest), AccessKind::kWrite, granule, found);
-    judge(t, w.old, mask & w.rest, AccessKind::kWrite, granule, found);
+    check(t, w.id, mask & static_cast<u8>(~w.rest), AccessKind::kWrite, granule, found);
+    check(t, w.old, mask & w.rest, AccessKind::kWrite, granule, found);
     return;
   }
   const WriteSpill& spill = spills_.writes(w.old);
@@ -29,30 +29,30 @@ void FastTrack::judge_writes(const FastTrackThread& t, Word w, u8 mask, uptr gra
     for (int other = byte; other < 8; ++other) {
       if (((left >> other) & 1) && spill.ids[other] == spill.ids[byte]) same |= static_cast<u8>(1 << other);
     }
-    judge(t, spill.ids[byte], same, AccessKind::kWrite, granule, found);
+    check(t, spill.ids[byte], same, AccessKind::kWrite, granule, found);
   }
 }
 
-void FastTrack::judge_reads(const FastTrackThread& t, Word r, u8 mask, uptr granule, Found& found) {
+void FastTrack::check_reads(const FastTrackThread& t, Word r, u8 mask, uptr granule, Found& found) {
   if (r.both) {
     mask &= static_cast<u8>(~r.rest);
-    judge(t, r.id, mask, AccessKind::kRead, granule, found);
-    judge(t, r.old, mask, AccessKind::kRead, granule, found);
+    check(t, r.id, mask, AccessKind::kRead, granule, found);
+    check(t, r.old, mask, AccessKind::kRead, granule, found);
     return;
   }
   if (DURESS_LIKELY(!r.spilled)) {
-    judge(t, r.id, mask & static_cast<u8>(~r.rest), AccessKind::kRead, granule, found);
-    judge(t, r.old, mask & r.rest, AccessKind::kRead, granule, found);
+    check(t, r.id, mask & static_cast<u8>(~r.rest), AccessKind::kRead, granule, found);
+    check(t, r.old, mask & r.rest, AccessKind::kRead, granule, found);
     return;
   }
   ReadSet& set = spills_.reads(r.old);
   for (u32 i = 0; i < set.count; ++i) {
-    judge(t, set.ids()[i], mask & set.masks()[i], AccessKind::kRead, granule, found);
+    check(t, set.ids()[i], mask & set.masks()[i], AccessKind::kRead, granule, found);
   }
 }
 
 /// A plain access to some bytes of a granule, against the atomics that overlap them.
-void FastTrack::judge_atomics(const FastTrackThread& t, uptr granule, u8 mask, bool write, Found& found) {
+void FastTrack::check_atomics(const FastTrackThread& t, uptr granule, u8 mask, bool write, Found& found) {
   syncs_.each_overlapping(granule, 8, [&](SyncObject* object) {
     SpinGuard guard(object->lock);
     auto* history = static_cast<AtomicHistory*>(object->history);

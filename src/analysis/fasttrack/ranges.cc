@@ -9,7 +9,7 @@
 namespace duress {
 
 /// Is every byte of [address, stop), all in one line, "same epoch"? Without the line's lock.
-bool FastTrack::known(FastTrackThread& t, Cell* cell, uptr address, uptr stop, bool write) {
+bool FastTrack::all_same_epoch(FastTrackThread& t, Cell* cell, uptr address, uptr stop, bool write) {
   for (; address < stop; ++cell) {
     uptr granule = address & ~uptr{7};
     uptr till = stop - granule < 8 ? stop - granule : 8;
@@ -22,8 +22,8 @@ bool FastTrack::known(FastTrackThread& t, Cell* cell, uptr address, uptr stop, b
 }
 
 /// Whole lines of [address, end), up to the first that is not simple. Returns where it stopped. Arrays are
-/// swept by one thread at a time, so cell after cell holds the same two words: the verdict on one is the
-/// verdict on the next.
+/// swept by one thread at a time, so cell after cell holds the same two words, and the transition of one is
+/// the transition of the next.
 template <bool kWrite>
 uptr FastTrack::sweep(FastTrackThread& t, uptr address, uptr end, AccessId id) {
   const u64 low = u64{t.low} << DURESS_ID_SHIFT, span = u64{t.next - t.low} << DURESS_ID_SHIFT;
@@ -60,7 +60,7 @@ uptr FastTrack::sweep(FastTrackThread& t, uptr address, uptr end, AccessId id) {
 
 /// The access to one cell of a range, if it is a simple case. REQUIRES: the cell's line is locked.
 template <bool kWrite>
-inline bool FastTrack::cell_simply(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id) {
+inline bool FastTrack::try_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id) {
   u64 w = cell->writes(), r = cell->reads();
   if (same_epoch(t, kWrite ? w : r, mask)) return true;
   Transition change;
@@ -95,21 +95,21 @@ bool FastTrack::range(FastTrackThread& t, uptr address, u64 size, bool write, Ac
     uptr line_end = (address & ~(Line::kBytes - 1)) + Line::kBytes;
     uptr stop = line_end < end ? line_end : end;
     Cell* cell = shadow_.cell(address);
-    if (known(t, cell, address, stop, write)) {
+    if (all_same_epoch(t, cell, address, stop, write)) {
       address = stop;
       continue;
     }
     uptr first = address;
-    u32 atomics = 0;  // bit i: ask the atomics of cell i
+    u32 atomics = 0;  // bit i: check the atomics of cell i
     {
       LineGuard guard(cell);
       while (address < stop) {
         uptr granule = address & ~uptr{7};
         uptr till = stop - granule < 8 ? stop - granule : 8;
         u8 mask = static_cast<u8>((1u << till) - (1u << (address & 7)));
-        if ((write && cell_simply<true>(t, cell, granule, mask, id)) ||
+        if ((write && try_cell<true>(t, cell, granule, mask, id)) ||
             (!write &&
-             (cell_simply<false>(t, cell, granule, mask, id) || shared_read_seen(t, cell, granule, mask)))) {
+             (try_cell<false>(t, cell, granule, mask, id) || shared_read_seen(t, cell, granule, mask)))) {
           ++cell;
           address = granule + 8;
           continue;
@@ -124,7 +124,7 @@ bool FastTrack::range(FastTrackThread& t, uptr address, u64 size, bool write, Ac
     for (; DURESS_UNLIKELY(atomics != 0); atomics &= atomics - 1) {
       uptr granule = (first & ~(Line::kBytes - 1)) + 8u * static_cast<u32>(__builtin_ctz(atomics));
       uptr from = first > granule ? first - granule : 0, to = stop - granule < 8 ? stop - granule : 8;
-      judge_atomics(t, granule, static_cast<u8>((1u << to) - (1u << from)), write, found);
+      check_atomics(t, granule, static_cast<u8>((1u << to) - (1u << from)), write, found);
     }
   }
   leave(t);
@@ -135,7 +135,8 @@ bool FastTrack::range(FastTrackThread& t, uptr address, u64 size, bool write, Ac
 
 /// How many of `count` accesses, from the first on, are "same epoch". Cells are `step` bytes of memory apart.
 template <bool kWrite>
-inline u64 FastTrack::known_ahead(const FastTrackThread& t, const Cell* cell, u64 count, i64 step, u8 mask) {
+inline u64 FastTrack::same_epoch_run(const FastTrackThread& t, const Cell* cell, u64 count, i64 step,
+                                     u8 mask) {
   const u64 low = u64{t.low} << DURESS_ID_SHIFT, span = u64{t.next - t.low} << DURESS_ID_SHIFT;
   i64 cells = step / 8;
   u64 known = 0;
@@ -160,7 +161,7 @@ bool FastTrack::stride(FastTrackThread& t, uptr address, u64 count, i64 step, u3
     leave(t);
     held = nullptr;
   };
-  auto hard = [&](uptr at) {
+  auto slow = [&](uptr at) {
     let_go();
     raced |= access(t, at, size, kWrite, place);
     id = number(t, place);  // the chunk of the other one may be full and gone
@@ -173,12 +174,12 @@ bool FastTrack::stride(FastTrackThread& t, uptr address, u64 count, i64 step, u3
   for (u64 i = 0; i < count; ++i) {
     uptr at = address + i * static_cast<uptr>(step);
     if (DURESS_UNLIKELY(!even && ((at & 7) + size > 8 || !ShadowMap::covers(at)))) {
-      hard(at);
+      slow(at);
       continue;
     }
     u8 mask = static_cast<u8>(((1u << size) - 1) << (at & 7));
     Cell* cell = shadow_.cell(at);
-    if (u64 known = known_ahead<kWrite>(t, cell, even ? count - i : 1, step, mask)) {
+    if (u64 known = same_epoch_run<kWrite>(t, cell, even ? count - i : 1, step, mask)) {
       i += known - 1;
       continue;
     }
@@ -196,7 +197,7 @@ bool FastTrack::stride(FastTrackThread& t, uptr address, u64 count, i64 step, u3
       last.apply<kWrite>(cell);
       ++(kWrite ? t.rules.write_exclusive : t.rules.read_exclusive);
     } else {
-      hard(at);
+      slow(at);
     }
   }
   let_go();

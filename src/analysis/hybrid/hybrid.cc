@@ -100,7 +100,7 @@ class Hybrid final : public Analysis {
  private:
   static constexpr u32 kKnown = 1u << 16;
 
-  /// Each pair of sites at a location is told once, as far as the table remembers.
+  /// Each pair of sites at a location is reported once, as long as the table remembers it.
   void report(const AccessNote& earlier, const AccessNote& later, uptr address, u32 size) {
     u64 key = mix(mix(u64{raw(earlier.place.site)} << 32 | raw(later.place.site)) ^ address) | 1;
     if (known_[key >> 48].exchange(key, std::memory_order_relaxed) == key) return;

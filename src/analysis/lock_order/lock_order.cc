@@ -2,7 +2,7 @@
 //
 // LockOrder: potential deadlocks. A lock that is taken while another is held comes after it; a cycle of two
 // threads that take two locks the other way round may block both. Both may be held apart by a third lock that
-// both hold (a gate), or by being ordered through messages; such pairs are not told.
+// both hold (a gate), or by being ordered through messages; such pairs are not reported.
 #include "analysis/access_note.h"
 #include "analysis/growing_array.h"
 #include "analysis/message_clocks.h"

@@ -6,7 +6,8 @@ import pathlib
 import re
 import subprocess
 
-from cluster import document, harness
+import harness
+from harness.campaign import document
 
 PAGE = harness.ROOT / "docs/guide/cluster.md"
 

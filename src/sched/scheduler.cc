@@ -253,7 +253,7 @@ Strand* Scheduler::pick() {
   }
 }
 
-/// All that can run spin. Null: a descriptor has become ready.
+/// All strands that can run are spinning. Null: a descriptor has become ready.
 Strand* Scheduler::pick_spinning() {
   Execution& e = execution_;
   if (descriptors_.any()) {

@@ -36,7 +36,7 @@ DIRECT = {
     "search": ["base", "trail", "exhaustive", "finding", "exec"],
     "classify": ["base", "event", "trail", "finding", "report", "exec", "search"],
     "verify": ["trail", "exhaustive", "finding", "exec", "search"],
-    "repair": ["trail", "exec", "search", "verify"],
+    "repair": ["trail", "report", "exec", "search", "verify"],
     "cluster": ["base", "exec"],
     "cli": ["base", "event", "trail", "trace", "collide", "finding", "report", "exec", "search", "classify", "verify", "repair",
             "cluster"],

@@ -5,9 +5,10 @@
 
 #include <filesystem>
 
-#include "classify/classify_json.h"
+#include "classify/judgement.h"
 #include "classify/witness.h"
 #include "exec/token_text.h"
+#include "report/json_writer.h"
 
 namespace duress::classify {
 namespace {
@@ -54,15 +55,15 @@ class ClassifyTest : public testing::Test {
   }
   /// Everything that must not depend on how the campaign went.
   std::string summary() {
-    ClassifyDocument document;
-    document.stats = true;
-    RaceVerdict& race = document.races["R-0001"];
-    race.variable = &variable();
-    race.verdict = verdict();
-    race.confirmed = !variable().confirmed_pairs.empty();
+    std::string token;
     if (const Witness* witness = variable().witness())
-      race.token = exec::make_token(witness->plan, witness->trail, DURESS_FAKE_TARGET);
-    return with_verdicts(R"({"races":[{"id":"R-0001"}]})", document) + std::to_string(classifier_->runs());
+      token = exec::make_token(witness->plan, witness->trail, DURESS_FAKE_TARGET);
+    report::Document document;
+    report::RaceEntry& race = document.races.emplace_back();
+    race.id = "R-0001";
+    race.judgement = judgement_of(variable(), verdict(), token);
+    race.judgement->confirmed = !variable().confirmed_pairs.empty();
+    return report::to_json(document) + std::to_string(classifier_->runs());
   }
 
   std::string folder_;

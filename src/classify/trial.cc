@@ -56,14 +56,6 @@ u64 TrialName::key() const {
   return hash_of(text);
 }
 
-void Figures::take(const Figures& other) {
-  instances = std::max(instances, other.instances);
-  writes = std::max(writes, other.writes);
-  largest = std::max(largest, other.largest);
-  largest_uncompressed = std::max(largest_uncompressed, other.largest_uncompressed);
-  reads = std::max(reads, other.reads);
-}
-
 const char* name_of(TrialOutcome outcome) {
   switch (outcome) {
     case TrialOutcome::kPassed:

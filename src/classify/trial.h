@@ -11,6 +11,7 @@
 #include "classify/attacks.h"
 #include "exec/plan.h"
 #include "finding/failure.h"
+#include "finding/verdict.h"
 
 namespace duress::classify {
 
@@ -25,12 +26,7 @@ struct TrialName {
   u64 key() const;      // a hash of it all
 };
 
-/// What JUMBLE's figure 10 tells of a variable.
-struct Figures {
-  u64 instances = 0, writes = 0, largest = 0, largest_uncompressed = 0, reads = 0;
-  /// The greatest of each.
-  void take(const Figures& other);
-};
+using finding::Figures;
 
 enum class TrialOutcome : u32 {
   kPassed,

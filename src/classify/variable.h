@@ -43,9 +43,7 @@ struct Witness {
   std::vector<std::string> interleaving;  // lines that show it, a column per thread
 };
 
-enum class VerdictKind : u32 { kOpen, kDestructive, kSlower, kSameValue, kNoHarmFound };
-/// As in --json; "" for kOpen.
-const char* name_of(VerdictKind kind);
+using finding::VerdictKind;
 
 struct Variable {
   std::string name;

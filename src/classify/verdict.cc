@@ -67,22 +67,6 @@ Rate rate_of(const Attack& attack, const TrialList& list, const Variable& variab
 
 }  // namespace
 
-const char* name_of(VerdictKind kind) {
-  switch (kind) {
-    case VerdictKind::kDestructive:
-      return "destructive";
-    case VerdictKind::kSlower:
-      return "slower";
-    case VerdictKind::kSameValue:
-      return "same-value";
-    case VerdictKind::kNoHarmFound:
-      return "no-harm-found";
-    case VerdictKind::kOpen:
-      break;
-  }
-  return "";
-}
-
 Outputs outputs_of(const Variable& variable) {
   Outputs outputs;
   for (std::size_t i = 0; i < variable.sc.size(); ++i) {

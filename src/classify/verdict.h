@@ -45,12 +45,8 @@ bool schedule_fails(const Variable& variable);
 
 /// Why a failure of the schedule alone is charged to the race, if it is.
 struct Charge {
-  enum class Reason {
-    kNone,
-    kSwitches,  // without a switch at the racing accesses it does not come
-    kValues,    // with other legal values for the racing loads it does not come, with the same seeds
-    kPlace,     // it is a crash in a function that holds one of the accesses
-  } reason = Reason::kNone;
+  using Reason = finding::ChargeReason;
+  Reason reason = Reason::kNone;
   Rate without;  // how often the failure comes without what it is charged to
 };
 /// Fewer failures than that could be missing by chance: with n of N trials failing, the chance that N others

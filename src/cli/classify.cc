@@ -12,11 +12,10 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "classify/classify_json.h"
+#include "classify/judgement.h"
 #include "cli/catalog.h"
 #include "cli/classify_options.h"
 #include "cli/classify_screen.h"
-#include "cli/classify_text.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/layout.h"
@@ -26,18 +25,20 @@
 #include "exec/store.h"
 #include "exec/token_text.h"
 #include "repair/advice.h"
+#include "report/document.h"
 #include "report/json_writer.h"
-#include "report/report.h"
 #include "report/tsan_writer.h"
+#include "report/verdict_text.h"
+#include "report/words.h"
 
 namespace duress::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using classify::RaceVerdict;
 using classify::Variable;
 using classify::VerdictKind;
 using classify::Witness;
+using report::count_text;
 
 std::atomic<bool> stop_asked{false};
 
@@ -110,18 +111,19 @@ std::string save(const finding::Race& race, const Witness& witness, const Classi
 
 /// What is worth a line of its own, once.
 void print_notes(const ClassifyOptions& options, classify::Classifier& classifier,
-                 const classify::ClassifyDocument& verdicts) {
+                 const report::Document& document) {
   const std::string& program = options.target[0];
   for (const std::string& what : classifier.found().incomplete) say("incomplete: " + what);
   if (classifier.found().one_thread) say(fmt::format("{} starts no thread: nothing can race", program));
   u64 failed = 0, runs = 0;
   bool settled = true, scheduled = false, charged = false;
-  for (const auto& [id, race] : verdicts.races) {
-    if (race.variable == nullptr) continue;
-    settled = settled && race.verdict.output_settled;
-    if (race.verdict.sc_failed != 0) failed = race.verdict.sc_failed, runs = race.verdict.sc_runs;
-    scheduled = scheduled || race.verdict.sc_failed != 0;
-    charged = charged || race.verdict.charge.reason != classify::Charge::Reason::kNone;
+  for (const report::RaceEntry& race : document.races) {
+    if (!race.judgement || !race.judgement->attacked) continue;
+    const report::Judgement& known = *race.judgement;
+    settled = settled && known.output_settled;
+    if (known.sc_failed != 0) failed = known.sc_failed, runs = known.sc_runs;
+    scheduled = scheduled || known.sc_failed != 0;
+    charged = charged || known.charge != finding::ChargeReason::kNone;
   }
   if (!settled)
     say(fmt::format(
@@ -190,7 +192,7 @@ class Session {
     found_ = classifier_.find();
     if (classifier_.problem().kind == Kind::kNone) {
       fill(suppressions);
-      if (found_ && report_.races.empty() && !all_.empty() && !options_.allow_none) {
+      if (found_ && document_.races.empty() && !all_.empty() && !options_.allow_none) {
         screen_.clear();
         return say_nothing_matches(options_, all_);
       }
@@ -212,23 +214,19 @@ class Session {
  private:
   using Kind = exec::WorkerProblem::Kind;
 
-  /// The races that are wanted, as a report.
+  /// The races that are wanted, as a document.
   void fill(report::Suppressions& suppressions) {
-    report_.command = "classify";
-    report_.version = DURESS_VERSION;
-    report_.seed = options_.seed;
-    report_.target = options_.target;
-    std::error_code ignored;
-    report_.cwd = fs::current_path(ignored).string();
-    report::fill_report(classifier_.found().log, suppressions, report_);
-    for (finding::Race& race : report_.races) race.pid = 0;  // which process it was is chance
-    report_.crashes.clear();
+    document_ = new_document("classify", options_.seed, options_.target);
+    report::fill_document(classifier_.found().log, suppressions, document_);
+    for (finding::Race& race : document_.races) race.pid = 0;  // which process it was is chance
+    document_.crashes.clear();
     const std::set<std::string>& incomplete = classifier_.found().incomplete;
-    report_.incomplete.assign(incomplete.begin(), incomplete.end());
-    all_ = report_.races;
-    std::erase_if(report_.races, [&](const finding::Race& race) { return !wanted_by(options_.only, race); });
+    document_.incomplete.assign(incomplete.begin(), incomplete.end());
+    all_.assign(document_.races.begin(), document_.races.end());
+    std::erase_if(document_.races,
+                  [&](const finding::Race& race) { return !wanted_by(options_.only, race); });
     std::set<std::string> wanted;
-    for (const finding::Race& race : report_.races) wanted.insert(race.variable);
+    for (const finding::Race& race : document_.races) wanted.insert(race.variable);
     classifier_.keep([&](const Variable& variable) { return wanted.count(variable.name) != 0; });
   }
 
@@ -238,7 +236,7 @@ class Session {
     if (found_ && !hopeless_) classifier_.classify();
     if (!found_ || !hopeless_) return;
     screen_.clear();
-    verdicts_.fails = races.failure.text;
+    document_.fails = races.failure.text;
     say(fmt::format(
         "{} already fails with sequentially consistent memory, in all {} runs: {}; races are not judged, "
         "duress explore -- {} shows the failure",
@@ -247,51 +245,47 @@ class Session {
 
   /// What is known of each race; keeps the witnesses.
   void collect() {
-    verdicts_.complete = classifier_.complete();
-    verdicts_.stats = options_.stats;
-    verdicts_.test = options_.test;
-    for (const finding::Race& race : report_.races) {
-      RaceVerdict& known = verdicts_.races[race.id];
-      known.baseline = options_.known.knows(race.id);
-      auto found = classifier_.variables().find(race.variable);
-      if (found != classifier_.variables().end() && !hopeless_) {
-        const Variable& variable = found->second;
-        known.variable = &variable;
-        known.verdict = classify::verdict_of(variable);
-        if (auto pairs = variable.races.find(finding::group_key(race)); pairs != variable.races.end()) {
-          for (const classify::KeyPair& pair : pairs->second)
-            known.confirmed = known.confirmed || variable.confirmed_pairs.count(pair) != 0;
-        }
-        if (const Witness* witness = variable.witness()) known.token = save(race, *witness, options_);
-      }
-      by_kind_[known.verdict.kind].insert(race.variable);
-      bool destructive = known.verdict.kind == VerdictKind::kDestructive;
-      fails_ = fails_ || fails(options_.fail_on, options_.known, {race.id, destructive});
+    document_.complete = classifier_.complete();
+    mark_known(document_, options_.known);
+    for (report::RaceEntry& race : document_.races) {
+      race.test = options_.test;
+      race.judgement = judgement_of(race);
+      by_kind_[race.judgement->kind].insert(race.variable);
+      fails_ = fails_ || fails(options_.fail_on, options_.known, {race.id, race.judgement->destructive()});
     }
+  }
+
+  report::Judgement judgement_of(const finding::Race& race) {
+    auto found = classifier_.variables().find(race.variable);
+    if (found == classifier_.variables().end() || hopeless_) return {};
+    const Variable& variable = found->second;
+    const Witness* witness = variable.witness();
+    report::Judgement judgement = classify::judgement_of(
+        variable, classify::verdict_of(variable), witness != nullptr ? save(race, *witness, options_) : "");
+    if (auto pairs = variable.races.find(finding::group_key(race)); pairs != variable.races.end()) {
+      for (const classify::KeyPair& pair : pairs->second)
+        judgement.confirmed = judgement.confirmed || variable.confirmed_pairs.count(pair) != 0;
+    }
+    if (!options_.stats) judgement.figures.reset();
+    return judgement;
   }
 
   /// In ThreadSanitizer's words. "" or what went wrong.
   std::string print_tsan() {
     if (options_.format != "tsan") return {};
-    std::map<std::string, std::string> words;
-    for (const auto& [id, known] : verdicts_.races) {
-      if (known.verdict.kind == VerdictKind::kOpen) continue;
-      std::string& word = words[id] = classify::name_of(known.verdict.kind);
-      std::replace(word.begin(), word.end(), '-', ' ');
-    }
-    report_.root_pid = getpid();
-    return write_tsan(report::to_tsan(report_, words), options_.log_path, STDOUT_FILENO);
+    document_.root_pid = getpid();
+    return write_tsan(report::to_tsan(document_), options_.log_path, STDOUT_FILENO);
   }
 
   bool any_destructive() const {
-    return std::any_of(verdicts_.races.begin(), verdicts_.races.end(), [](const auto& entry) {
-      return entry.second.verdict.kind == VerdictKind::kDestructive;
+    return std::any_of(document_.races.begin(), document_.races.end(), [](const report::RaceEntry& race) {
+      return race.judgement && race.judgement->destructive();
     });
   }
 
   /// Whether a fix is worth looking for. Unless it is asked for, only for harm, and within the time.
   bool wants_fix() const {
-    if (report_.races.empty() || hopeless_ || stop_asked) return false;
+    if (document_.races.empty() || hopeless_ || stop_asked) return false;
     if (options_.advice) return *options_.advice;
     return any_destructive() && !classifier_.out_of_time();
   }
@@ -299,9 +293,9 @@ class Session {
   /// Fixes that verify has found before, and one that holds in all interleavings, if they are few.
   void find_fixes() {
     std::string ignored;
-    for (const finding::Race& race : report_.races) {
+    for (report::RaceEntry& race : document_.races) {
       if (std::optional<repair::Advice> known = repair::load_advice(options_.setup.dir, race.id, ignored))
-        fixes_[race.id] = *known;
+        race.fix = repair::fix_of(*known);
     }
     if (!wants_fix()) return;
     verify::VerifySetup setup;
@@ -321,42 +315,31 @@ class Session {
       return;
     }
     std::optional<repair::Advice> advice = repair::advise(setup, result, names_, stop_asked);
-    for (const finding::Race& race : report_.races) {
+    for (report::RaceEntry& race : document_.races) {
       if (!advice) break;
-      fixes_[race.id] = *advice;
+      race.fix = repair::fix_of(*advice);
       if (std::string error = save_advice(options_.setup.dir, race.id, *advice); !error.empty()) say(error);
     }
   }
 
   void print() {
     if (!text_ || options_.format == "tsan") return;
-    ClassifyStyle style{use_color(options_.color), options_.quiet, options_.verbose,
-                        options_.dir == ".duress" ? "" : " --dir " + options_.dir, options_.test};
-    std::map<std::string, classify::Figures> figures;
-    std::map<std::string, std::string> shown_at;  // id of the race that showed a variable's witness
-    for (const finding::Race& race : report_.races) {
-      const RaceVerdict& known = verdicts_.races[race.id];
-      bool witness = known.variable != nullptr && known.variable->witness() != nullptr;
-      fmt::print("{}", race_text(race, known, witness ? shown_at[race.variable] : "", style));
-      if (auto fix = fixes_.find(race.id); fix != fixes_.end() && !options_.quiet)
-        fmt::print("  fix: {} (no race and no failure in all {} interleavings then); duress fix {}{}\n",
-                   fix->second.text, grouped(fix->second.interleavings), race.id, style.replay_options);
-      if (witness && shown_at[race.variable].empty()) shown_at[race.variable] = race.id;
-      figures[race.variable] = known.verdict.figures;
-    }
-    if (options_.stats) fmt::print("{}", figures_text(figures));
+    fmt::print("{}",
+               report::verdicts_text(
+                   document_, {use_color(options_.color), options_.quiet, options_.verbose, document_.cwd,
+                               options_.dir == ".duress" ? "" : " --dir " + options_.dir}));
+    if (options_.stats) fmt::print("{}", report::figures_text(document_));
     std::fflush(stdout);
-    if (!options_.quiet) print_notes(options_, classifier_, verdicts_);
-    print_summary(options_, classifier_, report_.races.size(), report_.suppressed, by_kind_);
+    if (!options_.quiet) print_notes(options_, classifier_, document_);
+    print_summary(options_, classifier_, document_.races.size(), document_.suppressed, by_kind_);
   }
 
   std::string write() {
-    report_.runs = static_cast<int>(std::min<u64>(classifier_.runs(), 0x7fffffff));
-    report_.seconds = classifier_.seconds();
-    std::string document = classify::with_verdicts(report::to_json(report_), verdicts_);
-    document = repair::with_fixes(document, fixes_);
-    std::string error = options_.json.empty() ? "" : exec::write_document(options_.json, document);
-    written_ = finish_with_reports(options_.files, options_.dir, document);
+    document_.runs = static_cast<int>(std::min<u64>(classifier_.runs(), 0x7fffffff));
+    document_.seconds = classifier_.seconds();
+    std::string error =
+        options_.json.empty() ? "" : exec::write_document(options_.json, report::to_json(document_));
+    written_ = finish_with_reports(options_.files, options_.dir, report::json_of(document_));
     return error;
   }
 
@@ -365,13 +348,11 @@ class Session {
 
   ClassifyOptions& options_;
   finding::Names& names_;
-  std::map<std::string, repair::Advice> fixes_;  // by id of the race
-  const bool text_;                              // the document is not on stdout
+  const bool text_;  // the document is not on stdout
   ClassifyScreen screen_;
   classify::Classifier classifier_;
-  report::Report report_;
+  report::Document document_;
   std::vector<finding::Race> all_;  // those that --only does not want too
-  classify::ClassifyDocument verdicts_;
   std::map<VerdictKind, std::set<std::string>> by_kind_;
   bool found_ = false, hopeless_ = false, fails_ = false, written_ = true;
 };

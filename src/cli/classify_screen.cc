@@ -6,11 +6,13 @@
 
 #include <cstdlib>
 
-#include "cli/classify_text.h"
 #include "cli/cluster_session.h"
 #include "cli/commands.h"
+#include "report/words.h"
 
 namespace duress::cli {
+
+using report::count_text;
 
 ClassifyScreen::ClassifyScreen(bool silent) : silent_(silent) {
   const char* ci = std::getenv("CI");

@@ -15,11 +15,12 @@
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/layout.h"
+#include "cli/report_files.h"
 #include "collide/elf_file.h"
 #include "collide/tracer.h"
 #include "exec/session.h"
+#include "report/document.h"
 #include "report/json_writer.h"
-#include "report/report.h"
 #include "report/text_writer.h"
 
 namespace duress::cli {
@@ -122,19 +123,13 @@ std::string settle(CollideOptions& options) {
   return {};
 }
 
-report::Report make_report(const CollideOptions& options, const finding::RunLog& log,
-                           report::Suppressions& suppressions) {
-  report::Report report;
-  std::error_code ignored;
-  report.command = "collide";
-  report.version = DURESS_VERSION;
-  report.seed = options.seed;
-  report.target = options.trace.program;
-  report.cwd = fs::current_path(ignored).string();
-  report.collide.emplace();
-  report.collide->hidden = options.hidden;
-  report::fill_report(log, suppressions, report);
-  return report;
+report::Document make_document(const CollideOptions& options, const finding::RunLog& log,
+                               report::Suppressions& suppressions) {
+  report::Document document = new_document("collide", options.seed, options.trace.program);
+  document.collide.emplace();
+  document.collide->hidden = options.hidden;
+  report::fill_document(log, suppressions, document);
+  return document;
 }
 
 int execute(CollideOptions& options) {
@@ -168,7 +163,7 @@ int execute(CollideOptions& options) {
     finding::RunLog whole;
     whole.processes.push_back(log);
     report::Suppressions copy = suppressions;
-    return !make_report(options, whole, copy).races.empty();
+    return !make_document(options, whole, copy).races.empty();
   };
   collide::TraceResult result = collide::trace(trace);
   if (result.start_error != 0) {
@@ -180,10 +175,10 @@ int execute(CollideOptions& options) {
     return kExitToolFailed;
   }
 
-  report::Report report = make_report(options, result.log, suppressions);
-  report.seconds = result.seconds;
-  report.root_pid = result.pid;
-  report::CollideReport& collide = *report.collide;
+  report::Document document = make_document(options, result.log, suppressions);
+  document.seconds = result.seconds;
+  document.root_pid = result.pid;
+  report::CollideReport& collide = *document.collide;
   collide.samples = result.counts.samples;
   collide.fired = result.counts.fired;
   collide.armed = result.counts.armed;
@@ -199,13 +194,13 @@ int execute(CollideOptions& options) {
                                    : report::Detail::kNormal;
   style.color = exec::wants_color(options.color);
   if (options.json != "-") {
-    std::string text = report::to_text(report, style);
+    std::string text = report::to_text(document, style);
     std::fwrite(text.data(), 1, text.size(), stderr);
   }
   std::vector<std::pair<std::string, std::string>> documents;
-  if (!options.json.empty()) documents.emplace_back(options.json, report::to_json(report));
+  if (!options.json.empty()) documents.emplace_back(options.json, report::to_json(document));
   if (!options.print_suppressions.empty())
-    documents.emplace_back(options.print_suppressions, report::to_suppressions(report));
+    documents.emplace_back(options.print_suppressions, report::to_suppressions(document));
   bool delivered = true;
   for (const auto& [where, text] : documents) {
     if (std::string error = exec::write_document(where, text); !error.empty()) {
@@ -219,8 +214,8 @@ int execute(CollideOptions& options) {
                     name != nullptr ? fmt::format("SIG{}", name) : fmt::format("signal {}", result.code)));
   }
   if (!delivered) return kExitToolFailed;
-  if (options.fail_on == "race" && !report.races.empty()) return kExitFindings;
-  if (!trace.program.empty() && result.cut) return report.races.empty() ? kExitOutOfTime : kExitOk;
+  if (options.fail_on == "race" && !document.races.empty()) return kExitFindings;
+  if (!trace.program.empty() && result.cut) return document.races.empty() ? kExitOutOfTime : kExitOk;
   if (!result.ended || trace.program.empty()) return kExitOk;
   return result.signalled ? 128 + result.code : result.code;
 }

@@ -19,18 +19,19 @@
 #include "cli/cluster_session.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/found_entry.h"
 #include "cli/gate.h"
 #include "cli/layout.h"
 #include "cli/listing.h"
 #include "cli/report_files.h"
 #include "exec/session.h"
+#include "report/discovery_text.h"
+#include "report/document.h"
 #include "report/failure_text.h"
 #include "report/json_writer.h"
 #include "report/path.h"
-#include "report/report.h"
 #include "report/resolver.h"
 #include "report/site_table.h"
-#include "search/failure_json.h"
 #include "search/search.h"
 
 namespace duress::cli {
@@ -134,6 +135,9 @@ class Screen : public search::SearchListener {
     style_.color = exec::wants_color(options.color);
     style_.quiet = options.quiet;
     style_.verbose = options.verbose;
+    std::error_code ignored;
+    style_.cwd = fs::current_path(ignored).string();
+    if (options.dir != ".duress") style_.replay_options = " --dir " + options.dir;
     silent_ = options.json == "-";
   }
 
@@ -160,8 +164,9 @@ class Screen : public search::SearchListener {
   void found(const Found& found) override {
     clear();
     if (silent_) return;
-    report::FailureView view{found.failure, found.logs, options_.target[0], found.errors, remarks(found)};
-    fmt::print(stderr, "{}", to_text(view, names_, style_));
+    report::FailureEntry entry = found_entry(found, false, names_);
+    fmt::print(stderr, "{}",
+               to_text(entry, options_.target[0], discovery_remarks(entry, options_.seed, style_), style_));
   }
 
   void clear() {
@@ -182,76 +187,31 @@ class Screen : public search::SearchListener {
     return left < 1e8 ? text + fmt::format(", {} left", duration_text(std::max(0.0, left))) : text;
   }
 
-  std::vector<std::string> remarks(const Found& found) const {
-    std::vector<std::string> lines;
-    std::string how = strategy_text(found);
-    if (!found.replayed) {
-      std::string at = found.diverged != 0 ? fmt::format(": diverged at choice {}", found.diverged - 1) : "";
-      lines.push_back(
-          fmt::format("{} in run {}; it did not come again when replayed{}", how, found.run + 1, at));
-    } else {
-      std::string fewer = found.first_switches > found.switches
-                              ? fmt::format(" ({} when it was found)", found.first_switches)
-                              : "";
-      lines.push_back(fmt::format(
-          "needs {}{}{}; {} in run {}, seed {}", report::switches_text(found.switches),
-          found.fewest ? "" : ", perhaps not the fewest", fewer, how, found.run + 1, options_.seed));
-    }
-    if (found.plan.head.model != 0) lines.push_back(model_text(found));
-    std::string dir = options_.dir == ".duress" ? "" : " --dir " + options_.dir;
-    lines.push_back(fmt::format("replay: duress replay {}{}", found.failure.id, dir));
-    std::string token = found.token;
-    if (token.rfind('@', 0) == 0) token = "@" + report_path(token.substr(1));
-    lines.push_back("token: " + token);
-    return lines;
-  }
-
-  static std::string strategy_text(const Found& found) {
-    std::string text = std::string("found by ") + exec::strategy_name(found.plan.strategy());
-    if (found.plan.strategy() == StrategyId::kPct) text += fmt::format(" of depth {}", found.plan.head.depth);
-    if (found.plan.head.model != 0)
-      text += fmt::format(" with model {}, {}", exec::model_name(found.plan.head.model),
-                          exec::heuristic_name(found.plan.head.heuristic));
-    return text;
-  }
-
-  /// What the model did to it.
-  static std::string model_text(const Found& found) {
-    if (found.stale == 0 && found.early == 0) return "needs no stale value: it fails with any memory model";
-    std::string text = found.stale != 0 ? plural(found.stale, "stale value") : "";
-    if (found.early != 0)
-      text += fmt::format("{}{} before an earlier one in modification order", text.empty() ? "" : ", ",
-                          plural(found.early, "store"));
-    if (found.without_model == 0) return "needs " + text;
-    return fmt::format("needs {}; with sequentially consistent memory {}", text,
-                       found.needs_model ? fmt::format("{} schedules pass", found.without_model)
-                                         : fmt::format("schedule {} fails too", found.without_model));
-  }
-
   const ExploreOptions& options_;
   finding::Names& names_;
-  report::FailureStyle style_;
+  report::FindingStyle style_;
   bool live_ = false, shown_ = false, silent_ = false;
   double last_ = 0;
 };
 
-std::string document(const ExploreOptions& options, const SearchResult& result, finding::Names& names) {
-  report::Report report;
+report::Document document_of(const ExploreOptions& options, const SearchResult& result,
+                             finding::Names& names) {
+  report::Document document = new_document("explore", options.seed, options.target);
   report::Suppressions none;
-  report.command = "explore";
-  report.version = DURESS_VERSION;
-  report.seed = options.seed;
-  report.target = options.target;
-  report.runs = static_cast<int>(std::min<u64>(result.runs, 0x7fffffff));
-  report.seconds = result.seconds;
-  std::error_code ignored;
-  report.cwd = fs::current_path(ignored).string();
-  report::fill_report(result.races, none, report);
+  document.runs = static_cast<int>(std::min<u64>(result.runs, 0x7fffffff));
+  document.seconds = result.seconds;
+  report::fill_document(result.races, none, document);
   // Which process it was is chance; everything else is the same for the same seed.
-  for (auto& race : report.races) race.pid = 0;
-  for (auto& crash : report.crashes) crash.pid = 0;
-  report.incomplete.assign(result.incomplete.begin(), result.incomplete.end());
-  return search::with_failures(report::to_json(report), result, names);
+  for (auto& race : document.races) race.pid = 0;
+  for (auto& crash : document.crashes) crash.pid = 0;
+  document.incomplete.assign(result.incomplete.begin(), result.incomplete.end());
+  document.complete = !result.interrupted && !result.out_of_time;
+  document.failures.emplace();
+  for (const Found& found : result.found)
+    document.failures->push_back(found_entry(found, result.kept_going, names));
+  document.found_before = result.earlier;
+  mark_known(document, options.known);
+  return document;
 }
 
 void print_notes(const ExploreOptions& options, const SearchResult& result) {
@@ -318,15 +278,15 @@ int execute(ExploreOptions& options, const Arguments& arguments) {
 
   if (options.json != "-" && !options.quiet) print_notes(options, result);
   if (options.json != "-") print_summary(options, result);
-  std::string text = with_baseline(document(options, result, *names), options.known);
+  report::Document document = document_of(options, result, *names);
   if (!options.json.empty()) {
-    std::string error = exec::write_document(options.json, text);
+    std::string error = exec::write_document(options.json, report::to_json(document));
     if (!error.empty()) {
       say(error);
       return kExitToolFailed;
     }
   }
-  if (!finish_with_reports(options.files, options.dir, text)) return kExitToolFailed;
+  if (!finish_with_reports(options.files, options.dir, report::json_of(document))) return kExitToolFailed;
   for (const Found& found : result.found) {
     if (fails(options.fail_on, options.known, {found.failure.id, true})) return kExitFindings;
   }

@@ -56,17 +56,10 @@ bool fails(const std::string& fail_on, const Baseline& baseline, const Gated& fi
   return fail_on == "race" || finding.destructive;
 }
 
-std::string with_baseline(const std::string& document, const Baseline& baseline) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::parse(document);
-  bool any = false;
-  for (const char* list : {"races", "failures"}) {
-    if (!json.contains(list)) continue;
-    for (nlohmann::ordered_json& finding : json[list]) {
-      if (!baseline.knows(finding.value("id", ""))) continue;
-      finding["baseline"] = any = true;
-    }
-  }
-  return any ? json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n" : document;
+void mark_known(report::Document& document, const Baseline& baseline) {
+  for (report::RaceEntry& race : document.races) race.baseline = baseline.knows(race.id);
+  if (!document.failures) return;
+  for (report::FailureEntry& entry : *document.failures) entry.baseline = baseline.knows(entry.failure.id);
 }
 
 }  // namespace duress::cli

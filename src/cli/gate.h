@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "report/document.h"
+
 namespace duress::cli {
 
 /// The findings of an earlier document of --json.
@@ -40,8 +42,8 @@ struct Gated {
 /// Whether `finding` makes the exit code 66.
 bool fails(const std::string& fail_on, const Baseline& baseline, const Gated& finding);
 
-/// A document of --json in which the findings that the baseline knows are marked so.
-std::string with_baseline(const std::string& document, const Baseline& baseline);
+/// Marks the findings of the document that the baseline knows.
+void mark_known(report::Document& document, const Baseline& baseline);
 
 }  // namespace duress::cli
 

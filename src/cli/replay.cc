@@ -26,6 +26,7 @@
 #include "exec/worker.h"
 #include "report/failure_text.h"
 #include "report/trace_text.h"
+#include "report/words.h"
 
 namespace duress::cli {
 namespace {
@@ -180,7 +181,9 @@ int replay_all(ReplayOptions& options, const std::string& folder) {
   std::string error = oracle.load();
   if (error.empty()) error = single.prepare(options.plan);
   std::unique_ptr<finding::Names> names = make_names();
-  report::FailureStyle style{exec::wants_color(options.color), options.quiet, options.verbose};
+  std::error_code ignored;
+  report::FindingStyle style{exec::wants_color(options.color), options.quiet, options.verbose,
+                             fs::current_path(ignored).string()};
   Tally tally;
   exec::Trail first_trail;
   std::string first_output, first_id = options.expected;
@@ -221,8 +224,8 @@ int replay_all(ReplayOptions& options, const std::string& folder) {
     std::vector<std::string> remarks{"with " + report::switches_text(execution->record.switches)};
     if (!options.expected.empty() && failure->id != options.expected)
       remarks.push_back("another failure than the recorded " + options.expected);
-    report::FailureView view{*failure, logs, options.target[0], "", remarks};
-    fmt::print(stderr, "{}", to_text(view, *names, style));
+    fmt::print(stderr, "{}",
+               to_text(report::describe_failure(*failure, logs, *names), options.target[0], remarks, style));
   }
   if (!error.empty()) {
     say(error);

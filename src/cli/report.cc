@@ -12,8 +12,8 @@
 #include "cli/report_files.h"
 #include "exec/files.h"
 #include "exec/last.h"
-#include "report/document.h"
 #include "report/path.h"
+#include "report/stored_document.h"
 
 namespace duress::cli {
 namespace {
@@ -24,14 +24,8 @@ void print_line(const std::string& text) {
 }
 
 /// With nothing asked for: a line for each finding, as a compiler would write it.
-void print_list(const std::string& text) {
-  std::string error;
-  std::optional<report::Document> document = report::read_document(text, error);
-  if (!document) {
-    say(error);
-    return;
-  }
-  for (const report::Json& race : report::list_at(document->json, "races")) {
+void print_list(const report::StoredDocument& document) {
+  for (const report::Json& race : report::list_at(document.json, "races")) {
     const report::Json& sites = report::list_at(race, "sites");
     std::size_t first = report::headline_of(race);
     std::string place;
@@ -42,13 +36,13 @@ void print_list(const std::string& text) {
     print_line(fmt::format("{}{}: {} [{}]", place, bad ? "error" : "warning", report::title_of(race),
                            report::text_at(race, "id")));
   }
-  for (const report::Json& failure : report::list_at(document->json, "failures"))
+  for (const report::Json& failure : report::list_at(document.json, "failures"))
     print_line(
         fmt::format("error: {} [{}]", report::text_at(failure, "text"), report::text_at(failure, "id")));
   say(fmt::format("{} races, {} failures, found by duress {}; --html FILE writes a report",
-                  report::list_at(document->json, "races").size(),
-                  report::list_at(document->json, "failures").size(),
-                  report::text_at(document->json, "command")));
+                  report::list_at(document.json, "races").size(),
+                  report::list_at(document.json, "failures").size(),
+                  report::text_at(document.json, "command")));
 }
 
 }  // namespace
@@ -83,16 +77,17 @@ int report_command(const Arguments& arguments) {
   if (std::string error = request.files.check(); !error.empty()) return wrong_use("report", error);
   request.replay = !no_replay;
   std::string error;
-  std::optional<std::string> document;
+  std::optional<std::string> text;
   if (from.empty()) {
-    document = exec::load_last(request.dir, error);
+    text = exec::load_last(request.dir, error);
   } else {
-    document = exec::read_file(from);
-    if (!document) error = fmt::format("cannot read '{}': {}", from, std::strerror(errno));
+    text = exec::read_file(from);
+    if (!text) error = fmt::format("cannot read '{}': {}", from, std::strerror(errno));
   }
-  if (document && !report::read_document(*document, error)) {
-    error = fmt::format("'{}' is {}", from.empty() ? request.dir + "/last.json" : from, error);
-    document.reset();
+  std::optional<report::StoredDocument> document;
+  if (text) {
+    document = report::read_document(*text, error);
+    if (!document) error = fmt::format("'{}' is {}", from.empty() ? request.dir + "/last.json" : from, error);
   }
   if (!document) {
     say(error);
@@ -102,7 +97,7 @@ int report_command(const Arguments& arguments) {
     print_list(*document);
     return kExitOk;
   }
-  return write_reports(request, *document);
+  return write_reports(request, std::move(*document));
 }
 
 }  // namespace duress::cli

@@ -9,7 +9,6 @@
 #include "cli/report_replay.h"
 #include "exec/last.h"
 #include "exec/session.h"
-#include "report/document.h"
 #include "report/html_writer.h"
 #include "report/junit_writer.h"
 #include "report/perfetto_writer.h"
@@ -33,29 +32,35 @@ std::string ReportFiles::check() const {
   return {};
 }
 
-int write_reports(const ReportRequest& request, const std::string& text) {
-  std::string error;
-  std::optional<report::Document> document = report::read_document(text, error);
-  if (!document) {
-    say(error);
-    return kExitToolFailed;
-  }
-  if (request.dir != ".duress") document->replay_options = " --dir " + report::shell_word(request.dir);
+report::Document new_document(const char* command, std::int64_t seed,
+                              const std::vector<std::string>& target) {
+  report::Document document;
+  document.command = command;
+  document.version = DURESS_VERSION;
+  document.seed = seed;
+  document.target = target;
   std::error_code ignored;
-  if (document->folder.empty()) document->folder = fs::current_path(ignored).string();
+  document.cwd = fs::current_path(ignored).string();
+  return document;
+}
+
+int write_reports(const ReportRequest& request, report::StoredDocument document) {
+  if (request.dir != ".duress") document.replay_options = " --dir " + report::shell_word(request.dir);
+  std::error_code ignored;
+  if (document.folder.empty()) document.folder = fs::current_path(ignored).string();
   const ReportFiles& files = request.files;
   // What only lists findings needs no executions; a code flow does.
   if (request.replay && !(files.html + files.sarif + files.perfetto + files.json).empty())
-    add_lanes(*document, request.dir);
+    add_lanes(document, request.dir);
   struct One {
     const std::string& where;
-    std::string (*render)(const report::Document&);
+    std::string (*render)(const report::StoredDocument&);
   };
   for (const One& one : {One{files.html, report::to_html}, One{files.sarif, report::to_sarif},
                          One{files.junit, report::to_junit}, One{files.perfetto, report::to_perfetto},
                          One{files.json, report::to_json}}) {
     if (one.where.empty()) continue;
-    error = exec::write_document(one.where, one.render(*document));
+    std::string error = exec::write_document(one.where, one.render(document));
     if (error.empty()) continue;
     say(error);
     return kExitToolFailed;
@@ -63,17 +68,17 @@ int write_reports(const ReportRequest& request, const std::string& text) {
   return kExitOk;
 }
 
-bool finish_with_reports(const ReportFiles& files, const std::string& dir, const std::string& document,
-                         const std::map<std::string, std::string>& replays) {
+bool finish_with_reports(const ReportFiles& files, const std::string& dir, report::Json document) {
+  std::error_code ignored;
+  document["folder"] = fs::current_path(ignored).string();
   // A record that cannot be kept is no reason to lose what was found.
-  if (std::string error = exec::save_last(dir, document, replays); !error.empty()) say(error);
+  std::string text = document.dump(1, ' ', false, report::Json::error_handler_t::replace) + "\n";
+  if (std::string error = exec::save_last(dir, text); !error.empty()) say(error);
   if (!files.any()) return true;
-  std::string error;
-  std::optional<std::string> kept = exec::load_last(dir, error);
   ReportRequest request;
   request.files = files;
   request.dir = dir;
-  return write_reports(request, kept.value_or(document)) == kExitOk;
+  return write_reports(request, report::stored_document(std::move(document))) == kExitOk;
 }
 
 }  // namespace duress::cli

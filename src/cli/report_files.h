@@ -6,8 +6,11 @@
 #define DURESS_CLI_REPORT_FILES_H_
 
 #include <CLI/CLI.hpp>
-#include <map>
 #include <string>
+#include <vector>
+
+#include "report/document.h"
+#include "report/stored_document.h"
 
 namespace duress::cli {
 
@@ -29,13 +32,15 @@ struct ReportRequest {
   bool quiet = false;
 };
 
-/// Renders `document`, the text of a `duress/1` document. Says what goes wrong and returns an exit code.
-int write_reports(const ReportRequest& request, const std::string& document);
+/// A document with its header filled in.
+report::Document new_document(const char* command, std::int64_t seed, const std::vector<std::string>& target);
+
+/// Renders `document`. Says what goes wrong and returns an exit code.
+int write_reports(const ReportRequest& request, report::StoredDocument document);
 
 /// What a campaign does at its end: keeps the document for `duress report`, and writes the reports that were
 /// asked for. False: one of them could not be written, which has been said.
-bool finish_with_reports(const ReportFiles& files, const std::string& dir, const std::string& document,
-                         const std::map<std::string, std::string>& replays = {});
+bool finish_with_reports(const ReportFiles& files, const std::string& dir, report::Json document);
 
 }  // namespace duress::cli
 

@@ -26,7 +26,7 @@ using report::Json;
 
 class LaneReplay {
  public:
-  LaneReplay(report::Document& document, const std::string& dir)
+  LaneReplay(report::StoredDocument& document, const std::string& dir)
       : document_(document),
         store_(fs::absolute(dir).lexically_normal().string()),
         work_(store_.dir()),
@@ -113,7 +113,7 @@ class LaneReplay {
     return lanes;
   }
 
-  report::Document& document_;
+  report::StoredDocument& document_;
   exec::Store store_;
   exec::WorkFolder work_;
   std::unique_ptr<finding::Names> names_;
@@ -123,7 +123,7 @@ class LaneReplay {
 
 }  // namespace
 
-void add_lanes(report::Document& document, const std::string& dir) {
+void add_lanes(report::StoredDocument& document, const std::string& dir) {
   LaneReplay replay(document, dir);
   for (const char* list : {"races", "failures"}) {
     for (const Json& finding : report::list_at(document.json, list)) replay.add(finding);

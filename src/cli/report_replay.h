@@ -6,13 +6,13 @@
 
 #include <string>
 
-#include "report/document.h"
+#include "report/stored_document.h"
 
 namespace duress::cli {
 
 /// Gives each finding that has a token its lanes, or says in `lanes_lack` why it has none. `dir`: where the
 /// findings are kept.
-void add_lanes(report::Document& document, const std::string& dir);
+void add_lanes(report::StoredDocument& document, const std::string& dir);
 
 }  // namespace duress::cli
 

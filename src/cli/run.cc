@@ -35,8 +35,8 @@
 #include "exec/exchange.h"
 #include "exec/target_start.h"
 #include "finding/log_reader.h"
+#include "report/document.h"
 #include "report/json_writer.h"
-#include "report/report.h"
 #include "report/site_table.h"
 #include "report/text_writer.h"
 #include "report/tsan_writer.h"
@@ -236,10 +236,10 @@ int explain_silence(const std::string& program, const LaunchResult& result) {
 }
 
 /// Which of the races the baseline has.
-void say_known(const report::Report& report, const RunOptions& options) {
+void say_known(const report::Document& document, const RunOptions& options) {
   std::vector<std::string> ids;
-  for (const finding::Race& race : report.races) {
-    if (options.known.knows(race.id)) ids.push_back(race.id);
+  for (const report::RaceEntry& race : document.races) {
+    if (race.baseline) ids.push_back(race.id);
   }
   if (!ids.empty() && !options.quiet) say(fmt::format("in the baseline: {}", fmt::join(ids, ", ")));
 }
@@ -298,16 +298,12 @@ int execute(const RunOptions& options) {
     return explain_silence(options.target[0], result);
   }
 
-  report::Report report;
-  report.command = "run";
-  report.checked = options.model != "stale";
-  report.version = DURESS_VERSION;
-  report.seed = options.seed;
-  report.target = options.target;
-  report.seconds = result.seconds;
-  report.cwd = fs::current_path(ignored).string();
-  report.root_pid = result.pid;
-  report::fill_report(log, suppressions, report);
+  report::Document document = new_document("run", options.seed, options.target);
+  document.checked = options.model != "stale";
+  document.seconds = result.seconds;
+  document.root_pid = result.pid;
+  report::fill_document(log, suppressions, document);
+  mark_known(document, options.known);
 
   print_events(log);
   report::TextStyle style;
@@ -319,29 +315,28 @@ int execute(const RunOptions& options) {
   bool delivered = true;
   // With the document on stdout the text would only say it twice.
   if (options.format == "tsan") {
-    if (std::string problem = write_tsan(report::to_tsan(report, {}), options.log_path, STDERR_FILENO);
+    if (std::string problem = write_tsan(report::to_tsan(document), options.log_path, STDERR_FILENO);
         !problem.empty()) {
       say(problem);
       delivered = false;
     }
   } else if (options.json != "-") {
-    write_all(STDERR_FILENO, report::to_text(report, style));
-    say_known(report, options);
+    write_all(STDERR_FILENO, report::to_text(document, style));
+    say_known(document, options);
   }
-  std::string document = with_baseline(report::to_json(report), options.known);
-  if (!options.json.empty()) delivered = deliver(options.json, document) && delivered;
-  delivered = finish_with_reports(options.files, options.dir, document) && delivered;
+  if (!options.json.empty()) delivered = deliver(options.json, report::to_json(document)) && delivered;
+  delivered = finish_with_reports(options.files, options.dir, report::json_of(document)) && delivered;
   if (!options.print_suppressions.empty()) {
-    delivered = deliver(options.print_suppressions, report::to_suppressions(report)) && delivered;
+    delivered = deliver(options.print_suppressions, report::to_suppressions(document)) && delivered;
   }
 
-  if (result.signalled && report.crashes.empty() && !options.quiet) {
+  if (result.signalled && document.crashes.empty() && !options.quiet) {
     const char* name = sigabbrev_np(result.code);
     say(fmt::format("the program was ended by {}",
                     name ? fmt::format("SIG{}", name) : fmt::format("signal {}", result.code)));
   }
 
-  bool worth_keeping = !report.races.empty() || !report.crashes.empty() || !report.warnings.empty();
+  bool worth_keeping = !document.races.empty() || !document.crashes.empty() || !document.warnings.empty();
   if (!worth_keeping)
     fs::remove_all(*log_dir, ignored);
   else if (options.verbose)
@@ -356,7 +351,7 @@ int execute(const RunOptions& options) {
   }
   if (!delivered) return kExitToolFailed;
   if (!stuck.empty() && options.fail_on != "never") return kExitFindings;
-  for (const finding::Race& race : report.races) {
+  for (const report::RaceEntry& race : document.races) {
     if (fails(options.fail_on, options.known, {race.id, false})) return kExitFindings;
   }
   return result.exit_code();

@@ -14,7 +14,6 @@
 #include <thread>
 
 #include "cli/child.h"
-#include "cli/classify_text.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/ctest_tests.h"
@@ -23,11 +22,13 @@
 #include "cli/test_campaign.h"
 #include "cli/test_document.h"
 #include "exec/session.h"
+#include "report/words.h"
 
 namespace duress::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using report::count_text;
 
 std::atomic<bool> stop_asked{false};
 
@@ -180,7 +181,8 @@ class Session {
     screen_.clear();
     TestDocument document = merge_documents(
         {options_.seed, options_.selection.build_dir, campaign_.seconds()}, campaign_.cases());
-    bool written = finish_with_reports(options_.files, options_.setup.dir, document.json);
+    bool written =
+        finish_with_reports(options_.files, options_.setup.dir, report::Json::parse(document.json));
     if (text_) print_summary(document);
     if (!options_.json.empty()) {
       if (std::string error = exec::write_document(options_.json, document.json); !error.empty()) {

@@ -14,9 +14,10 @@
 
 #include "cli/catalog.h"
 #include "cli/command_line.h"
+#include "cli/report_files.h"
 #include "cli/trace_confirm.h"
+#include "report/document.h"
 #include "report/json_writer.h"
-#include "report/report.h"
 #include "report/text_writer.h"
 #include "trace/builder.h"
 #include "trace/offline.h"
@@ -182,26 +183,21 @@ int analyze(const AnalyzeOptions& options) {
     for (const auto& [name, value] : log.processes[0].stats) fmt::print("{}  {}\n", name, value);
     return races != 0 && options.fail_on == "race" ? kExitFindings : kExitOk;
   }
-  report::Report report;
-  report.command = "trace";
-  report.version = DURESS_VERSION;
-  report.target = log.processes[0].argv;
-  std::error_code ignored;
-  report.cwd = std::filesystem::current_path(ignored).string();
-  report.root_pid = log.processes[0].pid;
-  report::fill_report(log, suppressions, report);
+  report::Document document = new_document("trace", 1, log.processes[0].argv);
+  document.root_pid = log.processes[0].pid;
+  report::fill_document(log, suppressions, document);
   report::TextStyle style;
   style.detail = options.quiet     ? report::Detail::kQuiet
                  : options.verbose ? report::Detail::kVerbose
                                    : report::Detail::kNormal;
   style.stats = options.stats;
   std::fflush(stdout);
-  if (options.json != "-") fmt::print(stderr, "{}", report::to_text(report, style));
+  if (options.json != "-") fmt::print(stderr, "{}", report::to_text(document, style));
   if (options.json == "-") {
-    fmt::print("{}", report::to_json(report));
+    fmt::print("{}", report::to_json(document));
   } else if (!options.json.empty()) {
     std::ofstream out(options.json, std::ios::binary);
-    out << report::to_json(report);
+    out << report::to_json(document);
     out.flush();
     if (!out) {
       say(fmt::format("cannot write '{}': {}", options.json, std::strerror(errno)));
@@ -211,7 +207,7 @@ int analyze(const AnalyzeOptions& options) {
   if (options.confirm) {
     if (int code = confirm(options.confirming, log); code != kExitOk) return code;
   }
-  return options.fail_on == "race" && !report.races.empty() ? kExitFindings : kExitOk;
+  return options.fail_on == "race" && !document.races.empty() ? kExitFindings : kExitOk;
 }
 
 }  // namespace

@@ -36,10 +36,10 @@ finding::Frame frame(const char* function, const char* file, std::uint32_t line)
   return result;
 }
 
-report::Report report_with(const finding::Race& race) {
-  report::Report result;
+report::Document document_with(const finding::Race& race) {
+  report::Document result;
   result.root_pid = 42;
-  result.races = {race};
+  result.races.push_back({race});
   return result;
 }
 
@@ -61,7 +61,9 @@ TEST(TsanWriterTest, ReadsAsThreadSanitizerPrints) {
   race.block.size = 64;
   race.block.offset = 16;
   race.threads = {{0, -1, "", {}}, {1, 0, "evictor", {frame("main", "/src/main.cc", 8)}}};
-  EXPECT_EQ(report::to_tsan(report_with(race), {{"R-0001", "destructive"}}),
+  report::Document judged = document_with(race);
+  judged.races[0].judgement.emplace().kind = finding::VerdictKind::kDestructive;
+  EXPECT_EQ(report::to_tsan(judged),
             "==================\n"
             "WARNING: ThreadSanitizer: data race, destructive (pid=42)\n"
             "  Atomic read of size 4 at 0x5000 by main thread:\n"
@@ -76,9 +78,9 @@ TEST(TsanWriterTest, ReadsAsThreadSanitizerPrints) {
             "SUMMARY: ThreadSanitizer: data race, destructive /src/cache.h:18:3 in Cache::clear\n"
             "==================\n"
             "ThreadSanitizer: reported 1 warnings\n");
-  EXPECT_NE(report::to_tsan(report_with(race), {}).find("ThreadSanitizer: data race (pid=42)"),
+  EXPECT_NE(report::to_tsan(document_with(race)).find("ThreadSanitizer: data race (pid=42)"),
             std::string::npos);
-  EXPECT_EQ(report::to_tsan(report::Report{}, {}), "");
+  EXPECT_EQ(report::to_tsan(report::Document{}), "");
 }
 
 TEST(TsanWriterTest, HostileNamesAndMissingOnesStayOnTheirLines) {
@@ -91,7 +93,7 @@ TEST(TsanWriterTest, HostileNamesAndMissingOnesStayOnTheirLines) {
   race.sites[0].locks = {"l\n\xff"};
   race.sites[0].stack = {frame("f\n#9", "/s\n/x.cc", 1)};
   race.block.kind = finding::BlockKind::kHeap;
-  std::string text = report::to_tsan(report_with(race), {});
+  std::string text = report::to_tsan(document_with(race));
   EXPECT_EQ(text.find('\033'), std::string::npos);
   EXPECT_EQ(text.find('\r'), std::string::npos);
   EXPECT_EQ(text.find('\xff'), std::string::npos);

@@ -13,17 +13,17 @@
 #include "cli/cluster_session.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/found_entry.h"
 #include "cli/gate.h"
 #include "cli/report_files.h"
 #include "exec/session.h"
 #include "exec/token_text.h"
 #include "repair/advice.h"
-#include "repair/orders.h"
 #include "repair/weaken.h"
-#include "report/failure_text.h"
+#include "report/document.h"
 #include "report/json_writer.h"
-#include "report/path.h"
-#include "report/report.h"
+#include "report/verification_text.h"
+#include "report/words.h"
 #include "verify/verifier.h"
 
 namespace duress::cli {
@@ -46,28 +46,6 @@ struct VerifyOptions {
   Baseline known;
 };
 
-std::string number_text(u64 n) {
-  std::string digits = std::to_string(n), text;
-  for (std::size_t i = 0; i < digits.size(); ++i) {
-    if (i != 0 && (digits.size() - i) % 3 == 0) text += ',';
-    text += digits[i];
-  }
-  return text;
-}
-
-std::string interleavings_text(u64 n) {
-  return number_text(n) + (n == 1 ? " interleaving" : " interleavings");
-}
-
-std::string side_text(const finding::AccessReport& side) {
-  finding::Frame site = side.site();
-  std::string locks = side.locks.empty() ? "nothing" : fmt::format("{}", fmt::join(side.locks, ", "));
-  bool reads = side.access == finding::Access::kRead || side.access == finding::Access::kAtomicRead;
-  return report::printable(fmt::format("  T{} {:<7} {}  {}:{}  holds {}", side.thread,
-                                       reads ? "reads" : "writes", site.function,
-                                       fs::path(site.file).filename().string(), site.line, locks));
-}
-
 bool same_place(const finding::AccessReport& a, const finding::AccessReport& b) {
   finding::Frame x = a.site(), y = b.site();
   return x.file == y.file && x.line == y.line && x.column == y.column && a.access == b.access;
@@ -82,123 +60,105 @@ bool same_race(const finding::Race& a, const finding::Race& b) {
 }
 
 /// The execution that shows the race.
-const verify::RacyExecution* shown_by(const finding::Race& race, const VerifyResult& result) {
+const verify::RacyExecution* shown_by(const finding::Race& race, const VerifyResult& result,
+                                      finding::Names& names) {
   for (const verify::RacyExecution& racy : result.racy) {
-    finding::RunLog log;
-    log.processes.push_back(racy.log);
-    report::Report one;
-    report::Suppressions none;
-    report::fill_report(log, none, one);
-    for (const finding::Race& other : one.races) {
-      if (same_race(other, race)) return &racy;
+    for (const finding::RaceRecord& record : racy.log.races) {
+      if (same_race(names.race(racy.log, record), race)) return &racy;
     }
   }
   return nullptr;
 }
 
-void print_race(const finding::Race& race, const VerifyResult& result, const VerifyOptions& options) {
-  finding::Frame place = race.sites[race.headline()].site();
-  fmt::print("{}:{}:{}: error: data race on {} [{}]\n", report::printable(report_path(place.file)),
-             place.line, place.column, report::printable(race.variable), race.id);
-  if (options.quiet) return;
-  for (const finding::AccessReport& side : race.sites) fmt::print("{}\n", side_text(side));
-  if (const verify::RacyExecution* racy = shown_by(race, result)) {
-    fmt::print("  in {} of {}; the shortest found needs {}\n", number_text(racy->executions),
-               interleavings_text(result.interleavings), report::switches_text(racy->switches));
-    if (!racy->token.empty() && racy->token.size() < 400) fmt::print("  token: {}\n", racy->token);
-  }
+report::FindingStyle style_of(const VerifyOptions& options) {
+  std::error_code ignored;
+  return {exec::wants_color(options.color), options.quiet, options.verbose,
+          fs::current_path(ignored).string(), options.dir == ".duress" ? "" : " --dir " + options.dir};
 }
 
-void print_failure(const search::Found& found, const VerifyOptions& options, finding::Names& names) {
-  report::FailureStyle style;
-  style.color = exec::wants_color(options.color);
-  style.quiet = options.quiet;
-  style.verbose = options.verbose;
-  std::vector<std::string> remarks;
-  remarks.push_back(fmt::format(
-      "needs {}{}; {} so", report::switches_text(found.switches),
-      found.fewest ? "" : ", perhaps not the fewest",
-      found.times == 1 ? "one interleaving fails" : number_text(found.times) + " interleavings fail"));
-  std::string dir = options.dir == ".duress" ? "" : " --dir " + options.dir;
-  remarks.push_back(fmt::format("replay: duress replay {}{}", found.failure.id, dir));
-  report::FailureView view{found.failure, found.logs, options.target[0], found.errors, remarks};
-  fmt::print("{}", to_text(view, names, style));
-}
-
-/// Races first: a fix is for all of them, and goes by the id of any.
-std::vector<std::string> finding_ids(const report::Report& report, const VerifyResult& result) {
-  std::vector<std::string> ids;
-  for (const finding::Race& race : report.races) ids.push_back(race.id);
-  for (const search::Found& found : result.found) ids.push_back(found.failure.id);
-  return ids;
-}
-
-void print_advice(const repair::Advice& advice, const std::string& id, const VerifyOptions& options) {
-  fmt::print("fix: {}: no race and no failure in all {} then\n", report::printable(advice.text),
-             interleavings_text(advice.interleavings));
-  std::string dir = options.dir == ".duress" ? "" : " --dir " + options.dir;
-  if (!advice.edits.empty()) fmt::print("  as a diff: duress fix {}{}; with --apply it is made\n", id, dir);
-}
-
-/// Which memory orders are needed.
-std::vector<repair::Weakened> print_orders(VerifyOptions& options, const VerifyResult& result,
-                                           finding::Names& names) {
+/// Which memory orders are needed; each is printed as soon as it is known.
+std::vector<report::OrderEntry> find_orders(const VerifyOptions& options, const VerifyResult& result,
+                                            finding::Names& names) {
+  std::vector<report::OrderEntry> orders;
   if (!result.complete || !result.racy.empty() || !result.found.empty()) {
     say("no order is weakened: the program as it is must be proved first");
-    return {};
+    return orders;
   }
-  return repair::weaken(options.setup, result, names, stop_asked, [&](const repair::Weakened& one) {
+  repair::weaken(options.setup, result, names, stop_asked, [&](const repair::Weakened& one) {
+    orders.push_back(repair::order_entry(one));
     if (options.json == "-") return;
-    std::string verdict =
-        one.needed() ? fmt::format("{} is needed", repair::order_text(one.order))
-                     : fmt::format("{} is enough, not {} (no race and no failure in all {} executions)",
-                                   repair::order_text(one.sufficient), repair::order_text(one.order),
-                                   number_text(one.executions));
-    if (!one.found.empty()) verdict += fmt::format("; with {}", one.found);
-    if (one.bounded) verdict += "; weaker ones have too many executions to say";
-    fmt::print("{}:{}:{}: {}: {}\n", report_path(one.place.file), one.place.line, one.place.column,
-               repair::kind_text(one.kind), verdict);
+    fmt::print("{}", report::order_text(orders.back(), style_of(options)));
     fflush(stdout);
   });
+  return orders;
 }
 
-/// What bounds the ends of waits that were explored.
-std::string ends_text(const verify::VerifySetup& setup) {
-  auto times = [](u32 n, const char* one) { return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s"); };
-  std::string text;
-  if (setup.spurious != 0) text += ", with at most " + times(setup.spurious, "spurious wake-up");
-  if (setup.timeouts != 0)
-    text += (text.empty() ? ", with at most " : " and ") + times(setup.timeouts, "early timeout");
-  return text.empty() ? text : text + " in a row at a wait";
+/// All but the findings' executions and fixes.
+report::Document document_of(const VerifyOptions& options, const VerifyResult& result) {
+  report::Document document = new_document("verify", options.seed, options.target);
+  report::Suppressions none;
+  document.runs = static_cast<int>(std::min<u64>(result.interleavings, 0x7fffffff));
+  document.seconds = result.seconds;
+  report::fill_document(result.races, none, document);
+  document.incomplete.assign(result.incomplete.begin(), result.incomplete.end());
+  document.complete = result.complete;
+  for (report::RaceEntry& race : document.races) race.pid = 0;  // which process it was is chance
+  report::Verification& verification = document.verification.emplace();
+  verification.interleavings = result.interleavings;
+  verification.first_finding = result.first_finding;
+  verification.spurious = result.spurious;
+  verification.timeouts = result.timeouts;
+  verification.rc11 = options.setup.model != 0;
+  verification.explore_seconds = result.explore_seconds;
+  verification.assumes_signals = result.waited && result.spurious == 0;
+  verification.bounds = result.bounds;
+  return document;
 }
 
-void print_summary(const VerifyResult& result, const report::Report& report, const VerifyOptions& options) {
-  std::string what;
-  std::size_t races = report.races.size(), failures = result.found.size();
-  if (races != 0) what += fmt::format("{} race{}", races, races == 1 ? "" : "s");
-  if (failures != 0)
-    what += fmt::format("{}{} failure{}", what.empty() ? "" : ", ", failures, failures == 1 ? "" : "s");
-  if (what.empty()) what = "no race and no failure";
-  double rate =
-      result.explore_seconds > 0 ? static_cast<double>(result.interleavings) / result.explore_seconds : 0;
-  std::string all = interleavings_text(result.interleavings);
-  if (options.model == "rc11")
-    all = number_text(result.interleavings) + (result.interleavings == 1 ? " execution" : " executions") +
-          " of rc11, load buffering excluded";
-  all += ends_text(options.setup);
-  if (result.complete) {
-    std::string proof;
-    if (races == 0 && failures == 0) {
-      proof = ": proved for this program and its input";
-      if (result.waited && result.spurious == 0)
-        proof += fmt::format(", if waits end only by signals{}",
-                             options.setup.model == 0 ? " (see --spurious)" : "");
-    }
-    say(fmt::format("complete: {} in all {} ({:.0f}/s){}", what, all, rate, proof));
-  } else {
-    say(fmt::format("bounded: {} in {} ({:.0f}/s); not everything was explored:", what, all, rate));
-    for (const std::string& bound : result.bounds) say("  " + bound);
+/// The failures, and for each race an execution that shows it.
+void add_executions(const VerifyResult& result, finding::Names& names, report::Document& document) {
+  document.failures.emplace();
+  for (const search::Found& found : result.found)
+    document.failures->push_back(found_entry(found, /*counted=*/true, names));
+  for (report::RaceEntry& race : document.races) {
+    const verify::RacyExecution* racy = shown_by(race, result, names);
+    if (racy == nullptr) continue;
+    race.replay = racy->token;
+    race.executions = racy->executions;
+    race.switches = racy->switches;
   }
+}
+
+/// Looks for a fix, and keeps it for `duress fix` under the id of each finding.
+void add_fix(const VerifyOptions& options, const VerifyResult& result, finding::Names& names,
+             report::Document& document) {
+  // Under rc11 a failure, too, may be there only because an order is too weak.
+  bool fixable = !result.racy.empty() || (options.setup.model != 0 && !result.found.empty());
+  if (options.no_advice || !fixable || result.interrupted || result.out_of_time) return;
+  std::optional<repair::Advice> advice = repair::advise(options.setup, result, names, stop_asked);
+  if (!advice) return;
+  report::Fix fix = repair::fix_of(*advice);
+  document.verification->advice = fix;
+  std::vector<std::string> ids;
+  for (report::RaceEntry& race : document.races) {
+    race.fix = fix;
+    ids.push_back(race.id);
+  }
+  for (const search::Found& found : result.found) ids.push_back(found.failure.id);
+  for (const std::string& id : ids) {
+    if (std::string error = save_advice(options.setup.dir, id, *advice); !error.empty()) say(error);
+  }
+}
+
+/// Writes the document and the reports that were asked for; says what went wrong.
+bool deliver(const VerifyOptions& options, const report::Document& document) {
+  if (!options.json.empty()) {
+    if (std::string error = exec::write_document(options.json, report::to_json(document)); !error.empty()) {
+      say(error);
+      return false;
+    }
+  }
+  return finish_with_reports(options.files, options.dir, report::json_of(document));
 }
 
 int execute(VerifyOptions& options, const Arguments& arguments) {
@@ -229,9 +189,10 @@ int execute(VerifyOptions& options, const Arguments& arguments) {
     double wait = live ? 0.2 : 10;
     if (options.quiet || options.json == "-" || seconds < shown + wait) return;
     shown = seconds;
-    std::string text = fmt::format("{} seen, {:.0f}/s, {} steps wait", interleavings_text(interleavings),
-                                   static_cast<double>(interleavings) / seconds, number_text(waiting)) +
-                       cluster_text();
+    std::string text =
+        fmt::format("{} seen, {:.0f}/s, {} steps wait", report::count_text(interleavings, "interleaving"),
+                    static_cast<double>(interleavings) / seconds, report::grouped(waiting)) +
+        cluster_text();
     if (live)
       fmt::print(stderr, "\r\033[K{}", text);
     else
@@ -245,54 +206,18 @@ int execute(VerifyOptions& options, const Arguments& arguments) {
     return kExitToolFailed;
   }
 
-  report::Report report;
-  report::Suppressions none;
-  report.command = "verify";
-  report.version = DURESS_VERSION;
-  report.seed = options.seed;
-  report.target = options.target;
-  report.runs = static_cast<int>(std::min<u64>(result.interleavings, 0x7fffffff));
-  report.seconds = result.seconds;
-  std::error_code ignored;
-  report.cwd = fs::current_path(ignored).string();
-  report::fill_report(result.races, none, report);
-  for (auto& race : report.races) race.pid = 0;
-  report.incomplete.assign(result.incomplete.begin(), result.incomplete.end());
-  std::vector<repair::Weakened> orders;
-  if (options.weaken) orders = print_orders(options, result, *names);
-  std::optional<repair::Advice> advice;
-  // Under rc11 a failure, too, may be there only because an order is too weak.
-  bool to_mend = !result.racy.empty() || (options.setup.model != 0 && !result.found.empty());
-  if (!options.no_advice && to_mend && !result.interrupted && !result.out_of_time)
-    advice = repair::advise(options.setup, result, *names, stop_asked);
+  report::Document document = document_of(options, result);
+  if (options.weaken) document.verification->orders = find_orders(options, result, *names);
+  add_fix(options, result, *names, document);
+  add_executions(result, *names, document);
+  mark_known(document, options.known);
   cluster.end(!stop_asked);
-  for (const std::string& id : finding_ids(report, result)) {
-    if (!advice) break;
-    if (std::string error = save_advice(options.setup.dir, id, *advice); !error.empty()) say(error);
-  }
   if (options.json != "-") {
-    for (const finding::Race& race : report.races) print_race(race, result, options);
-    for (const search::Found& found : result.found) print_failure(found, options, *names);
-    if (advice) print_advice(*advice, finding_ids(report, result)[0], options);
-    print_summary(result, report, options);
+    fmt::print("{}", report::verification_text(document, style_of(options)));
+    for (const std::string& line : report::verification_summary(document)) say(line);
   }
-  std::map<std::string, std::string> replays;
-  std::map<std::string, repair::Advice> fixes;
-  for (const finding::Race& race : report.races) {
-    if (const verify::RacyExecution* racy = shown_by(race, result)) replays[race.id] = racy->token;
-    if (advice) fixes[race.id] = *advice;
-  }
-  std::string document = repair::with_verification(report::to_json(report), result, replays, advice, *names);
-  document = with_baseline(repair::with_fixes(document, fixes), options.known);
-  if (options.weaken) document = repair::with_orders(document, orders);
-  if (!options.json.empty()) {
-    if (std::string error = exec::write_document(options.json, document); !error.empty()) {
-      say(error);
-      return kExitToolFailed;
-    }
-  }
-  if (!finish_with_reports(options.files, options.dir, document, replays)) return kExitToolFailed;
-  for (const finding::Race& race : report.races) {
+  if (!deliver(options, document)) return kExitToolFailed;
+  for (const report::RaceEntry& race : document.races) {
     if (fails(options.fail_on, options.known, {race.id, false})) return kExitFindings;
   }
   for (const search::Found& found : result.found) {

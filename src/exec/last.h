@@ -5,16 +5,13 @@
 #ifndef DURESS_EXEC_LAST_H_
 #define DURESS_EXEC_LAST_H_
 
-#include <map>
 #include <optional>
 #include <string>
 
 namespace duress::exec {
 
-/// Keeps `document` in <dir>/last.json. `replays`: tokens by a race's id, of races whose evidence has none.
-/// "" or what went wrong.
-std::string save_last(const std::string& dir, const std::string& document,
-                      const std::map<std::string, std::string>& replays = {});
+/// Keeps `document` in <dir>/last.json. "" or what went wrong.
+std::string save_last(const std::string& dir, const std::string& document);
 
 /// Nothing: see `error`.
 std::optional<std::string> load_last(const std::string& dir, std::string& error);

@@ -277,6 +277,10 @@ std::string joined(const Lines& lines, bool ends_in_newline) {
 
 }  // namespace
 
+report::Fix fix_of(const Advice& advice) {
+  return {advice.kind, advice.text, advice.edits.empty() ? "" : advice.diff(), advice.interleavings};
+}
+
 std::string Advice::diff() const {
   std::string all;
   std::error_code ignored;

@@ -7,6 +7,7 @@
 #define DURESS_REPAIR_ADVICE_H_
 
 #include "repair/source_edit.h"
+#include "report/document.h"
 #include "verify/verifier.h"
 
 namespace duress::repair {
@@ -23,14 +24,8 @@ struct Advice {
 std::optional<Advice> advise(const verify::VerifySetup& setup, const verify::VerifyResult& result,
                              finding::Names& names, const std::atomic<bool>& stop);
 
-/// `document` with what verify adds: complete, interleavings, bound, failures, advice, and the tokens of
-/// races by their ids.
-std::string with_verification(const std::string& document, const verify::VerifyResult& result,
-                              const std::map<std::string, std::string>& replays,
-                              const std::optional<Advice>& advice, finding::Names& names);
-
-/// `document` with the fixes of its races, by their ids.
-std::string with_fixes(const std::string& document, const std::map<std::string, Advice>& fixes);
+/// As documents have it.
+report::Fix fix_of(const Advice& advice);
 
 /// Kept for `duress fix`, under the id of each race. "" or what went wrong.
 std::string save_advice(const std::string& dir, const std::string& race, const Advice& advice);

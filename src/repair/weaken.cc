@@ -85,4 +85,16 @@ std::vector<Weakened> weaken(const verify::VerifySetup& setup, const verify::Ver
   return all;
 }
 
+report::OrderEntry order_entry(const Weakened& one) {
+  report::OrderEntry entry;
+  entry.place = one.place;
+  entry.operation = kind_text(one.kind);
+  entry.order = order_text(one.order);
+  entry.sufficient = order_text(one.sufficient);
+  entry.with_less = one.found;
+  entry.executions = one.executions;
+  entry.bounded = one.bounded;
+  return entry;
+}
+
 }  // namespace duress::repair

@@ -6,6 +6,7 @@
 #ifndef DURESS_REPAIR_WEAKEN_H_
 #define DURESS_REPAIR_WEAKEN_H_
 
+#include "report/document.h"
 #include "verify/verifier.h"
 
 namespace duress::repair {
@@ -27,8 +28,8 @@ std::vector<Weakened> weaken(const verify::VerifySetup& setup, const verify::Ver
                              finding::Names& names, const std::atomic<bool>& stop,
                              const std::function<void(const Weakened& one)>& tell);
 
-/// `document` with what was found, as `orders`.
-std::string with_orders(const std::string& document, const std::vector<Weakened>& all);
+/// As documents have it.
+report::OrderEntry order_entry(const Weakened& one);
 
 }  // namespace duress::repair
 

@@ -7,8 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/document.h"
 #include "report/json_writer.h"
-#include "report/report.h"
 #include "report/text_writer.h"
 
 namespace duress::report {
@@ -102,8 +102,8 @@ TEST(Collision, Values) {
 }
 
 /// The report of one collision of a stripped program that is nowhere to be found.
-Report report_of(AccessRecord met, AccessRecord held, std::set<Category> hidden,
-                 const std::string& before = "a", const std::string& after = "b") {
+Document report_of(AccessRecord met, AccessRecord held, std::set<Category> hidden,
+                   const std::string& before = "a", const std::string& after = "b") {
   finding::RunLog log;
   finding::ProcessLog process;
   process.pid = 7;
@@ -122,34 +122,34 @@ Report report_of(AccessRecord met, AccessRecord held, std::set<Category> hidden,
   record.collision = finding::CollisionRecord{before, after, 900};
   process.races.push_back(std::move(record));
   log.processes.push_back(std::move(process));
-  Report report;
+  Document report;
   report.command = "collide";
   report.root_pid = 7;
   report.collide.emplace();
   report.collide->hidden = std::move(hidden);
   Suppressions suppressions;
-  fill_report(log, suppressions, report);
+  fill_document(log, suppressions, report);
   return report;
 }
 
-std::uint64_t found(const Report& report, Category category) {
+std::uint64_t found(const Document& report, Category category) {
   return report.collide->found[static_cast<std::size_t>(category)];
 }
 
 TEST(Collision, CategoriesAreCountedAndHidden) {
-  Report untyped = report_of(access(Access::kWrite), access(Access::kRead), {Category::kUntyped});
+  Document untyped = report_of(access(Access::kWrite), access(Access::kRead), {Category::kUntyped});
   EXPECT_EQ(found(untyped, Category::kUntyped), 1u);
   EXPECT_TRUE(untyped.races.empty());
 
-  Report counter = report_of(update(true, true), update(true, true), {});
+  Document counter = report_of(update(true, true), update(true, true), {});
   EXPECT_EQ(found(counter, Category::kCounter), 1u);
   ASSERT_EQ(counter.races.size(), 1u);
   EXPECT_STREQ(counter.races[0].kind(), "write-write");
 
-  Report lost = report_of(access(Access::kWrite), update(true, true), {});
+  Document lost = report_of(access(Access::kWrite), update(true, true), {});
   EXPECT_EQ(found(lost, Category::kOther), 1u);
 
-  Report same = report_of(access(Access::kWrite), update(true, true), {Category::kSameValue}, "a", "a");
+  Document same = report_of(access(Access::kWrite), update(true, true), {Category::kSameValue}, "a", "a");
   EXPECT_EQ(found(same, Category::kSameValue), 1u);
   EXPECT_TRUE(same.races.empty());
 
@@ -172,7 +172,7 @@ TEST(Collision, Text) {
   unknown.size = 4;
   AccessRecord held = update(true, true);
   held.instruction->text = "inc dword ptr [rdi]";
-  Report report = report_of(unknown, held, {});
+  Document report = report_of(unknown, held, {});
   std::string text = to_text(report, {});
   EXPECT_NE(text.find("somebody writes: only the value changed, the writer is not known"), std::string::npos)
       << text;

@@ -1,62 +1,111 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a campaign found as every kind of report renders it: a `duress/1` document, and the executions behind
-// its findings as lanes. The document may come from a file that somebody edited or cut off: a key that is
-// missing or of another type counts as not there.
+// Everything one command found, typed. A command fills one document; json_writer and the text writers render
+// it. `duress report` reads what was written: that is a StoredDocument.
 #ifndef DURESS_REPORT_DOCUMENT_H_
 #define DURESS_REPORT_DOCUMENT_H_
 
+#include <array>
+#include <cstdint>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
-#include "finding/lanes.h"
+#include "finding/finding.h"
+#include "finding/log_record.h"
+#include "report/failure_entry.h"
+#include "report/judgement.h"
+#include "report/suppressions.h"
 
 namespace duress::report {
 
-using Json = nlohmann::ordered_json;
-
-struct Document {
-  Json json;                                      // without lanes
-  std::vector<finding::Lanes> lanes;              // each once
-  std::map<std::string, std::size_t> lanes_of;    // by the finding's id
-  std::map<std::string, std::string> lanes_lack;  // why a finding that could have lanes has none
-  std::string folder;                             // relative paths are relative to it
-  std::string replay_options;                     // "" or " --dir FOLDER", as a shell reads it
-
-  const finding::Lanes* lanes_for(const std::string& id) const;
+/// A change that removes all races, checked by exploring the changed program.
+struct Fix {
+  std::string kind;  // "atomic", "lock", "publish-after-init", "join"
+  std::string text;
+  std::string diff;                 // "": it must be made by hand
+  std::uint64_t interleavings = 0;  // of the changed program: none has a race or a failure
 };
 
-/// Nothing: `error` says why it is no document.
-std::optional<Document> read_document(const std::string& text, std::string& error);
-/// As `duress report --json` writes it, with `lanes` in each finding that has some.
-std::string to_json(const Document& document);
+/// A race, and what the command learned about it.
+struct RaceEntry : finding::Race {
+  bool baseline = false;               // it is in the document that --baseline names
+  std::string test;                    // the test case that it is charged to; "": none
+  std::optional<Judgement> judgement;  // classify
+  std::string replay;                  // verify: token of an execution that shows it
+  std::uint64_t executions = 0;        // verify: how many have it
+  std::uint64_t switches = 0;          // verify: of the execution that `replay` names
+  std::optional<Fix> fix;
+};
 
-/// A finding's value of `key`; "" (0, nothing) if there is none of that type.
-std::string text_at(const Json& json, const char* key);
-std::uint64_t number_at(const Json& json, const char* key);
-const Json& object_at(const Json& json, const char* key);
-const Json& list_at(const Json& json, const char* key);
+/// Whether an atomic operation of the source needs its memory order (`verify --weaken`).
+struct OrderEntry {
+  finding::Frame place;
+  std::string operation, order;
+  std::string sufficient;        // the weakest order with which nothing was found
+  std::string with_less;         // what was found with the next weaker one; "": there is none
+  std::uint64_t executions = 0;  // with `sufficient`
+  bool bounded = false;          // weaker orders have too many executions
+};
 
-/// "race/destructive", "race/confirmed", "race/unconfirmed": what SARIF and JUnit call it.
-const char* rule_of(const Json& race);
-/// The access whose place opens the report: the write; of two writes the first.
-std::size_t headline_of(const Json& race);
-/// "data race on Point::x is DESTRUCTIVE".
-std::string title_of(const Json& race);
-/// What happened, in a few lines: the two accesses, what was read, the counterfactual.
-std::vector<std::string> story_of(const Json& race);
-/// The line that shows a finding again; "" if nothing can.
-std::string replay_line(const Document& document, const Json& finding);
-/// The same with its token, for other folders; "" if the token is in a file.
-std::string replay_token_line(const Document& document, const Json& finding);
-/// The finding's token; "" if it has none.
-std::string token_of(const Json& finding);
+/// What `duress verify` adds.
+struct Verification {
+  std::uint64_t interleavings = 0;
+  std::uint64_t first_finding = 0;  // number of the first interleaving with a race or a failure; 0: none
+  std::uint32_t spurious = 0;       // spurious wake-ups in a row that were explored
+  std::uint32_t timeouts = 0;       // the same of early timeouts
+  bool rc11 = false;                // else sequentially consistent memory
+  double explore_seconds = 0;
+  bool assumes_signals = false;     // the result holds if waits end only by signals
+  std::vector<std::string> bounds;  // what was not explored, and why
+  std::optional<Fix> advice;
+  std::optional<std::vector<OrderEntry>> orders;
+};
 
-/// `text` as one word of a shell.
-std::string shell_word(const std::string& text);
+/// What `duress collide` adds: which categories are shown, and what came of the sampling.
+struct CollideReport {
+  std::set<finding::Category> hidden;
+  std::array<std::uint64_t, finding::kCategories> found{};  // pairs of places, suppressed ones not counted
+  std::uint64_t samples = 0, fired = 0, armed = 0, hits = 0;
+  double asked = 0;  // overhead; 0: none was asked for
+  double overhead = 0;
+  bool watchpoints = true;
+  int pid = 0;  // of the process that was attached to
+};
+
+struct Document {
+  std::string command;
+  std::string version;
+  std::int64_t seed = 1;
+  std::vector<std::string> target;
+  int runs = 1;
+  double seconds = 0;
+  std::string cwd;      // paths below it are shown relative to it
+  int root_pid = 0;     // findings of other processes say which
+  bool checked = true;  // races were looked for
+  std::vector<RaceEntry> races;
+  std::vector<finding::Race> potential;  // suspected only; not among `races`
+  std::vector<finding::Suspicion> suspicions;
+  std::uint64_t suppressed = 0;  // groups hidden
+  std::vector<finding::Crash> crashes;
+  std::vector<std::string> incomplete;
+  std::map<std::string, std::uint64_t> stats;  // summed over processes
+  std::vector<std::string> warnings;           // about logs and binaries
+  std::vector<Suppression> unused_suppressions;
+  std::optional<CollideReport> collide;
+  std::optional<bool> complete;  // all that was asked for was done; nothing: the command has no such notion
+  std::string fails;  // how the program fails in every run, so that races cannot be judged; "": it does not
+  std::optional<std::vector<FailureEntry>> failures;  // nothing: the command does not look for them
+  std::vector<std::string> found_before;  // ids of failures that an earlier part of the search found
+  std::optional<Verification> verification;
+};
+
+/// Resolves, groups, suppresses and names everything in `log`, and fills the fields of `document` from
+/// `races` to `collide`. The races come out ordered by place. REQUIRES: `document.collide` is set if the log
+/// is one of collisions.
+void fill_document(const finding::RunLog& log, Suppressions& suppressions, Document& document);
 
 }  // namespace duress::report
 

@@ -63,7 +63,8 @@ TEST(FailureText, Deadlock) {
   finding::Failure failure;
   failure.kind = failure.text = "deadlock";
   finding::identify(failure, logs, names);
-  std::string text = to_text({failure, logs, "prog", "", {"replay: duress replay X"}}, names, {});
+  FailureEntry entry = describe_failure(failure, logs, names);
+  std::string text = to_text(entry, "prog", {"replay: duress replay X"}, {.cwd = "/src"});
   EXPECT_EQ(text, "a.cc:10: error: deadlock [" + failure.id +
                       "]\n"
                       "  T1 'one' waits to lock m1, held by T2 'two'\n"
@@ -73,7 +74,7 @@ TEST(FailureText, Deadlock) {
                       "    … 1 library frame, called as f2000()\n"
                       "    #1 f20()  a.cc:20\n"
                       "  replay: duress replay X\n");
-  EXPECT_EQ(to_text({failure, logs, "prog", "", {"x"}}, names, {.quiet = true}),
+  EXPECT_EQ(to_text(entry, "prog", {"x"}, {.quiet = true, .cwd = "/src"}),
             "a.cc:10: error: deadlock [" + failure.id + "]\n");
 }
 
@@ -83,12 +84,15 @@ TEST(FailureText, LastWordsWithoutAPlace) {
   finding::Failure failure;
   failure.text = "exit code 1";
   failure.id = "F-0000";
-  std::string text = to_text({failure, logs, "./prog", "1\n2\n3\n4\n5\n6\n7\n8\n", {}}, names, {});
+  FailureEntry entry = describe_failure(failure, logs, names);
+  entry.errors = "1\n2\n3\n4\n5\n6\n7\n8\n";
+  std::string text = to_text(entry, "./prog", {}, {});
   EXPECT_EQ(text,
             "./prog: error: exit code 1 [F-0000]\n  it wrote to stderr:\n    | 3\n    | 4\n    | 5\n    | "
             "6\n    | 7\n"
             "    | 8\n");
-  text = to_text({failure, logs, "./prog", "one line", {}}, names, {});
+  entry.errors = "one line";
+  text = to_text(entry, "./prog", {}, {});
   EXPECT_NE(text.find("    | one line\n"), std::string::npos) << text;
 }
 
@@ -99,7 +103,7 @@ TEST(FailureText, StaleValues) {
   finding::Failure failure;
   failure.text = "exit code 1";
   failure.id = "F-0000";
-  std::string text = to_text({failure, logs, "./prog", "", {"last"}}, names, {});
+  std::string text = to_text(describe_failure(failure, logs, names), "./prog", {"last"}, {.cwd = "/src"});
   EXPECT_EQ(text,
             "./prog: error: exit code 1 [F-0000]\n"
             "  T2 reads stale 0 from count (newest 42)  a.cc:12\n"

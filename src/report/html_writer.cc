@@ -40,7 +40,7 @@ std::string hash_source(const std::string& text) {
 }
 
 /// Every block of lanes, in the order of the document's.
-std::vector<std::string> lane_blocks(const Document& document) {
+std::vector<std::string> lane_blocks(const StoredDocument& document) {
   std::vector<std::string> blocks;
   std::size_t bytes = 0;
   for (const finding::Lanes& lanes : document.lanes) {
@@ -61,7 +61,7 @@ std::vector<std::string> lane_blocks(const Document& document) {
 }
 
 /// What the script reads first: the document, what was made for it, and source lines.
-Json page_data(const Document& document) {
+Json page_data(const StoredDocument& document) {
   Json data;
   data["document"] = document.json;
   Json& extra = data["findings"] = Json::object();
@@ -139,7 +139,7 @@ std::string page_script() {
   return script + "})();\n";
 }
 
-std::string to_html(const Document& document) {
+std::string to_html(const StoredDocument& document) {
   const std::string script = page_script(), style(html_style());
   std::string policy = fmt::format(
       "default-src 'none'; script-src {}; style-src {}; base-uri 'none'; form-action 'none'; "

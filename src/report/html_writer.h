@@ -7,14 +7,14 @@
 #include <string>
 #include <string_view>
 
-#include "report/document.h"
+#include "report/stored_document.h"
 
 namespace duress::report {
 
 /// Lanes are cut, the longest first, until they fit: a page of more can be neither sent nor opened.
 inline constexpr std::size_t kMostLaneBytes = std::size_t{14} << 20;
 
-std::string to_html(const Document& document);
+std::string to_html(const StoredDocument& document);
 
 /// The modules of src/report/html as one script, without their imports and exports.
 std::string page_script();

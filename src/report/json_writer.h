@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A report as the one JSON document that `--json` writes; docs/duress-1.schema.json is the whole of it.
+// A document as the JSON that `--json` writes; docs/duress-1.schema.json describes it.
 #ifndef DURESS_REPORT_JSON_WRITER_H_
 #define DURESS_REPORT_JSON_WRITER_H_
 
+#include <nlohmann/json.hpp>
 #include <string>
 
-#include "report/report.h"
+#include "report/document.h"
 
 namespace duress::report {
 
-/// The document, indented, with a newline at the end. Always valid UTF-8, whatever the target's names hold.
-std::string to_json(const Report& report);
+nlohmann::ordered_json json_of(const Document& document);
+
+/// The same as text, indented, with a newline at the end. Always valid UTF-8, whatever the target's names
+/// hold.
+std::string to_json(const Document& document);
 
 }  // namespace duress::report
 

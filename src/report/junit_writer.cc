@@ -23,7 +23,7 @@ std::string joined(const std::vector<std::string>& lines) {
 }
 
 /// Commands that try races out say what is harmless; of the others every race is a finding.
-bool judges(const Document& document) {
+bool judges(const StoredDocument& document) {
   std::string command = text_at(document.json, "command");
   return command == "classify" || command == "test";
 }
@@ -36,7 +36,7 @@ std::string stack_text(const Json& frames) {
   return text;
 }
 
-Case race_case(const Document& document, const Json& race) {
+Case race_case(const StoredDocument& document, const Json& race) {
   Case one;
   std::string verdict = text_at(race, "verdict");
   one.name = fmt::format("data race on {} [{}]", text_at(race, "variable"), text_at(race, "id"));
@@ -68,7 +68,7 @@ Case race_case(const Document& document, const Json& race) {
   return one;
 }
 
-Case failure_case(const Document& document, const Json& failure) {
+Case failure_case(const StoredDocument& document, const Json& failure) {
   Case one;
   one.result = Case::Result::kFailed;
   one.message = text_at(failure, "text");
@@ -145,7 +145,7 @@ std::string xml_text(std::string_view text) {
   return out;
 }
 
-std::string to_junit(const Document& document) {
+std::string to_junit(const StoredDocument& document) {
   std::vector<Case> cases;
   for (const Json& race : list_at(document.json, "races")) cases.push_back(race_case(document, race));
   for (const Json& failure : list_at(document.json, "failures"))

@@ -4,7 +4,7 @@
 #include <array>
 #include <map>
 
-#include "report/document.h"
+#include "report/stored_document.h"
 
 namespace duress::report {
 namespace {

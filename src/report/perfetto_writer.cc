@@ -97,7 +97,7 @@ class PerfettoWriter {
 
 }  // namespace
 
-std::string to_perfetto(const Document& document) {
+std::string to_perfetto(const StoredDocument& document) {
   PerfettoWriter writer;
   int pid = 0;
   std::map<std::size_t, bool> done;

@@ -7,12 +7,12 @@
 
 #include <string>
 
-#include "report/document.h"
+#include "report/stored_document.h"
 
 namespace duress::report {
 
 /// A controlled execution has an order and no time: one microsecond is one step.
-std::string to_perfetto(const Document& document);
+std::string to_perfetto(const StoredDocument& document);
 
 }  // namespace duress::report
 

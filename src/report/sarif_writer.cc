@@ -189,7 +189,7 @@ Json result_of(const char* rule, const std::string& id, const std::vector<std::s
   return result;
 }
 
-Json to_result(const Document& document, const Json& race) {
+Json to_result(const StoredDocument& document, const Json& race) {
   std::string id = text_at(race, "id"), variable = text_at(race, "variable");
   std::vector<std::string> text{title_of(race)};
   for (const std::string& line : story_of(race)) text.push_back(line);
@@ -221,7 +221,7 @@ Json to_result(const Document& document, const Json& race) {
   return result;
 }
 
-Json failure_result(const Document& document, const Json& failure) {
+Json failure_result(const StoredDocument& document, const Json& failure) {
   std::string id = text_at(failure, "id");
   std::vector<std::string> text{text_at(failure, "text")};
   if (text[0].empty()) text[0] = text_at(failure, "failure");
@@ -287,7 +287,7 @@ std::string uri_of(const std::string& path) {
   return uri;
 }
 
-std::string to_sarif(const Document& document) {
+std::string to_sarif(const StoredDocument& document) {
   Json run;
   Json& driver = run["tool"]["driver"];
   driver["name"] = "Duress";

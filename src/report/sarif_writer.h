@@ -6,11 +6,11 @@
 
 #include <string>
 
-#include "report/document.h"
+#include "report/stored_document.h"
 
 namespace duress::report {
 
-std::string to_sarif(const Document& document);
+std::string to_sarif(const StoredDocument& document);
 
 /// `path` as a URI reference: relative if it is, else file:///...; what a URI cannot carry is escaped.
 std::string uri_of(const std::string& path);

@@ -71,7 +71,7 @@ std::string cut(const std::string& line) {
 
 }  // namespace
 
-Json sources_of(const Document& document) {
+Json sources_of(const StoredDocument& document) {
   Wanted wanted;
   for (const Json& race : list_at(document.json, "races")) {
     for (const Json& side : list_at(race, "sites")) {

@@ -4,13 +4,13 @@
 #ifndef DURESS_REPORT_SOURCES_H_
 #define DURESS_REPORT_SOURCES_H_
 
-#include "report/document.h"
+#include "report/stored_document.h"
 
 namespace duress::report {
 
 /// {"point.cc": {"lines": {"5": "int x;", ...}}, "gone.cc": {"missing": "No such file or directory"}}.
 /// Only regular files are read; long lines and large files are cut, and say so.
-Json sources_of(const Document& document);
+Json sources_of(const StoredDocument& document);
 
 }  // namespace duress::report
 

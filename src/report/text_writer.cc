@@ -45,7 +45,7 @@ const char* verb(Access access) {
 
 class Writer {
  public:
-  Writer(const Report& report, const TextStyle& style) : report_(report), style_(style) {}
+  Writer(const Document& report, const TextStyle& style) : report_(report), style_(style) {}
 
   std::string write() {
     for (const finding::Race& race : report_.races) write_race(race);
@@ -326,18 +326,18 @@ class Writer {
     line("duress: {}, seed {}", text, report_.seed);
   }
 
-  const Report& report_;
+  const Document& report_;
   const TextStyle& style_;
   std::string out_;
 };
 
 }  // namespace
 
-std::string to_text(const Report& report, const TextStyle& style) {
+std::string to_text(const Document& report, const TextStyle& style) {
   return Writer(report, style).write();
 }
 
-std::string to_suppressions(const Report& report) {
+std::string to_suppressions(const Document& report) {
   std::vector<std::pair<std::string, std::string>> lines;  // what to write, and the findings it is for
   for (const finding::Race& race : report.races) {
     std::string text = printable(suggest(race));

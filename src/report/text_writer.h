@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "report/report.h"
+#include "report/document.h"
 
 namespace duress::report {
 
@@ -22,10 +22,10 @@ struct TextStyle {
   bool stats = false;
 };
 
-std::string to_text(const Report& report, const TextStyle& style);
+std::string to_text(const Document& report, const TextStyle& style);
 
 /// Suggested suppression lines, each with a comment that says which finding it is for.
-std::string to_suppressions(const Report& report);
+std::string to_suppressions(const Document& report);
 
 }  // namespace duress::report
 

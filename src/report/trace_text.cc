@@ -154,7 +154,7 @@ std::string rows_text(const std::vector<TraceRow>& rows, const std::map<int, std
   };
   auto name_of = [&](int strand) {
     auto it = strands.find(strand);
-    return strand_text(strand, it == strands.end() ? "" : it->second, names);
+    return strand_text(strand, it == strands.end() ? "" : it->second);
   };
   std::string out;
   if (strands.empty()) return out;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "report/path.h"
 
 namespace duress::report {
@@ -77,8 +79,16 @@ std::string block_text(const finding::Race& race) {
   }
 }
 
-std::string race_text(const finding::Race& race, const std::string& verdict, int pid) {
-  std::string kind = verdict.empty() ? "data race" : "data race, " + verdict;
+/// The verdict is part of the kind of error: "data race, no harm found".
+std::string kind_text(const RaceEntry& race) {
+  if (!race.judgement || race.judgement->kind == finding::VerdictKind::kOpen) return "data race";
+  std::string verdict = finding::name_of(race.judgement->kind);
+  std::replace(verdict.begin(), verdict.end(), '-', ' ');
+  return "data race, " + verdict;
+}
+
+std::string race_text(const RaceEntry& race, int pid) {
+  std::string kind = kind_text(race);
   std::string text = kLine;
   text += fmt::format("WARNING: ThreadSanitizer: {} (pid={})\n", kind, race.pid != 0 ? race.pid : pid);
   // ThreadSanitizer tells the later access first.
@@ -106,14 +116,11 @@ std::string race_text(const finding::Race& race, const std::string& verdict, int
 
 }  // namespace
 
-std::string to_tsan(const Report& report, const std::map<std::string, std::string>& verdicts) {
+std::string to_tsan(const Document& document) {
   std::string text;
-  for (const finding::Race& race : report.races) {
-    auto verdict = verdicts.find(race.id);
-    text += race_text(race, verdict == verdicts.end() ? "" : verdict->second, report.root_pid);
-  }
-  if (!report.races.empty())
-    text += fmt::format("ThreadSanitizer: reported {} warnings\n", report.races.size());
+  for (const RaceEntry& race : document.races) text += race_text(race, document.root_pid);
+  if (!document.races.empty())
+    text += fmt::format("ThreadSanitizer: reported {} warnings\n", document.races.size());
   return text;
 }
 

@@ -5,16 +5,14 @@
 #ifndef DURESS_REPORT_TSAN_WRITER_H_
 #define DURESS_REPORT_TSAN_WRITER_H_
 
-#include <map>
 #include <string>
 
-#include "report/report.h"
+#include "report/document.h"
 
 namespace duress::report {
 
-/// `verdicts`: words by race id ("destructive"); a race without one is a "data race" and no more. "": there
-/// is no race.
-std::string to_tsan(const Report& report, const std::map<std::string, std::string>& verdicts);
+/// "" if there is no race. One that was not judged is a "data race" without more words.
+std::string to_tsan(const Document& document);
 
 }  // namespace duress::report
 

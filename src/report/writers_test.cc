@@ -25,11 +25,11 @@ constexpr const char* kRace = R"({"id":"R-12ab","variable":"x","kind":"write-rea
            {"file":"/abs/b.cc","line":7,"column":1,"function":"g","access":"write","thread":2,"locks":["mu"],
             "stack":[{"function":"g","file":"/abs/b.cc","line":7}]}]})";
 
-Document document(const std::string& races, const std::string& command = "classify") {
+StoredDocument document(const std::string& races, const std::string& command = "classify") {
   std::string error;
   std::string text = R"({"schema":"duress/1","command":")" + command +
                      R"(","seed":1,"target":["./a prog"],"runs":5,"races":[)" + races + "]}";
-  std::optional<Document> read = read_document(text, error);
+  std::optional<StoredDocument> read = read_document(text, error);
   EXPECT_TRUE(read) << error;
   return *read;
 }
@@ -57,7 +57,8 @@ TEST(DocumentTest, WhatIsNoDocumentIsRefused) {
 }
 
 TEST(DocumentTest, KeysOfOtherTypesCountAsNotThere) {
-  Document odd = document(R"(7, null, {"id":9}, {"id":"R-1","sites":"none","variable":[],"evidence":[1]},
+  StoredDocument odd =
+      document(R"(7, null, {"id":9}, {"id":"R-1","sites":"none","variable":[],"evidence":[1]},
       {"id":"R-2","sites":[7,null],"evidence":{"rates":7,"replay":{}},"lanes":{"threads":[1],"events":[1,{"thread":"a"}]}})");
   EXPECT_EQ(odd.json["races"].size(), 2u);
   EXPECT_NO_THROW({
@@ -70,12 +71,12 @@ TEST(DocumentTest, KeysOfOtherTypesCountAsNotThere) {
 }
 
 TEST(DocumentTest, LanesSurviveBeingWrittenAndRead) {
-  Document one = document(std::string(kRace) + "," + kRace);
+  StoredDocument one = document(std::string(kRace) + "," + kRace);
   one.json["races"][1]["id"] = "R-2";
   one.lanes = {small_lanes()};
   one.lanes_of = {{"R-12ab", 0}, {"R-2", 0}};
   std::string error, text = to_json(one);
-  std::optional<Document> again = read_document(text, error);
+  std::optional<StoredDocument> again = read_document(text, error);
   ASSERT_TRUE(again);
   EXPECT_EQ(again->lanes.size(), 1u);  // shared, so written once
   EXPECT_EQ(again->lanes_of, one.lanes_of);
@@ -83,7 +84,7 @@ TEST(DocumentTest, LanesSurviveBeingWrittenAndRead) {
 }
 
 TEST(DocumentTest, ReplayLinesAreSafeForAShell) {
-  Document one = document(kRace);
+  StoredDocument one = document(kRace);
   one.replay_options = " --dir " + shell_word("my dir's");
   EXPECT_EQ(replay_line(one, one.json["races"][0]), "duress replay R-12ab --dir 'my dir'\\''s'");
   EXPECT_EQ(replay_token_line(one, one.json["races"][0]), "duress replay D1.prog.AA -- './a prog'");
@@ -92,7 +93,7 @@ TEST(DocumentTest, ReplayLinesAreSafeForAShell) {
 }
 
 TEST(SarifTest, ARaceIsAResultAtItsWrite) {
-  Document one = document(kRace);
+  StoredDocument one = document(kRace);
   Json run = Json::parse(to_sarif(one))["runs"][0];
   const Json& result = run["results"][0];
   EXPECT_EQ(result["ruleId"], "race/destructive");
@@ -108,7 +109,7 @@ TEST(SarifTest, ARaceIsAResultAtItsWrite) {
 }
 
 TEST(SarifTest, AnExecutionIsAFlowPerThread) {
-  Document one = document(kRace);
+  StoredDocument one = document(kRace);
   one.lanes = {small_lanes()};
   one.lanes_of = {{"R-12ab", 0}};
   Json flows = Json::parse(to_sarif(one))["runs"][0]["results"][0]["codeFlows"][0]["threadFlows"];
@@ -119,7 +120,7 @@ TEST(SarifTest, AnExecutionIsAFlowPerThread) {
 }
 
 TEST(SarifTest, RulesFollowTheVerdict) {
-  Document one = document(kRace);
+  StoredDocument one = document(kRace);
   Json race = one.json["races"][0];
   race["verdict"] = "no-harm-found";
   EXPECT_STREQ(rule_of(race), "race/confirmed");
@@ -137,7 +138,7 @@ TEST(SarifTest, UrisEscapeWhatTheyCannotCarry) {
 }
 
 TEST(JunitTest, VerdictsDecide) {
-  Document one = document(kRace);
+  StoredDocument one = document(kRace);
   EXPECT_NE(to_junit(one).find("<failure type=\"race/destructive\""), std::string::npos);
   one.json["races"][0]["verdict"] = "no-harm-found";
   EXPECT_NE(to_junit(one).find("failures=\"0\""), std::string::npos);
@@ -157,7 +158,7 @@ TEST(JunitTest, AnyBytesAreWellFormed) {
 }
 
 TEST(PerfettoTest, SlicesAndFlows) {
-  Document one = document(kRace);
+  StoredDocument one = document(kRace);
   one.lanes = {small_lanes()};
   one.lanes_of = {{"R-12ab", 0}};
   Json events = Json::parse(to_perfetto(one))["traceEvents"];
@@ -170,7 +171,7 @@ TEST(PerfettoTest, SlicesAndFlows) {
 }
 
 TEST(HtmlTest, NothingOfTheDataCanEndItsBlock) {
-  Document one = document(kRace);
+  StoredDocument one = document(kRace);
   one.json["races"][0]["variable"] = "</script><script>alert(1)</script><!--";
   std::string page = to_html(one);
   EXPECT_EQ(page.find("<script>alert"), std::string::npos);
@@ -198,7 +199,7 @@ TEST(HtmlTest, Base64) {
 }
 
 TEST(SourcesTest, WhatCannotBeReadIsSaid) {
-  Document one = document(kRace);
+  StoredDocument one = document(kRace);
   one.folder = "/";
   one.json["races"][0]["sites"][0]["file"] = "dev/zero";
   Json sources = sources_of(one);

@@ -5,8 +5,6 @@
 // places in the source. Suppression comes after grouping and before ids are given, so that hiding one race
 // does not rename another: identities, not the ordinals, carry almost all ids, and an ordinal is counted
 // over hidden races too.
-#include "report/report.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +12,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "report/document.h"
 #include "report/resolver.h"
 
 namespace duress::report {
@@ -64,7 +63,7 @@ std::vector<finding::Suspicion> suspicions_of(const finding::RunLog& log, Resolv
 
 }  // namespace
 
-void fill_report(const finding::RunLog& log, Suppressions& suppressions, Report& report) {
+void fill_document(const finding::RunLog& log, Suppressions& suppressions, Document& document) {
   Resolver resolver;
   std::vector<finding::Race> groups;
   std::unordered_map<std::string, std::size_t> by_key;
@@ -86,28 +85,28 @@ void fill_report(const finding::RunLog& log, Suppressions& suppressions, Report&
       }
     }
     for (const finding::CrashRecord& record : process.crashes) {
-      report.crashes.push_back(resolver.crash(process, record));
+      document.crashes.push_back(resolver.crash(process, record));
     }
     for (const std::string& what : process.incomplete) {
-      if (incomplete.insert(what).second) report.incomplete.push_back(what);
+      if (incomplete.insert(what).second) document.incomplete.push_back(what);
     }
-    for (const auto& [name, value] : process.stats) report.stats[name] += value;
+    for (const auto& [name, value] : process.stats) document.stats[name] += value;
   }
 
-  report.potential = suspected(log, resolver, by_key);
-  report.suspicions = suspicions_of(log, resolver);
+  document.potential = suspected(log, resolver, by_key);
+  document.suspicions = suspicions_of(log, resolver);
   finding::assign_ids(groups);
-  std::vector<finding::Race> kept;
+  std::vector<RaceEntry> kept;
   for (finding::Race& race : groups) {
-    if (suppressions.hides(race, report.cwd)) {
-      ++report.suppressed;
+    if (suppressions.hides(race, document.cwd)) {
+      ++document.suppressed;
       continue;
     }
-    if (race.collision && report.collide) {
-      ++report.collide->found[static_cast<std::size_t>(race.collision->category)];
-      if (report.collide->hidden.count(race.collision->category) != 0) continue;
+    if (race.collision && document.collide) {
+      ++document.collide->found[static_cast<std::size_t>(race.collision->category)];
+      if (document.collide->hidden.count(race.collision->category) != 0) continue;
     }
-    kept.push_back(std::move(race));
+    kept.push_back({std::move(race)});
   }
   auto place = [](const finding::Race& race) {
     finding::Frame site = race.sites[race.headline()].site();
@@ -115,18 +114,18 @@ void fill_report(const finding::RunLog& log, Suppressions& suppressions, Report&
   };
   auto by_place = [&](const finding::Race& a, const finding::Race& b) { return place(a) < place(b); };
   std::sort(kept.begin(), kept.end(), by_place);
-  report.races = std::move(kept);
-  std::erase_if(report.potential,
-                [&](const finding::Race& race) { return suppressions.hides(race, report.cwd); });
-  std::sort(report.potential.begin(), report.potential.end(), by_place);
+  document.races = std::move(kept);
+  std::erase_if(document.potential,
+                [&](const finding::Race& race) { return suppressions.hides(race, document.cwd); });
+  std::sort(document.potential.begin(), document.potential.end(), by_place);
 
   for (const finding::LogProblem& problem : log.problems) {
-    report.warnings.push_back(fmt::format("{}:{}: unreadable log line ({}); the rest is kept", problem.file,
-                                          problem.line, problem.what));
+    document.warnings.push_back(fmt::format("{}:{}: unreadable log line ({}); the rest is kept", problem.file,
+                                            problem.line, problem.what));
   }
   const auto& more = resolver.warnings();
-  report.warnings.insert(report.warnings.end(), more.begin(), more.end());
-  for (const Suppression* entry : suppressions.unused()) report.unused_suppressions.push_back(*entry);
+  document.warnings.insert(document.warnings.end(), more.begin(), more.end());
+  for (const Suppression* entry : suppressions.unused()) document.unused_suppressions.push_back(*entry);
 }
 
 }  // namespace duress::report

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Grouping, naming and writing, from hand-made records against the site table of tests/report/fake_target.cc.
-#include "report/report.h"
+#include "report/document.h"
 
 #include <gtest/gtest.h>
 
@@ -50,16 +50,16 @@ finding::RunLog log_of(std::vector<finding::RaceRecord> races) {
   return log;
 }
 
-Report report_of(std::vector<finding::RaceRecord> races, const std::string& suppressed = "") {
+Document report_of(std::vector<finding::RaceRecord> races, const std::string& suppressed = "") {
   Suppressions suppressions;
   EXPECT_EQ(suppressions.parse(suppressed, "F"), "");
-  Report report;
+  Document report;
   report.command = "run";
   report.version = "0";
   report.target = {"./a"};
   report.cwd = "/project";
   report.root_pid = 7;
-  fill_report(log_of(std::move(races)), suppressions, report);
+  fill_document(log_of(std::move(races)), suppressions, report);
   return report;
 }
 
@@ -67,7 +67,7 @@ using finding::Access;
 const finding::RaceRecord kField = race(access(2, Access::kWrite, 1), access(1, Access::kRead, 2));
 
 TEST(Report, OneEntryPerPairWhateverTheOrder) {
-  Report report = report_of({kField, race(kField.cur, kField.prev), kField});
+  Document report = report_of({kField, race(kField.cur, kField.prev), kField});
   ASSERT_EQ(report.races.size(), 1u);
   EXPECT_EQ(report.races[0].count, 3u);
   EXPECT_EQ(report.races[0].variable, "Cache::size_");
@@ -80,7 +80,7 @@ TEST(Report, HeapNameWithoutSiteNameAndTheKeyHasNoNumbers) {
   record.block.start = 0x6ff0;
   record.block.size = 40;
   record.block.thread = 0;
-  Report report = report_of({record});
+  Document report = report_of({record});
   ASSERT_EQ(report.races.size(), 1u);
   EXPECT_EQ(report.races[0].variable, "heap block of 40 bytes");
   EXPECT_EQ(report.races[0].variable_key, "heap block");
@@ -99,7 +99,7 @@ TEST(Report, NamesOfLastResort) {
 }
 
 TEST(Report, LibraryCodeIsChargedToItsUser) {
-  Report report = report_of({race(access(1, Access::kWrite, 3), access(2, Access::kRead, 2))});
+  Document report = report_of({race(access(1, Access::kWrite, 3), access(2, Access::kRead, 2))});
   finding::Frame site = report.races.at(0).sites[0].site();
   EXPECT_EQ(site.function, "Cache::get");
   EXPECT_EQ(site.line, 45u);
@@ -108,10 +108,10 @@ TEST(Report, LibraryCodeIsChargedToItsUser) {
 
 TEST(Report, SuppressedRacesAreCountedAndDoNotRenameOthers) {
   finding::RaceRecord other_line = race(access(2, Access::kWrite, 5), access(1, Access::kRead, 2));
-  Report all = report_of({kField, other_line});
+  Document all = report_of({kField, other_line});
   ASSERT_EQ(all.races.size(), 2u);
   finding::RaceRecord other_variable = race(access(2, Access::kWrite, 6), access(1, Access::kRead, 7));
-  Report some = report_of({kField, other_line, other_variable}, "race:^Cache::size_$\nrace:never\n");
+  Document some = report_of({kField, other_line, other_variable}, "race:^Cache::size_$\nrace:never\n");
   ASSERT_EQ(some.races.size(), 1u);
   EXPECT_EQ(some.suppressed, 2u);
   ASSERT_EQ(some.unused_suppressions.size(), 1u);
@@ -121,7 +121,7 @@ TEST(Report, SuppressedRacesAreCountedAndDoNotRenameOthers) {
 }
 
 TEST(Report, TextInCompilerStyle) {
-  Report report = report_of({kField});
+  Document report = report_of({kField});
   std::string text = to_text(report, {});
   std::string first = text.substr(0, text.find('\n'));
   EXPECT_EQ(first, "src/cache.cc:88:9: warning: data race on Cache::size_ [" + report.races[0].id + "]");
@@ -136,7 +136,7 @@ TEST(Report, TextInCompilerStyle) {
 }
 
 TEST(Report, HostileNamesAreHarmlessOnATerminalAndWholeInJson) {
-  Report report = report_of({race(access(2, Access::kWrite, 8), access(1, Access::kWrite, 8))});
+  Document report = report_of({race(access(2, Access::kWrite, 8), access(1, Access::kWrite, 8))});
   std::string text = to_text(report, {});
   EXPECT_EQ(text.find('\033'), std::string::npos);
   EXPECT_NE(text.find("evil\\x1b[31m\\x0aname"), std::string::npos) << text;
@@ -145,7 +145,7 @@ TEST(Report, HostileNamesAreHarmlessOnATerminalAndWholeInJson) {
 }
 
 TEST(Report, DamagedReferencesDoNotHang) {
-  Report report = report_of({race(access(2, Access::kWrite, 9), access(1, Access::kWrite, 4000000))});
+  Document report = report_of({race(access(2, Access::kWrite, 9), access(1, Access::kWrite, 4000000))});
   EXPECT_EQ(report.races.size(), 1u);
   to_text(report, {Detail::kVerbose, false, true});
   to_json(report);
@@ -153,10 +153,10 @@ TEST(Report, DamagedReferencesDoNotHang) {
 
 TEST(Report, BadLogLinesAreNamed) {
   Suppressions none;
-  Report report;
+  Document report;
   finding::RunLog log = log_of({});
   log.problems.push_back({"7.jsonl", 12, "not a JSON object"});
-  fill_report(log, none, report);
+  fill_document(log, none, report);
   EXPECT_NE(to_text(report, {}).find("7.jsonl:12: "), std::string::npos);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/document.h"
+#include "report/stored_document.h"
 
 #include <fmt/format.h>
 
@@ -50,18 +50,21 @@ const Json& list_at(const Json& json, const char* key) {
   return it != json.end() && it->is_array() ? *it : kEmptyList;
 }
 
-const finding::Lanes* Document::lanes_for(const std::string& id) const {
+const finding::Lanes* StoredDocument::lanes_for(const std::string& id) const {
   auto it = lanes_of.find(id);
   return it == lanes_of.end() ? nullptr : &lanes[it->second];
 }
 
-std::optional<Document> read_document(const std::string& text, std::string& error) {
-  Document document;
-  document.json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (text_at(document.json, "schema") != "duress/1") {
-    error = "no document of --json";
-    return std::nullopt;
-  }
+std::optional<StoredDocument> read_document(const std::string& text, std::string& error) {
+  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (text_at(json, "schema") == "duress/1") return stored_document(std::move(json));
+  error = "no document of --json";
+  return std::nullopt;
+}
+
+StoredDocument stored_document(Json json) {
+  StoredDocument document;
+  document.json = std::move(json);
   document.folder = text_at(document.json, "folder");
   for (const char* list : {"races", "failures"}) {
     if (!document.json[list].is_array()) document.json[list] = Json::array();
@@ -83,7 +86,7 @@ std::optional<Document> read_document(const std::string& text, std::string& erro
   return document;
 }
 
-std::string to_json(const Document& document) {
+std::string to_json(const StoredDocument& document) {
   Json json = document.json;
   std::map<std::size_t, std::string> written;
   for (const char* list : {"races", "failures"}) {
@@ -160,7 +163,7 @@ std::string shell_word(const std::string& text) {
   return quoted + "'";
 }
 
-std::string replay_line(const Document& document, const Json& finding) {
+std::string replay_line(const StoredDocument& document, const Json& finding) {
   // A race of `verify` has an execution that shows it, but nothing that fails: only its token is known.
   bool stored = text_at(finding, "replay").empty() || text_at(finding, "id").rfind("F-", 0) == 0;
   if (token_of(finding).empty()) return {};
@@ -168,7 +171,7 @@ std::string replay_line(const Document& document, const Json& finding) {
   return "duress replay " + shell_word(text_at(finding, "id")) + document.replay_options;
 }
 
-std::string replay_token_line(const Document& document, const Json& finding) {
+std::string replay_token_line(const StoredDocument& document, const Json& finding) {
   std::string token = token_of(finding);
   if (token.empty() || token[0] == '@') return {};
   std::string line = "duress replay " + shell_word(token) + " --";

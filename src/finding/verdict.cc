@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "finding/verdict.h"
+
+#include <algorithm>
+
+namespace duress::finding {
+
+const char* name_of(VerdictKind kind) {
+  switch (kind) {
+    case VerdictKind::kDestructive:
+      return "destructive";
+    case VerdictKind::kSlower:
+      return "slower";
+    case VerdictKind::kSameValue:
+      return "same-value";
+    case VerdictKind::kNoHarmFound:
+      return "no-harm-found";
+    case VerdictKind::kOpen:
+      break;
+  }
+  return "";
+}
+
+void Figures::take(const Figures& other) {
+  instances = std::max(instances, other.instances);
+  writes = std::max(writes, other.writes);
+  largest = std::max(largest, other.largest);
+  largest_uncompressed = std::max(largest_uncompressed, other.largest_uncompressed);
+  reads = std::max(reads, other.reads);
+}
+
+}  // namespace duress::finding

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The verdicts on a race, and the counts that go with them.
+#ifndef DURESS_FINDING_VERDICT_H_
+#define DURESS_FINDING_VERDICT_H_
+
+#include <cstdint>
+
+namespace duress::finding {
+
+enum class VerdictKind : std::uint32_t { kOpen, kDestructive, kSlower, kSameValue, kNoHarmFound };
+/// As in --json; "" for kOpen.
+const char* name_of(VerdictKind kind);
+
+/// Why a failure that needs no replaced value is charged to the race, if it is.
+enum class ChargeReason {
+  kNone,
+  kSwitches,  // it does not come without a preemption at the racing accesses
+  kValues,    // it does not come with other legal values for the racing loads and the same seeds
+  kPlace,     // it is a crash in a function that holds one of the accesses
+};
+
+/// What JUMBLE's figure 10 tells of a variable.
+struct Figures {
+  std::uint64_t instances = 0, writes = 0, largest = 0, largest_uncompressed = 0, reads = 0;
+  /// The greatest of each.
+  void take(const Figures& other);
+};
+
+}  // namespace duress::finding
+
+#endif  // DURESS_FINDING_VERDICT_H_

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/failure_entry.h"
+
+#include "report/trace_text.h"
+
+namespace duress::report {
+namespace {
+
+constexpr std::size_t kMostStale = 8;  // a reader needs no more to understand
+
+std::string thread_name(const finding::ProcessLog& process, int thread) {
+  auto it = process.threads.find(thread);
+  return it == process.threads.end() ? "" : it->second.name;
+}
+
+WaitingThread waiting_thread(const finding::StuckStrand& strand, const finding::ProcessLog& process,
+                             finding::Names& names) {
+  WaitingThread waiting{strand.strand, strand.name, strand.state, strand.operation, "", strand.held_by, {}};
+  if (strand.object != 0) waiting.object = names.object(process, strand.object);
+  waiting.stack = names.stack(process, strand.stack);
+  return waiting;
+}
+
+StaleValue stale_value(const finding::StaleRead& read, const finding::ProcessLog& process,
+                       finding::Names& names) {
+  finding::NamedSite site =
+      read.site ? names.site_at(process, *read.site, read.object) : finding::NamedSite{};
+  return {read.strand, site.variable, site.frame, value_text(read.value, read.size),
+          value_text(read.newest, read.size)};
+}
+
+}  // namespace
+
+FailureEntry describe_failure(const finding::Failure& failure, const finding::RunLogs& logs,
+                              finding::Names& names) {
+  FailureEntry entry;
+  entry.failure = failure;
+  const finding::ProcessLog* process = logs.process();
+  if (process == nullptr) return entry;
+  if (logs.stuck) {
+    entry.stuck = true;
+    entry.outcome = logs.stuck->outcome;
+    for (const finding::StuckStrand& strand : logs.stuck->strands)
+      entry.thread_names[strand.strand] = strand.name;
+    for (const finding::StuckStrand* strand : finding::waiting_strands(*logs.stuck))
+      entry.waiting.push_back(waiting_thread(*strand, *process, names));
+  }
+  for (const finding::CrashRecord& crash : process->crashes)
+    entry.crashes.push_back(
+        {crash.thread, thread_name(*process, crash.thread), names.stack(*process, crash.stack)});
+  for (std::size_t i = 0; i < logs.stale.size() && i < kMostStale; ++i)
+    entry.stale.push_back(stale_value(logs.stale[i], *process, names));
+  entry.more_stale = logs.stale.size() > kMostStale;
+  return entry;
+}
+
+std::string schema_failure(const std::string& kind) {
+  if (kind.rfind("signal:", 0) != 0) return kind;
+  return kind.substr(0, kind.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ", 7));
+}
+
+}  // namespace duress::report

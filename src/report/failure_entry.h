@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A failure with the names of all that explains it: who waits for whom, where it crashed, which values were
+// stale, how it was found.
+#ifndef DURESS_REPORT_FAILURE_ENTRY_H_
+#define DURESS_REPORT_FAILURE_ENTRY_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "finding/failure.h"
+#include "finding/names.h"
+#include "finding/run_logs.h"
+
+namespace duress::report {
+
+/// A thread at the end of a run that got stuck.
+struct WaitingThread {
+  int thread = 0;
+  std::string name, state, operation;
+  std::string object;  // what it waits for; "": nothing with a name
+  std::vector<int> held_by;
+  std::vector<finding::Frame> stack;
+};
+
+struct CrashedThread {
+  int thread = 0;
+  std::string name;
+  std::vector<finding::Frame> stack;
+};
+
+/// A load that did not return the newest value.
+struct StaleValue {
+  int thread = 0;
+  std::string variable;  // "": not known
+  finding::Frame place;
+  std::string value, newest;
+};
+
+/// How a search came to a failure.
+struct Discovery {
+  std::string strategy, model, heuristic;
+  bool weak_model = false;             // the model is not sc
+  std::uint32_t depth = 0;             // of the strategy pct; 0: another strategy
+  std::uint64_t run = 0;               // counted from 1
+  std::optional<std::uint64_t> times;  // how many runs failed so; nothing: the search ended at the first
+  std::uint64_t switches = 0;
+  std::uint64_t first_switches = 0;    // before it was minimised
+  bool fewest = false;                 // no single switch can be left out
+  bool replayed = false;               // it failed again in the same way
+  std::uint64_t diverged = 0;          // not replayed: 1 + the choice where the replay went another way
+  std::uint64_t stale = 0, early = 0;  // loads of older values; stores before others in modification order
+  std::uint64_t without_model = 0;     // runs with sequentially consistent memory that were tried
+  bool needs_model = false;            // none of them failed so
+  std::string token;                   // or "@FILE"
+};
+
+struct FailureEntry {
+  finding::Failure failure;
+  bool stuck = false;
+  std::string outcome;  // how it got stuck: "deadlock", ...
+  std::vector<WaitingThread> waiting;
+  std::map<int, std::string> thread_names;  // of a run that got stuck
+  std::vector<CrashedThread> crashes;
+  std::vector<StaleValue> stale;  // the first of them
+  bool more_stale = false;
+  std::string errors;  // the end of what the run wrote to stderr
+  Discovery found;
+  bool baseline = false;  // it is in the document that --baseline names
+};
+
+/// Names everything in `logs`, the logs of the run that failed.
+FailureEntry describe_failure(const finding::Failure& failure, const finding::RunLogs& logs,
+                              finding::Names& names);
+
+/// A failure's kind as the schema has it: without what follows a signal's name.
+std::string schema_failure(const std::string& kind);
+
+}  // namespace duress::report
+
+#endif  // DURESS_REPORT_FAILURE_ENTRY_H_

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/verification_text.h"
+
+#include <fmt/format.h>
+
+#include "report/failure_text.h"
+#include "report/path.h"
+#include "report/words.h"
+
+namespace duress::report {
+namespace {
+
+std::string interleavings_text(std::uint64_t count) {
+  return count_text(count, "interleaving");
+}
+
+std::string side_text(const finding::AccessReport& side) {
+  finding::Frame site = side.site();
+  std::string locks = side.locks.empty() ? "nothing" : fmt::format("{}", fmt::join(side.locks, ", "));
+  bool reads = !finding::is_write(side.access);
+  return printable(fmt::format("  T{} {:<7} {}  {}:{}  holds {}", side.thread, reads ? "reads" : "writes",
+                               site.function, base_name(site.file), site.line, locks));
+}
+
+std::string race_text(const RaceEntry& race, const Verification& verification, const FindingStyle& style) {
+  finding::Frame place = race.sites[race.headline()].site();
+  std::string text =
+      fmt::format("{}:{}:{}: error: data race on {} [{}]\n", printable(shown_path(place.file, style.cwd)),
+                  place.line, place.column, printable(race.variable), race.id);
+  if (style.quiet) return text;
+  for (const finding::AccessReport& side : race.sites) text += side_text(side) + "\n";
+  if (race.executions == 0) return text;
+  text += fmt::format("  in {} of {}; the shortest found needs {}\n", grouped(race.executions),
+                      interleavings_text(verification.interleavings), switches_text(race.switches));
+  if (!race.replay.empty() && race.replay.size() < 400) text += fmt::format("  token: {}\n", race.replay);
+  return text;
+}
+
+std::string failure_text(const FailureEntry& entry, const Document& document, const FindingStyle& style) {
+  const Discovery& found = entry.found;
+  std::uint64_t times = found.times.value_or(1);
+  std::vector<std::string> remarks{
+      fmt::format("needs {}{}; {} so", switches_text(found.switches),
+                  found.fewest ? "" : ", perhaps not the fewest",
+                  times == 1 ? "one interleaving fails" : grouped(times) + " interleavings fail"),
+      fmt::format("replay: duress replay {}{}", entry.failure.id, style.replay_options)};
+  return to_text(entry, document.target[0], remarks, style);
+}
+
+/// The fix removes all findings, and goes by the id of any; races come first.
+std::string advice_text(const Fix& advice, const Document& document, const FindingStyle& style) {
+  std::string text = fmt::format("fix: {}: no race and no failure in all {} then\n", printable(advice.text),
+                                 interleavings_text(advice.interleavings));
+  std::string id = !document.races.empty() ? document.races[0].id : document.failures->at(0).failure.id;
+  if (!advice.diff.empty())
+    text += fmt::format("  as a diff: duress fix {}{}; with --apply it is made\n", id, style.replay_options);
+  return text;
+}
+
+/// Which ends of waits were explored.
+std::string ends_text(const Verification& verification) {
+  auto times = [](std::uint32_t n, const char* one) {
+    return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
+  };
+  std::string text;
+  if (verification.spurious != 0)
+    text += ", with at most " + times(verification.spurious, "spurious wake-up");
+  if (verification.timeouts != 0)
+    text += (text.empty() ? ", with at most " : " and ") + times(verification.timeouts, "early timeout");
+  return text.empty() ? text : text + " in a row at a wait";
+}
+
+}  // namespace
+
+std::string verification_text(const Document& document, const FindingStyle& style) {
+  std::string text;
+  for (const RaceEntry& race : document.races) text += race_text(race, *document.verification, style);
+  for (const FailureEntry& entry : *document.failures) text += failure_text(entry, document, style);
+  if (const std::optional<Fix>& advice = document.verification->advice)
+    text += advice_text(*advice, document, style);
+  return text;
+}
+
+std::vector<std::string> verification_summary(const Document& document) {
+  const Verification& verification = *document.verification;
+  std::string what;
+  std::size_t races = document.races.size(), failures = document.failures->size();
+  if (races != 0) what += fmt::format("{} race{}", races, races == 1 ? "" : "s");
+  if (failures != 0)
+    what += fmt::format("{}{} failure{}", what.empty() ? "" : ", ", failures, failures == 1 ? "" : "s");
+  if (what.empty()) what = "no race and no failure";
+  double rate = verification.explore_seconds > 0
+                    ? static_cast<double>(verification.interleavings) / verification.explore_seconds
+                    : 0;
+  std::string all = verification.rc11 ? count_text(verification.interleavings, "execution") +
+                                            " of rc11, load buffering excluded"
+                                      : interleavings_text(verification.interleavings);
+  all += ends_text(verification);
+  if (document.complete.value_or(false)) {
+    std::string proof;
+    if (races == 0 && failures == 0) {
+      proof = ": proved for this program and its input";
+      if (verification.assumes_signals)
+        proof +=
+            fmt::format(", if waits end only by signals{}", verification.rc11 ? "" : " (see --spurious)");
+    }
+    return {fmt::format("complete: {} in all {} ({:.0f}/s){}", what, all, rate, proof)};
+  }
+  std::vector<std::string> lines{
+      fmt::format("bounded: {} in {} ({:.0f}/s); not everything was explored:", what, all, rate)};
+  for (const std::string& bound : verification.bounds) lines.push_back("  " + bound);
+  return lines;
+}
+
+std::string order_text(const OrderEntry& entry, const FindingStyle& style) {
+  std::string verdict =
+      entry.sufficient == entry.order
+          ? fmt::format("{} is needed", entry.order)
+          : fmt::format("{} is enough, not {} (no race and no failure in all {} executions)",
+                        entry.sufficient, entry.order, grouped(entry.executions));
+  if (!entry.with_less.empty()) verdict += fmt::format("; with {}", entry.with_less);
+  if (entry.bounded) verdict += "; weaker ones have too many executions to say";
+  return fmt::format("{}:{}:{}: {}: {}\n", shown_path(entry.place.file, style.cwd), entry.place.line,
+                     entry.place.column, entry.operation, verdict);
+}
+
+}  // namespace duress::report

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/words.h"
+
+namespace duress::report {
+
+std::string grouped(std::uint64_t number) {
+  std::string digits = std::to_string(number);
+  for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, ",");
+  return digits;
+}
+
+std::string count_text(std::uint64_t count, const char* word) {
+  return grouped(count) + " " + word + (count == 1 ? "" : "s");
+}
+
+std::string switches_text(std::uint64_t count) {
+  return count == 0 ? "no switch" : count == 1 ? "one switch" : std::to_string(count) + " switches";
+}
+
+}  // namespace duress::report

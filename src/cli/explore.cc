@@ -30,7 +30,7 @@
 #include "report/failure_text.h"
 #include "report/json_writer.h"
 #include "report/path.h"
-#include "report/resolver.h"
+#include "report/resolved_names.h"
 #include "report/site_table.h"
 #include "search/search.h"
 
@@ -55,45 +55,6 @@ struct ExploreOptions {
   std::string model = "sc", heuristic;
   bool quiet = false, verbose = false, no_minimise = false;
   std::vector<std::string> target;
-};
-
-/// Names from debug information, through src/report. A stack is resolved as a crash's would be, and a lock or
-/// a site as one of a race, so that they are called the same in every report.
-class ReportNames : public finding::Names {
- public:
-  std::vector<finding::Frame> stack(const finding::ProcessLog& process,
-                                    const std::vector<finding::Address>& addresses) override {
-    finding::CrashRecord record;
-    record.stack = addresses;
-    record.modules_loaded = process.modules.size();
-    return resolver_.crash(process, record).stack;
-  }
-  std::string object(const finding::ProcessLog& process, finding::Address address) override {
-    finding::RaceRecord record;
-    record.prev.locks = {{address, "mutex", false}};
-    record.modules_loaded = process.modules.size();
-    return resolver_.race(process, record).sites[0].locks.at(0);
-  }
-  finding::NamedSite site(const finding::ProcessLog& process, const finding::SiteRecord& where) override {
-    return site_at(process, where, 0);
-  }
-  finding::NamedSite site_at(const finding::ProcessLog& process, const finding::SiteRecord& where,
-                             finding::Address address) override {
-    finding::RaceRecord record;
-    record.address = address;
-    record.prev.site = record.cur.site = where;
-    record.modules_loaded = process.modules.size();
-    finding::Race race = resolver_.race(process, record);
-    return {race.sites[0].site(), race.variable};
-  }
-  finding::Race race(const finding::ProcessLog& process, const finding::RaceRecord& record) override {
-    return resolver_.race(process, record);
-  }
-  std::string shown(const std::string& path) override { return report_path(path); }
-  std::string clean(std::string_view text) override { return report::printable(text); }
-
- private:
-  report::Resolver resolver_;
 };
 
 std::atomic<bool> stop_asked{false};
@@ -347,7 +308,7 @@ std::string check(ExploreOptions& options, bool runs_given) {
 }  // namespace
 
 std::unique_ptr<finding::Names> make_names() {
-  return std::make_unique<ReportNames>();
+  return std::make_unique<report::ResolvedNames>();
 }
 
 std::string worker_problem_text(const std::string& program, const exec::WorkerProblem& problem) {

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Which name a variable gets matters more than any other line of a report. The compiler's own name for
-// the accessed thing (`Cache::size_`) beats the linker's (`cache`), which beats where the memory came
-// from (`heap block of 40 bytes from make_node()`), which beats the pointer it was reached through (`*p`):
-// the same block is `*p` here and `*q` there, and one race must have one name.
 #include "report/resolver.h"
 
 #include <fmt/format.h>
@@ -17,6 +12,7 @@
 namespace duress::report {
 
 using finding::Address;
+using finding::blamed_frame;
 using finding::BlockKind;
 using finding::Frame;
 
@@ -47,36 +43,6 @@ bool is_library(const Frame& frame, const finding::ProcessLog& process) {
     return starts_with(frame.function, "std::") || starts_with(frame.function, "__gnu_cxx::");
   return is_below(frame.file, "/usr") && !is_below(frame.file, "/usr/src") &&
          !is_below(frame.file, "/usr/local/src") && !is_below(frame.file, process.cwd);
-}
-
-std::size_t blamed_frame(const std::vector<Frame>& stack) {
-  for (std::size_t i = 0; i < stack.size(); ++i) {
-    if (!stack[i].library && (!stack[i].file.empty() || !stack[i].function.empty())) return i;
-  }
-  return 0;
-}
-
-/// How good a site's name for its variable is; 0 is best. From `kWeak` on, where the memory lies says more:
-/// what the C++ library calls its own fields (`_M_start`) names no variable of the user's, and gives a race
-/// on one vector as many names as the vector has fields.
-enum Rank { kNamed = 0, kElement = 1, kLocal = 2, kWeak = 3, kNone = 4 };
-
-Rank rank(const Site& site, bool in_library) {
-  if (site.variable.empty()) return kNone;
-  if (in_library || starts_with(site.variable, "std::")) return kWeak;
-  switch (site.variable_kind) {
-    case kDuressGlobal:
-    case kDuressField:
-      return kNamed;
-    case kDuressArray:
-      return kElement;
-    case kDuressLocal:
-      return kLocal;
-    case kDuressPointee:
-      return kWeak;
-    default:
-      return kNone;
-  }
 }
 
 std::string normal(const std::string& path) {
@@ -119,10 +85,10 @@ const SiteTable& Resolver::sites_of(const finding::ModuleRecord& module) {
   return it->second;
 }
 
-const Site* Resolver::site_of(const Context& context, const finding::AccessRecord& access) {
-  if (!access.site) return nullptr;
-  const finding::ModuleRecord* module = module_with_id(context, access.site->module);
-  return module ? sites_of(*module).find(access.site->index) : nullptr;
+const Site* Resolver::site_of(const Context& context, const std::optional<finding::SiteRecord>& where) {
+  if (!where) return nullptr;
+  const finding::ModuleRecord* module = module_with_id(context, where->module);
+  return module ? sites_of(*module).find(where->index) : nullptr;
 }
 
 void Resolver::add_code(const Context& context, Address address, std::vector<Frame>& frames) {
@@ -155,7 +121,7 @@ std::vector<Frame> Resolver::stack(const Context& context, const std::vector<Add
 
 /// The name of a lock that is a field of the object whose other field `access` touches, or "".
 std::string Resolver::lock_beside(const Context& context, const finding::AccessRecord& access, Address lock) {
-  const Site* site = site_of(context, access);
+  const Site* site = site_of(context, access.site);
   if (site == nullptr || site->variable_kind != kDuressField) return {};
   const std::string& path = module_with_id(context, access.site->module)->path;
   auto layout = layouts_.try_emplace(path, path).first;
@@ -163,24 +129,45 @@ std::string Resolver::lock_beside(const Context& context, const finding::AccessR
   return layout->second.neighbour(site->variable, distance).value_or("");
 }
 
+std::string Resolver::object_name(const Context& context, Address address) {
+  if (const finding::ModuleRecord* module = module_at(context, address)) {
+    std::uint64_t offset = address - module->base;
+    if (auto symbol = symbolizer_.data(module->path, offset); symbol && !symbol->name.empty())
+      return offset == symbol->start ? symbol->name
+                                     : fmt::format("{}+{}", symbol->name, offset - symbol->start);
+  }
+  auto [it, fresh] = object_numbers_.try_emplace({context.process.pid, address}, 0);
+  if (fresh) it->second = static_cast<int>(object_numbers_.size());
+  return fmt::format("M{}", it->second);
+}
+
 std::string Resolver::lock_name(const Context& context, const finding::AccessRecord& access,
                                 const finding::LockRecord& lock) {
   std::string name = lock_beside(context, access, lock.address);
-  const finding::ModuleRecord* module = module_at(context, lock.address);
-  if (name.empty() && module != nullptr) {
-    std::uint64_t address = lock.address - module->base;
-    if (auto symbol = symbolizer_.data(module->path, address)) {
-      name = symbol->name;
-      if (address != symbol->start) name += fmt::format("+{}", address - symbol->start);
-    }
-  }
-  if (name.empty()) {
-    auto [it, fresh] = lock_numbers_.try_emplace({context.process.pid, lock.address}, 0);
-    if (fresh) it->second = static_cast<int>(lock_numbers_.size());
-    name = fmt::format("M{}", it->second);
-  }
+  if (name.empty()) name = object_name(context, lock.address);
   if (lock.shared) name += " (shared)";
   return name;
+}
+
+/// The access itself, and the calls that were inlined around it.
+std::vector<Frame> Resolver::site_frames(const Context& context, const finding::SiteRecord& where) {
+  std::vector<Frame> frames;
+  const Site* site = site_of(context, where);
+  if (site == nullptr) return frames;
+  const finding::ModuleRecord* module = module_with_id(context, where.module);
+  const SiteTable& table = sites_of(*module);
+  for (int depth = 0; site != nullptr && depth < kMaxInlineDepth; ++depth) {
+    Frame frame;
+    frame.function = frame.signature = site->function;
+    frame.file = normal(site->file);
+    frame.line = site->line;
+    frame.column = site->column;
+    frame.module = module->path;
+    frame.library = is_library(frame, context.process);
+    frames.push_back(std::move(frame));
+    site = site->inlined_at ? table.find(*site->inlined_at) : nullptr;
+  }
+  return frames;
 }
 
 finding::AccessReport Resolver::access(const Context& context, const finding::AccessRecord& record) {
@@ -195,21 +182,8 @@ finding::AccessReport Resolver::access(const Context& context, const finding::Ac
   for (const finding::LockRecord& lock : record.locks)
     report.locks.push_back(lock_name(context, record, lock));
 
-  if (const Site* site = site_of(context, record)) {
-    const finding::ModuleRecord* module = module_with_id(context, record.site->module);
-    const SiteTable& table = sites_of(*module);
-    for (int depth = 0; site != nullptr && depth < kMaxInlineDepth; ++depth) {
-      Frame frame;
-      frame.function = frame.signature = site->function;
-      frame.file = normal(site->file);
-      frame.line = site->line;
-      frame.column = site->column;
-      frame.module = module->path;
-      frame.library = is_library(frame, context.process);
-      report.stack.push_back(std::move(frame));
-      site = site->inlined_at ? table.find(*site->inlined_at) : nullptr;
-    }
-  } else if (record.access == finding::Access::kFree) {
+  if (record.site) report.stack = site_frames(context, *record.site);
+  if (report.stack.empty() && record.access == finding::Access::kFree) {
     Frame frame;
     frame.function = frame.signature = "free";
     frame.library = true;
@@ -221,21 +195,22 @@ finding::AccessReport Resolver::access(const Context& context, const finding::Ac
   return report;
 }
 
-finding::BlockReport Resolver::block(const Context& context, const finding::RaceRecord& record) {
+finding::BlockReport Resolver::block(const Context& context, const finding::BlockRecord& record,
+                                     Address address) {
   finding::BlockReport report;
-  report.kind = record.block.kind;
-  report.size = record.block.size;
-  report.thread = record.block.thread;
-  if (record.block.start != 0) report.offset = static_cast<std::int64_t>(record.address - record.block.start);
-  report.stack = stack(context, record.block.stack);
-  const finding::ModuleRecord* module = module_at(context, record.address);
+  report.kind = record.kind;
+  report.size = record.size;
+  report.thread = record.thread;
+  if (record.start != 0) report.offset = static_cast<std::int64_t>(address - record.start);
+  report.stack = stack(context, record.stack);
+  const finding::ModuleRecord* module = module_at(context, address);
   if (module != nullptr && (report.kind == BlockKind::kGlobal || report.kind == BlockKind::kUnknown)) {
-    std::uint64_t address = record.address - module->base;
-    if (auto symbol = symbolizer_.data(module->path, address)) {
+    std::uint64_t offset = address - module->base;
+    if (auto symbol = symbolizer_.data(module->path, offset)) {
       report.kind = BlockKind::kGlobal;
       report.name = symbol->name;
       report.size = symbol->size;
-      report.offset = static_cast<std::int64_t>(address - symbol->start);
+      report.offset = static_cast<std::int64_t>(offset - symbol->start);
     }
   }
   return report;
@@ -252,45 +227,9 @@ finding::ThreadReport Resolver::thread(const Context& context, int id) {
   return report;
 }
 
-void Resolver::name_variable(const Context& context, const finding::RaceRecord& record, finding::Race& race) {
-  const Site* best = nullptr;
-  Rank best_rank = kNone;
-  for (std::size_t i : {0, 1}) {
-    const Site* site = site_of(context, i == 0 ? record.prev : record.cur);
-    if (site == nullptr) continue;
-    bool in_library = !race.sites[i].stack.empty() && race.sites[i].stack[0].library;
-    Rank this_rank = rank(*site, in_library);
-    if (this_rank == kNone) continue;
-    // Of two equally good names the same one whatever the order of the accesses.
-    if (this_rank < best_rank || (this_rank == best_rank && site->variable < best->variable)) {
-      best = site;
-      best_rank = this_rank;
-    }
-  }
-  if (best_rank < kWeak) {
-    race.variable = race.variable_key = best->variable;
-  } else if (!race.block.name.empty()) {
-    race.variable = race.variable_key = race.block.name;
-  } else if (race.block.kind == BlockKind::kHeap) {
-    const Frame origin =
-        race.block.stack.empty() ? Frame{} : race.block.stack[blamed_frame(race.block.stack)];
-    race.variable = fmt::format("heap block of {} bytes", race.block.size);
-    race.variable_key = "heap block";
-    if (!origin.function.empty()) {
-      race.variable += fmt::format(" from {}()", origin.function);
-      race.variable_key += " from " + origin.function;
-      if (!origin.file.empty()) race.variable += fmt::format(" ({}:{})", base_name(origin.file), origin.line);
-    }
-  } else if (best != nullptr) {
-    race.variable = race.variable_key = best->variable;
-  } else if (race.block.kind == BlockKind::kStack || race.block.kind == BlockKind::kTls) {
-    const char* what = race.block.kind == BlockKind::kStack ? "stack" : "thread-local memory";
-    race.variable_key = what;
-    race.variable = fmt::format("{} of T{}", what, race.block.thread);
-  } else {
-    race.variable_key = "";
-    race.variable = fmt::format("{:#x}", record.address);
-  }
+NamingSite Resolver::naming_site(const Context& context, const finding::AccessRecord& record,
+                                 const finding::AccessReport& named) {
+  return {site_of(context, record.site), !named.stack.empty() && named.stack[0].library};
 }
 
 void Resolver::judge(const Context& context, const finding::RaceRecord& record, finding::Race& race) {
@@ -309,10 +248,14 @@ finding::Race Resolver::race(const finding::ProcessLog& process, const finding::
   race.sites[1] = access(context, record.cur);
   race.found_by = {record.analysis};
   race.address = record.address;
-  race.block = block(context, record);
+  race.block = block(context, record.block, record.address);
   race.pid = process.pid;
   race.exe = process.exe;
-  name_variable(context, record, race);
+  VariableName name = variable_name(
+      {naming_site(context, record.prev, race.sites[0]), naming_site(context, record.cur, race.sites[1])},
+      race.block, record.address);
+  race.variable = name.text;
+  race.variable_key = name.key;
   if (record.collision) judge(context, record, race);
 
   // The threads of both accesses, with those that created them, so that no T7 is left unexplained.
@@ -333,13 +276,10 @@ finding::Suspicion Resolver::suspicion(const finding::ProcessLog& process,
   finding::Suspicion suspicion{record.analysis, record.what, {}, {}, process.pid};
   for (const finding::AccessRecord& site : record.sites) suspicion.sites.push_back(access(context, site));
   if (record.address != 0 && !record.sites.empty()) {
-    finding::RaceRecord as_race;
-    as_race.address = record.address;
-    as_race.prev = record.sites.front();
-    as_race.cur = record.sites.back();
-    as_race.block = record.block;
-    as_race.modules_loaded = record.modules_loaded;
-    suspicion.variable = race(process, as_race).variable;
+    suspicion.variable = variable_name({naming_site(context, record.sites.front(), suspicion.sites.front()),
+                                        naming_site(context, record.sites.back(), suspicion.sites.back())},
+                                       block(context, record.block, record.address), record.address)
+                             .text;
   }
   return suspicion;
 }
@@ -357,6 +297,24 @@ finding::Crash Resolver::crash(const finding::ProcessLog& process, const finding
   crash.pid = process.pid;
   crash.exe = process.exe;
   return crash;
+}
+
+std::vector<Frame> Resolver::stack(const finding::ProcessLog& process,
+                                   const std::vector<Address>& addresses) {
+  return stack(Context{process, process.modules.size()}, addresses);
+}
+
+std::string Resolver::object(const finding::ProcessLog& process, Address address) {
+  return object_name(Context{process, process.modules.size()}, address);
+}
+
+finding::NamedSite Resolver::site(const finding::ProcessLog& process, const finding::SiteRecord& where,
+                                  Address address) {
+  Context context{process, process.modules.size()};
+  std::vector<Frame> frames = site_frames(context, where);
+  NamingSite naming{site_of(context, where), !frames.empty() && frames[0].library};
+  VariableName name = variable_name({naming}, block(context, {}, address), address);
+  return {frames.empty() ? Frame{} : frames[blamed_frame(frames)], name.text};
 }
 
 }  // namespace duress::report

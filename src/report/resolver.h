@@ -5,6 +5,7 @@
 #define DURESS_REPORT_RESOLVER_H_
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -12,10 +13,12 @@
 
 #include "finding/finding.h"
 #include "finding/log_record.h"
+#include "finding/names.h"
 #include "report/collision.h"
 #include "report/site_table.h"
 #include "report/symbolizer.h"
 #include "report/type_layout.h"
+#include "report/variable_name.h"
 
 namespace duress::report {
 
@@ -24,6 +27,16 @@ class Resolver {
   finding::Race race(const finding::ProcessLog& process, const finding::RaceRecord& record);
   finding::Suspicion suspicion(const finding::ProcessLog& process, const finding::WarningRecord& record);
   finding::Crash crash(const finding::ProcessLog& process, const finding::CrashRecord& record);
+
+  // Names without a finding; every module that the process loaded may explain an address.
+
+  std::vector<finding::Frame> stack(const finding::ProcessLog& process,
+                                    const std::vector<finding::Address>& addresses);
+  /// The global, or the number, of what lies at `address`: "mu_", "M2".
+  std::string object(const finding::ProcessLog& process, finding::Address address);
+  /// `address`: what is accessed there, which may name the variable better; 0: not known.
+  finding::NamedSite site(const finding::ProcessLog& process, const finding::SiteRecord& where,
+                          finding::Address address);
 
   /// What was wrong with the binaries (rebuilt since the run, unreadable), each once, ready to print.
   const std::vector<std::string>& warnings() const { return warnings_; }
@@ -37,18 +50,22 @@ class Resolver {
   const finding::ModuleRecord* module_at(const Context& context, finding::Address address) const;
   const finding::ModuleRecord* module_with_id(const Context& context, int id) const;
   const SiteTable& sites_of(const finding::ModuleRecord& module);
-  const Site* site_of(const Context& context, const finding::AccessRecord& access);
+  const Site* site_of(const Context& context, const std::optional<finding::SiteRecord>& where);
+  std::vector<finding::Frame> site_frames(const Context& context, const finding::SiteRecord& where);
   void add_code(const Context& context, finding::Address address, std::vector<finding::Frame>& frames);
   /// Entries are return addresses: the call is what lies before them. (The runtime writes the place of a
   /// crash one byte further, for the same rule to hold.)
   std::vector<finding::Frame> stack(const Context& context, const std::vector<finding::Address>& addresses);
   finding::AccessReport access(const Context& context, const finding::AccessRecord& record);
-  finding::BlockReport block(const Context& context, const finding::RaceRecord& record);
+  finding::BlockReport block(const Context& context, const finding::BlockRecord& record,
+                             finding::Address address);
   finding::ThreadReport thread(const Context& context, int id);
+  std::string object_name(const Context& context, finding::Address address);
   std::string lock_name(const Context& context, const finding::AccessRecord& access,
                         const finding::LockRecord& lock);
   std::string lock_beside(const Context& context, const finding::AccessRecord& access, finding::Address lock);
-  void name_variable(const Context& context, const finding::RaceRecord& record, finding::Race& race);
+  NamingSite naming_site(const Context& context, const finding::AccessRecord& record,
+                         const finding::AccessReport& named);
   void warn(const std::string& text);
 
   void judge(const Context& context, const finding::RaceRecord& record, finding::Race& race);
@@ -58,7 +75,7 @@ class Resolver {
   std::map<std::string, SiteTable> tables_;
   std::map<std::string, TypeLayout> layouts_;
   std::map<std::pair<std::string, std::uint64_t>, std::vector<finding::Frame>> frames_;
-  std::map<std::pair<int, finding::Address>, int> lock_numbers_;  // for locks without a name: M1, M2, ...
+  std::map<std::pair<int, finding::Address>, int> object_numbers_;  // of those without a name: M1, M2, ...
   std::set<std::string> warned_;
   std::vector<std::string> warnings_;
 };

@@ -199,8 +199,8 @@ void print_summary(const ExploreOptions& options, const SearchResult& result) {
                   plural(result.runs, "run"), rate_text(result.fresh_runs, result.search_seconds));
   text += fmt::format(", seed {}", options.seed);
   if (result.pairs != 0)
-    text += fmt::format("; {} of racing accesses seen, {} brought together (duress run shows them)",
-                        plural(result.pairs, "pair"), result.created.size());
+    text += fmt::format("; {} seen, {} brought together; list them with duress run",
+                        plural(result.pairs, "racing access pair"), result.created.size());
   if (!result.deadlocks.empty())
     text += fmt::format("; {} suspected, {} created, {} unconfirmed",
                         plural(result.deadlocks.size(), "deadlock"), result.deadlocks_created.size(),

@@ -18,6 +18,7 @@
 #include "exec/exchange.h"
 #include "exec/target_start.h"
 #include "report/site_table.h"
+#include "report/words.h"
 
 namespace duress::cli {
 namespace {
@@ -116,9 +117,9 @@ int record(const RecordOptions& options) {
     }
     ++packed;
     if (!options.quiet) {
-      say(fmt::format("{} events, {} bytes in {}",
-                      options.accesses == "all" || options.controlled ? "all" : "first",
-                      fs::file_size(to, code), report_path(to)));
+      say(fmt::format(
+          "wrote {} ({} bytes, {})", report_path(to), report::grouped(fs::file_size(to, code)),
+          options.accesses == "all" || options.controlled ? "all accesses" : "first access per epoch"));
     }
   }
   fs::remove_all(work, code);

@@ -190,7 +190,7 @@ int execute(VerifyOptions& options, const Arguments& arguments) {
     if (options.quiet || options.json == "-" || seconds < shown + wait) return;
     shown = seconds;
     std::string text =
-        fmt::format("{} seen, {:.0f}/s, {} steps wait", report::count_text(interleavings, "interleaving"),
+        fmt::format("{}, {:.0f}/s, {} branches left", report::count_text(interleavings, "interleaving"),
                     static_cast<double>(interleavings) / seconds, report::grouped(waiting)) +
         cluster_text();
     if (live)

@@ -141,8 +141,11 @@ std::vector<std::string> story_of(const Json& race) {
   }
   const Json& without = object_at(evidence, "counterfactual");
   if (!without.empty())
-    lines.push_back(fmt::format("with sequentially consistent memory {} of {} fail",
-                                number_at(without, "failed"), number_at(without, "runs")));
+    lines.push_back(
+        fmt::format("{} of {} fail {}", number_at(without, "failed"), number_at(without, "runs"),
+                    text_at(evidence, "model") == "sc"
+                        ? "when no thread is preempted at these accesses, or with other values for them"
+                        : "with sequentially consistent memory"));
   if (std::string fix = text_at(object_at(race, "fix"), "text"); !fix.empty()) lines.push_back("fix: " + fix);
   return lines;
 }

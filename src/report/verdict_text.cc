@@ -91,7 +91,7 @@ std::string what_happened(const WitnessEntry& witness) {
 }
 
 std::string cause_text(const WitnessEntry& witness) {
-  if (witness.by.by_schedule()) return "the schedule alone";
+  if (witness.by.by_schedule()) return "thread timing alone (no stale value needed)";
   std::string text = witness.replaced ? fmt::format("T{} reads {} {} (newest {})", witness.replaced->thread,
                                                     witness.replaced->future ? "future" : "stale",
                                                     witness.replaced->read, witness.replaced->newest)
@@ -108,17 +108,16 @@ std::string needs_text(const WitnessEntry& witness) {
 std::string counterfactual_text(const Judgement& judgement, const WitnessEntry& witness) {
   const AttackRate& rate = judgement.counterfactual;
   if (witness.by.by_schedule()) {
-    std::string fails = fmt::format("with sequentially consistent memory {} of {} schedules fail",
-                                    grouped(judgement.sc_failed), grouped(judgement.sc_runs));
+    std::string fails =
+        fmt::format("{} of {} ordinary schedules fail; {} of {} fail", grouped(judgement.sc_failed),
+                    grouped(judgement.sc_runs), grouped(rate.failed), grouped(rate.runs));
     switch (judgement.charge) {
       case finding::ChargeReason::kSwitches:
-        return fmt::format("{}; without a switch at its accesses {} pass", fails, grouped(rate.runs));
+        return fails + " when no thread is preempted at these accesses";
       case finding::ChargeReason::kValues:
-        return fmt::format("{}; with {} values for it the same {} pass", fails, rate.attack.model,
-                           grouped(rate.runs));
+        return fmt::format("{} with {} values for these loads", fails, rate.attack.model);
       default:
-        return fmt::format("{}, {} of {} even without a switch at its accesses", fails, grouped(rate.failed),
-                           grouped(rate.runs));
+        return fails + " even when no thread is preempted at these accesses";
     }
   }
   if (rate.failed == 0)
@@ -182,7 +181,7 @@ std::string race_text(const RaceEntry& race, const std::string& shown_at, const 
   if (style.quiet || (!destructive && !style.verbose)) return text;
   text += sides_text(race);
   if (!judgement.attacked) return text;
-  if (!shown_at.empty()) return text + fmt::format("  witness: as of {}\n", shown_at);
+  if (!shown_at.empty()) return text + fmt::format("  same witness as {}\n", shown_at);
   if (destructive && judgement.witness) text += witness_text(judgement, style);
   if (style.verbose) {
     text += rates_text(judgement);
@@ -202,9 +201,9 @@ std::string verdicts_text(const Document& document, const FindingStyle& style) {
     std::string& shown = shown_at[race.variable];
     text += race_text(race, witness ? shown : "", style);
     if (race.fix && !style.quiet)
-      text +=
-          fmt::format("  fix: {} (no race and no failure in all {} interleavings then); duress fix {}{}\n",
-                      race.fix->text, grouped(race.fix->interleavings), race.id, style.replay_options);
+      text += fmt::format("  fix: {} — checked: {}, no race, no failure. {}: duress fix {}{}\n",
+                          race.fix->text, count_text(race.fix->interleavings, "interleaving"),
+                          race.fix->diff.empty() ? "More" : "Diff", race.id, style.replay_options);
     if (witness && shown.empty()) shown = race.id;
   }
   return text;

@@ -49,7 +49,7 @@ std::string failure_text(const FailureEntry& entry, const Document& document, co
 
 /// The fix removes all findings, and goes by the id of any; races come first.
 std::string advice_text(const Fix& advice, const Document& document, const FindingStyle& style) {
-  std::string text = fmt::format("fix: {}: no race and no failure in all {} then\n", printable(advice.text),
+  std::string text = fmt::format("fix: {} — checked: {}, no race, no failure\n", printable(advice.text),
                                  interleavings_text(advice.interleavings));
   std::string id = !document.races.empty() ? document.races[0].id : document.failures->at(0).failure.id;
   if (!advice.diff.empty())
@@ -97,8 +97,13 @@ std::vector<std::string> verification_summary(const Document& document) {
                                       : interleavings_text(verification.interleavings);
   all += ends_text(verification);
   if (document.complete.value_or(false)) {
+    if (races != 0)
+      return {fmt::format(
+          "{} ({} of the synchronisation explored, {:.0f}/s; failures caused by the races were not "
+          "searched: use duress classify)",
+          what, all, rate)};
     std::string proof;
-    if (races == 0 && failures == 0) {
+    if (failures == 0) {
       proof = ": proved for this program and its input";
       if (verification.assumes_signals)
         proof +=

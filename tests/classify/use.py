@@ -202,7 +202,7 @@ class UseTest(unittest.TestCase):
 
     def test_a_fix_is_looked_for_where_it_is_cheap(self):
         binary = str(TOOL.compile(harness.ROOT / "examples/jrf/unsafe_publication.cc", ["-DDURESS_ANY_ORDER"]))
-        fix = r"(?m)^  fix: publish after Data::x is set: move .* \(no race and no failure in all 2 interleavings then\); duress fix R-"
+        fix = r"(?m)^  fix: publish after Data::x is set: move .* — checked: 2 interleavings, no race, no failure\. Diff: duress fix R-"
         for number, (options, shown) in enumerate((([], True), (["--advice"], True), (["--no-advice"], False))):
             with self.subTest(options=options):
                 code, out, err = self.classify(binary, options=["--runs", "30", "--dir", f"d{number}", *options])

@@ -20,7 +20,7 @@ def verdict(tool, run):
         if not found or (int(found[2]) > 0) != failed:
             return f"exit code {run.returncode}: {text}"
         return f"{found[1]} suspected, {found[2]} created"
-    found = re.search(r"\d+ pairs? of racing accesses seen, (\d+) brought together", text)
+    found = re.search(r"\d+ racing access pairs? seen, (\d+) brought together", text)
     if not found:
         return f"exit code {run.returncode}: {text}"
     return "brought together" if int(found[1]) else "none brought together"

@@ -62,7 +62,7 @@ def main():
                 print(f"{words}: not '{expected}': {text}")
                 return 1
         text = run(duress, "explore", "-t", "Hybrid", "--strategy", "racefuzzer", "--runs", 64, "-j", 1, "--", "./prog")
-        created = re.search(r"(\d+) pairs? of racing accesses seen, (\d+) brought together", text)
+        created = re.search(r"(\d+) racing access pairs? seen, (\d+) brought together", text)
         if not created or int(created[2]) < 1:
             print(f"racefuzzer did not create it: {text}")
             return 1

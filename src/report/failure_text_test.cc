@@ -8,6 +8,8 @@
 namespace duress::report {
 namespace {
 
+using finding::Address;
+
 /// Functions named by their address, locks by theirs.
 class TestNames : public finding::Names {
  public:

@@ -6,6 +6,8 @@
 namespace duress::report {
 namespace {
 
+using finding::Address;
+
 using finding::LaneEvent;
 using finding::Lanes;
 using finding::LaneValue;

@@ -99,9 +99,12 @@ std::vector<std::string> verification_summary(const Document& document) {
   if (document.complete.value_or(false)) {
     if (races != 0)
       return {fmt::format(
-          "{} ({} of the synchronisation explored, {:.0f}/s; failures caused by the races were not "
-          "searched: use duress classify)",
-          what, all, rate)};
+          "{} ({} explored{}, {:.0f}/s; failures caused by the races were not searched: use duress "
+          "classify)",
+          what,
+          verification.rc11 ? count_text(verification.interleavings, "execution") + " of rc11"
+                            : interleavings_text(verification.interleavings) + " of the synchronisation",
+          (verification.rc11 ? ", load buffering excluded" : "") + ends_text(verification), rate)};
     std::string proof;
     if (failures == 0) {
       proof = ": proved for this program and its input";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // From an address to what was released there: mutexes, atomics, semaphores, anything that carries
-// happens-before. Objects are grouped by the eight bytes they lie in, because a plain access must
-// find every atomic that overlaps it.
+// happens-before (which event does what to them: analysis/sync_engine.h). Objects are grouped by the eight
+// bytes they lie in, because a plain access must find every atomic that overlaps it.
 #ifndef DURESS_CLOCK_SYNC_TABLE_H_
 #define DURESS_CLOCK_SYNC_TABLE_H_
 

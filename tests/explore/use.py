@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`duress explore` and `duress replay` as a user meets them: wrong use, odd programs, exit codes, one line per error."""
+"""`duress explore` and `duress replay` as a user meets them: wrong use, odd programs, exit codes, one line per
+error."""
 import json
 import os
 import pathlib
@@ -55,8 +56,22 @@ class UseTest(unittest.TestCase):
     # ---- tokens ----------------------------------------------------------------------------------
 
     def test_garbage_is_no_token(self):
-        for garbage in ("garbage", "D1", "D1.", "D1..", "D1.odd", "F-", "F-xyz", "D1.odd.", "....", "D.odd.AAAA",
-                        "@", "\x01\xff", "D99999999999999999999.odd.AAAA", "x" * 100000):
+        for garbage in (
+            "garbage",
+            "D1",
+            "D1.",
+            "D1..",
+            "D1.odd",
+            "F-",
+            "F-xyz",
+            "D1.odd.",
+            "....",
+            "D.odd.AAAA",
+            "@",
+            "\x01\xff",
+            "D99999999999999999999.odd.AAAA",
+            "x" * 100000,
+        ):
             with self.subTest(garbage=garbage[:30]):
                 self.one_line(self.duress("replay", garbage, "--", self.odd, "race"), 2)
 
@@ -109,23 +124,29 @@ class UseTest(unittest.TestCase):
     # ---- wrong use -------------------------------------------------------------------------------
 
     def test_wrong_use(self):
-        for words in (["explore"], ["explore", "--"], ["explore", "--strategy", "nosuch", "--", self.odd],
-                      ["explore", "--strategy", "replay", "--", self.odd],
-                      ["explore", "--runs", "0", "--", self.odd], ["explore", "--runs", "many", "--", self.odd],
-                      ["explore", "--runs", "-1", "--", self.odd],
-                      ["explore", "--time", "soon", "--", self.odd], ["explore", "--time", "0", "--", self.odd],
-                      ["explore", "--points", "some", "--", self.odd],
-                      ["explore", "--backend", "green", "--", self.odd],
-                      ["explore", "--nosuch", "--", self.odd],
-                      ["explore", "--model", "weak", "--", self.odd],
-                      ["explore", "--model", "stale", "--", self.odd],
-                      ["explore", "--heuristic", "Oldest", "--", self.odd],
-                      ["explore", "--model", "rc11", "--heuristic", "nosuch", "--", self.odd],
-                      ["run", "--model", "rc11", "--", self.odd],
-                      ["run", "--controlled", "--model", "future", "--", self.odd],
-                      ["explore", "--expect-output", "missing", "--", self.odd],
-                      ["explore", "--json=missing/out.json", "--", self.odd],
-                      ["replay", "--times", "0", "D1.x.y", "--", self.odd]):
+        for words in (
+            ["explore"],
+            ["explore", "--"],
+            ["explore", "--strategy", "nosuch", "--", self.odd],
+            ["explore", "--strategy", "replay", "--", self.odd],
+            ["explore", "--runs", "0", "--", self.odd],
+            ["explore", "--runs", "many", "--", self.odd],
+            ["explore", "--runs", "-1", "--", self.odd],
+            ["explore", "--time", "soon", "--", self.odd],
+            ["explore", "--time", "0", "--", self.odd],
+            ["explore", "--points", "some", "--", self.odd],
+            ["explore", "--backend", "green", "--", self.odd],
+            ["explore", "--nosuch", "--", self.odd],
+            ["explore", "--model", "weak", "--", self.odd],
+            ["explore", "--model", "stale", "--", self.odd],
+            ["explore", "--heuristic", "Oldest", "--", self.odd],
+            ["explore", "--model", "rc11", "--heuristic", "nosuch", "--", self.odd],
+            ["run", "--model", "rc11", "--", self.odd],
+            ["run", "--controlled", "--model", "future", "--", self.odd],
+            ["explore", "--expect-output", "missing", "--", self.odd],
+            ["explore", "--json=missing/out.json", "--", self.odd],
+            ["replay", "--times", "0", "D1.x.y", "--", self.odd],
+        ):
             with self.subTest(words=words):
                 self.one_line(self.duress(*words), 2)
 
@@ -136,8 +157,10 @@ class UseTest(unittest.TestCase):
         codes = {}
         for model in ("sc", "rc11"):
             options = ["--controlled", "--model", model] + (["--heuristic", "Oldest"] if model == "rc11" else [])
-            runs = [[self.duress("run", *options, "--seed", str(seed), "--", program)[0] for seed in range(40)]
-                    for _ in range(2)]
+            runs = [
+                [self.duress("run", *options, "--seed", str(seed), "--", program)[0] for seed in range(40)]
+                for _ in range(2)
+            ]
             self.assertEqual(runs[0], runs[1])  # the same seed, the same run
             codes[model] = set(runs[0])
         self.assertEqual(codes["sc"], {0})
@@ -276,9 +299,15 @@ class UseTest(unittest.TestCase):
     def test_interrupted_and_resumed(self):
         marks = os.path.join(self.folder, "marks")
         program = (self.odd, "fine", marks)
-        process = subprocess.Popen([TOOL.duress, "explore", "--runs", "1000000", "--", *program], cwd=self.folder,
-                                   env=TOOL.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            [TOOL.duress, "explore", "--runs", "1000000", "--", *program],
+            cwd=self.folder,
+            env=TOOL.env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         while process.poll() is None and (not os.path.exists(marks) or os.path.getsize(marks) < 10):
             os.sched_yield()
         process.send_signal(signal.SIGINT)

@@ -3,8 +3,9 @@
 """Every command that README, guide and manual show is run, in the order of its page, in a folder of the page's own.
 
 A command is a line of a fenced block that begins with `$ ` or with the name of a program below; what the block shows
-after `$ echo $?` must be the code. A block whose first line is `// NAME` or `# NAME` is the file NAME. What a page takes
-for granted (programs of its readers) is in GIVEN. Nothing may end with 2 (wrong use), 125 (Duress failed), 126 or 127.
+after `$ echo $?` must be the code. A block whose first line is `// NAME` or `# NAME` is the file NAME. What a page
+takes for granted (programs of its readers) is in GIVEN. Nothing may end with 2 (wrong use), 125 (Duress failed), 126 or
+127.
 """
 import pathlib
 import re
@@ -13,10 +14,13 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from harness import project as fit  # noqa: E402
+from harness import project  # noqa: E402
 
-ROOT = fit.ROOT
-PAGES = ["README.md", *sorted(str(p.relative_to(ROOT)) for d in ("guide", "manual") for p in (ROOT / "docs" / d).glob("*.md"))]
+ROOT = project.ROOT
+PAGES = [
+    "README.md",
+    *sorted(str(p.relative_to(ROOT)) for d in ("guide", "manual") for p in (ROOT / "docs" / d).glob("*.md")),
+]
 PAGES.remove("docs/guide/cluster.md")  # needs a Slurm: tests/slurm/manual.py runs it
 PROGRAMS = r"\$ |duress |duress-c|CC=|cmake |ctest |sqlite3 |\./|build/bin/|gcc |meson |valgrind "
 FILE = re.compile(r"(?://|#) ([\w./-]+\.(?:cc|c|h|txt|json|yml|build))$")
@@ -36,11 +40,13 @@ RACY = "examples/racefuzzer/figure1.cc"
 GIVEN = {
     "README.md": {"double_checked_locking.cc": "examples/jumble/double_checked_locking.cc"},
     "docs/guide/classify.md": {"point.cc": "examples/jumble/double_checked_locking.cc"},
-    "docs/guide/verify.md": {"simple_sync.cc": "examples/jrf/simple_sync.cc",
-                             "unsafe_publication": "examples/jrf/unsafe_publication.cc",
-                             "if_ready": "tests/verify/programs/spurious_if.cc",
-                             "while_ready": "tests/verify/programs/spurious_while.cc",
-                             "peterson": "examples/herlihy_shavit/peterson.cc"},
+    "docs/guide/verify.md": {
+        "simple_sync.cc": "examples/jrf/simple_sync.cc",
+        "unsafe_publication": "examples/jrf/unsafe_publication.cc",
+        "if_ready": "tests/verify/programs/spurious_if.cc",
+        "while_ready": "tests/verify/programs/spurious_while.cc",
+        "peterson": "examples/herlihy_shavit/peterson.cc",
+    },
     "docs/guide/report.md": {"point": "examples/jumble/double_checked_locking.cc"},
     "docs/guide/trace.md": {"prog": "examples/jumble/double_checked_locking.cc"},
     "docs/guide/explore.md": {"dl.cc": "tests/integration/docs/dl.cc", "queue_test": "tests/integration/docs/dl.cc"},
@@ -81,14 +87,23 @@ def commands(lines):
     return out
 
 
-class DocsTest(fit.ProjectTest):
+class DocsTest(project.ProjectTest):
     def shell(self, command, code=0):
         script = f"(exit {code})\n{command}"
-        return subprocess.run(["bash", "-c", script], cwd=self.folder, env=fit.environment(), stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, errors="replace", timeout=fit.TIMEOUT, check=False)
+        return subprocess.run(
+            ["bash", "-c", script],
+            cwd=self.folder,
+            env=project.environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=project.TIMEOUT,
+            check=False,
+        )
 
     def prepare(self, page):
-        (self.folder / "build").symlink_to(fit.BUILD)
+        (self.folder / "build").symlink_to(project.BUILD)
         for name in ("examples", "docs"):
             (self.folder / name).symlink_to(ROOT / name)
         shutil.copy(ROOT / "examples/support/invisible_barrier.h", self.folder)
@@ -96,10 +111,22 @@ class DocsTest(fit.ProjectTest):
             if pathlib.Path(name).suffix:
                 shutil.copy(ROOT / source, self.folder / name)
             else:
-                fit.run([fit.tool("duress-c++"), "-std=c++20", "-g", "-O1", "-pthread", f"-I{ROOT}/examples/support", ROOT / source,
-                         "-o", self.folder / name], code=0)
-        project = self.folder / "CMakeLists.txt"  # of the reader's
-        project.write_text("cmake_minimum_required(VERSION 3.20)\nproject(p CXX)\nadd_executable(program p.cc)\n")
+                project.run(
+                    [
+                        project.tool("duress-c++"),
+                        "-std=c++20",
+                        "-g",
+                        "-O1",
+                        "-pthread",
+                        f"-I{ROOT}/examples/support",
+                        ROOT / source,
+                        "-o",
+                        self.folder / name,
+                    ],
+                    code=0,
+                )
+        lists = self.folder / "CMakeLists.txt"  # of the reader's
+        lists.write_text("cmake_minimum_required(VERSION 3.20)\nproject(p CXX)\nadd_executable(program p.cc)\n")
         (self.folder / "p.cc").write_text("int main() {}\n")
 
     def fill_in(self, page, command):
@@ -139,13 +166,19 @@ class DocsTest(fit.ProjectTest):
 
     def test_the_pages_of_lists_and_the_lists_agree(self):
         kebab = lambda name: re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name.replace("+", "")).lower()
-        for kind, without_page in (("analyses", set()), ("strategies", {"free", "portfolio"}), ("models", {"sc", "both"})):
-            names = [line.split()[0] for line in fit.run([fit.tool(), "list", kind], code=0)[1].splitlines()]
+        for kind, without_page in (
+            ("analyses", set()),
+            ("strategies", {"free", "portfolio"}),
+            ("models", {"sc", "both"}),
+        ):
+            names = [line.split()[0] for line in project.run([project.tool(), "list", kind], code=0)[1].splitlines()]
             folder = ROOT / "docs" / kind
             index = (folder / "README.md").read_text()
             pages = {p.stem for p in folder.glob("*.md")} - {"README"}
             for name in names:
-                self.assertRegex(index, rf"(?<![\w-]){re.escape(name)}(?![\w-])", f"docs/{kind}/README.md does not name {name}")
+                self.assertRegex(
+                    index, rf"(?<![\w-]){re.escape(name)}(?![\w-])", f"docs/{kind}/README.md does not name {name}"
+                )
             expected = {kebab(name) for name in names if name not in without_page}
             aliases = {"fast-track": "fasttrack", "velodrome": "velodrome"}
             self.assertEqual(pages, {aliases.get(name, name) for name in expected}, kind)
@@ -156,7 +189,7 @@ class DocsTest(fit.ProjectTest):
         self.folder = self.folder / "project"
         text = (ROOT / "examples/ci/github/duress.yml").read_text()
         steps = dict(re.findall(r"- name: (\w+)\n(?: +#.*\n)* +run: \|\n((?: {10}.*\n)+)", text))
-        env = f"export CMAKE_PREFIX_PATH={fit.BUILD}\n"
+        env = f"export CMAKE_PREFIX_PATH={project.BUILD}\n"
         self.assertEqual(self.shell(env + steps["Build"]).returncode, 0)
         (command,) = [line.strip() for line in steps["Races"].splitlines() if "duress test" in line]
         first = self.shell(command.replace("--json=new-races.json --baseline races.json", "--json=races.json"))
@@ -172,19 +205,30 @@ class DocsTest(fit.ProjectTest):
 
     def test_every_command_is_in_the_readme_and_has_help(self):
         readme = (ROOT / "README.md").read_text()
-        names = re.findall(r"^  ([a-z]+)\b", fit.run([fit.tool(), "--help"], code=0)[1].split("duress COMMAND --help")[0], re.M)
+        names = re.findall(
+            r"^  ([a-z]+)\b", project.run([project.tool(), "--help"], code=0)[1].split("duress COMMAND --help")[0], re.M
+        )
         self.assertGreater(len(names), 10)
         for name in names:
             self.assertIn(f"duress {name}", readme, f"README.md does not name duress {name}")
-            self.assertIn("sage: duress " + name if name != "trace" else "duress trace", fit.run([fit.tool(), name, "--help"], code=0)[1])
+            self.assertIn(
+                "sage: duress " + name if name != "trace" else "duress trace",
+                project.run([project.tool(), name, "--help"], code=0)[1],
+            )
 
 
 def page_test(page):
     def test(self):
         ran = self.run_page(page)
-        expected = sum(1 for _, lines in blocks(page) if not (lines and FILE.match(lines[0]))
-                       for command, _ in commands(lines) if command not in CANNOT)
+        expected = sum(
+            1
+            for _, lines in blocks(page)
+            if not (lines and FILE.match(lines[0]))
+            for command, _ in commands(lines)
+            if command not in CANNOT
+        )
         self.assertEqual(ran, expected)
+
     return test
 
 
@@ -193,4 +237,4 @@ for one in PAGES:
 
 
 if __name__ == "__main__":
-    fit.main()
+    project.main()

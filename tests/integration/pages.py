@@ -13,19 +13,19 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from harness import project as fit  # noqa: E402
+from harness import project  # noqa: E402
 
 
 def share():
-    return fit.BUILD / "share"
+    return project.BUILD / "share"
 
 
 def command_names():
-    text = fit.run([fit.tool(), "--help"], code=0)[1].split("Usage:")[1].split("duress COMMAND --help")[0]
+    text = project.run([project.tool(), "--help"], code=0)[1].split("Usage:")[1].split("duress COMMAND --help")[0]
     return re.findall(r"^  ([a-z]+)\b", text, re.M)
 
 
-class PagesTest(fit.ProjectTest):
+class PagesTest(project.ProjectTest):
     def test_a_page_for_each_command(self):
         pages = {path.name for path in (share() / "man/man1").iterdir()}
         for name in ("duress", "duress-cc", "duress-c++", *(f"duress-{c}" for c in command_names())):
@@ -33,7 +33,7 @@ class PagesTest(fit.ProjectTest):
 
     def test_pages_name_every_option(self):
         for name in command_names():
-            text = fit.run([fit.tool(), name, "--help"], code=0)[1]
+            text = project.run([project.tool(), name, "--help"], code=0)[1]
             page = (share() / f"man/man1/duress-{name}.1").read_text().replace("\\-", "-")
             for option in re.findall(r"^  (?:-\w,)?(--[\w-]+)", text, re.M):
                 self.assertIn(f"\\fB{option}\\fR", page, name)
@@ -41,11 +41,13 @@ class PagesTest(fit.ProjectTest):
     def test_pages_are_well_formed(self):
         for page in sorted((share() / "man/man1").iterdir()):
             if shutil.which("mandoc"):
-                code, out, err = fit.run(["mandoc", "-T", "lint", "-W", "warning", page])
+                code, out, err = project.run(["mandoc", "-T", "lint", "-W", "warning", page])
                 # A page without a date is the same in every build.
                 said = [line for line in (out + err).splitlines() if "missing date" not in line]
                 self.assertEqual(said, [], page.name)
-            done = fit.run(["man", "--warnings", "-l", page], env={"MANPAGER": "cat", "LC_ALL": "C.UTF-8", "MANWIDTH": "80"})
+            done = project.run(
+                ["man", "--warnings", "-l", page], env={"MANPAGER": "cat", "LC_ALL": "C.UTF-8", "MANWIDTH": "80"}
+            )
             self.assertEqual((done[0], done[2]), (0, ""), page.name)
             self.assertIn(page.stem.upper(), done[1])
 
@@ -54,7 +56,7 @@ class PagesTest(fit.ProjectTest):
     def bash(self, *words):
         script = f"""source {share()}/bash-completion/completions/duress
 COMP_WORDS=({' '.join(repr(w) for w in words)}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _duress; printf '%s\\n' "${{COMPREPLY[@]}}" """
-        return fit.run(["bash", "--norc", "-c", script], self.folder, code=0)[1].split()
+        return project.run(["bash", "--norc", "-c", script], self.folder, code=0)[1].split()
 
     def test_bash(self):
         self.assertEqual(self.bash("duress", "cla"), ["classify"])
@@ -71,8 +73,11 @@ COMP_WORDS=({' '.join(repr(w) for w in words)}); COMP_CWORD=$((${{#COMP_WORDS[@]
     def test_fish(self):
         def complete(line):
             script = f"source {share()}/fish/vendor_completions.d/duress.fish; complete -C '{line}'"
-            out = fit.run(["fish", "--no-config", "-c", script], self.folder, env={"HOME": str(self.folder)}, code=0)[1]
+            out = project.run(
+                ["fish", "--no-config", "-c", script], self.folder, env={"HOME": str(self.folder)}, code=0
+            )[1]
             return [entry.split("\t")[0] for entry in out.splitlines()]
+
         self.assertEqual(complete("duress cla"), ["classify"])
         self.assertTrue(set(command_names()) <= set(complete("duress ")))
         self.assertEqual(complete("duress classify --fail-on new"), ["new-destructive"])
@@ -86,15 +91,16 @@ COMP_WORDS=({' '.join(repr(w) for w in words)}); COMP_CWORD=$((${{#COMP_WORDS[@]
         (self.folder / ".zshrc").write_text(
             f"fpath=({share()}/zsh/site-functions $fpath)\nautoload -Uz compinit; compinit -u -D\nPS1='READY>'\n"
             "show() { print -r -- \"LINE<$BUFFER>\"; BUFFER=; zle accept-line }\nzle -N show\nbindkey '^X' show\n"
-            "unsetopt beep\n")
+            "unsetopt beep\n"
+        )
 
         def complete(line):
             pid, fd = pty.fork()
             if pid == 0:
                 os.chdir(self.folder)
-                env = {**fit.environment(), "ZDOTDIR": str(self.folder), "TERM": "dumb", "COLUMNS": "200"}
+                env = {**project.environment(), "ZDOTDIR": str(self.folder), "TERM": "dumb", "COLUMNS": "200"}
                 os.execvpe("zsh", ["zsh", "-i"], env)
-            seen, sent, end = "", False, time.monotonic() + fit.TIMEOUT
+            seen, sent, end = "", False, time.monotonic() + project.TIMEOUT
             while "LINE<" not in seen or ">" not in seen.split("LINE<")[1]:
                 self.assertLess(time.monotonic(), end, seen)
                 if select.select([fd], [], [], 1)[0]:
@@ -113,42 +119,68 @@ COMP_WORDS=({' '.join(repr(w) for w in words)}); COMP_CWORD=$((${{#COMP_WORDS[@]
         self.assertEqual(complete("duress run -t FastT"), "duress run -t FastTrack")
 
     def test_version(self):
-        version = re.search(r"project\(duress VERSION ([\d.]+)", (fit.ROOT / "CMakeLists.txt").read_text())[1]
-        self.assertEqual(fit.run([fit.tool(), "--version"], code=0), (0, f"duress {version}\n", ""))
+        version = re.search(r"project\(duress VERSION ([\d.]+)", (project.ROOT / "CMakeLists.txt").read_text())[1]
+        self.assertEqual(project.run([project.tool(), "--version"], code=0), (0, f"duress {version}\n", ""))
 
     # ---- the problem matcher ---------------------------------------------------------------------
 
     def problems(self, text):
-        matcher = json.loads((fit.ROOT / "packaging/problem-matcher.json").read_text())["problemMatcher"][0]
+        matcher = json.loads((project.ROOT / "packaging/problem-matcher.json").read_text())["problemMatcher"][0]
         (pattern,) = matcher["pattern"]
         found = [re.match(pattern["regexp"], line) for line in text.splitlines()]
-        return [{key: match[pattern[key]] for key in ("file", "line", "column", "severity", "message", "code")}
-                for match in found if match]
+        return [
+            {key: match[pattern[key]] for key in ("file", "line", "column", "severity", "message", "code")}
+            for match in found
+            if match
+        ]
 
     def test_the_editors_pattern_is_the_same(self):
-        tasks = json.loads((fit.ROOT / "examples/ci/vscode-tasks.json").read_text())["tasks"]
-        matcher = json.loads((fit.ROOT / "packaging/problem-matcher.json").read_text())["problemMatcher"][0]
+        tasks = json.loads((project.ROOT / "examples/ci/vscode-tasks.json").read_text())["tasks"]
+        matcher = json.loads((project.ROOT / "packaging/problem-matcher.json").read_text())["problemMatcher"][0]
         self.assertEqual(tasks[0]["problemMatcher"]["pattern"], matcher["pattern"][0])
 
     def test_the_problem_matcher_finds_what_duress_prints(self):
         for name in ("bank", "dl"):
-            fit.run([fit.tool("duress-c++"), "-std=c++20", "-g", "-O1", "-pthread", fit.ROOT / f"tests/integration/docs/{name}.cc", "-o",
-                     self.folder / name], code=0)
+            project.run(
+                [
+                    project.tool("duress-c++"),
+                    "-std=c++20",
+                    "-g",
+                    "-O1",
+                    "-pthread",
+                    project.ROOT / f"tests/integration/docs/{name}.cc",
+                    "-o",
+                    self.folder / name,
+                ],
+                code=0,
+            )
         (self.folder / "size.cc").write_text(
             "#include <cstdlib>\n#include <thread>\nint size_;\nint main() {\n  std::thread other([] { size_ = 1; });\n"
-            "  int seen = size_;\n  other.join();\n  if (seen != 0) std::abort();\n}\n")
+            "  int seen = size_;\n  other.join();\n  if (seen != 0) std::abort();\n}\n"
+        )
         (self.folder / "hits.cc").write_text(
             "#include <thread>\nint hits;\nint main() {\n  std::thread other([] { hits = hits + 1; });\n"
-            "  hits = hits + 1;\n  other.join();\n}\n")
+            "  hits = hits + 1;\n  other.join();\n}\n"
+        )
         for name in ("size", "hits"):
-            fit.run([fit.tool("duress-c++"), "-std=c++20", "-g", "-O1", "-pthread", f"{name}.cc", "-o", name], self.folder, code=0)
+            project.run(
+                [project.tool("duress-c++"), "-std=c++20", "-g", "-O1", "-pthread", f"{name}.cc", "-o", name],
+                self.folder,
+                code=0,
+            )
         for words, severity, code, message in (
-                (["run", "--", "./bank"], "warning", "R-", "data race on balance"),
-                (["classify", "--runs", "10", "--", "./size"], "error", "R-", "data race on size_ is DESTRUCTIVE"),
-                (["classify", "--runs", "5", "--test", "A.B", "--fail-on", "never", "--", "./hits"], "warning", "R-", "data race on hits: no harm found"),
-                (["verify", "--", "./bank"], "error", "R-", "data race on balance"),
-                (["explore", "--", "./dl"], "error", "F-", "deadlock")):
-            _, out, err = fit.run([fit.tool(), *words], self.folder)
+            (["run", "--", "./bank"], "warning", "R-", "data race on balance"),
+            (["classify", "--runs", "10", "--", "./size"], "error", "R-", "data race on size_ is DESTRUCTIVE"),
+            (
+                ["classify", "--runs", "5", "--test", "A.B", "--fail-on", "never", "--", "./hits"],
+                "warning",
+                "R-",
+                "data race on hits: no harm found",
+            ),
+            (["verify", "--", "./bank"], "error", "R-", "data race on balance"),
+            (["explore", "--", "./dl"], "error", "F-", "deadlock"),
+        ):
+            _, out, err = project.run([project.tool(), *words], self.folder)
             found = self.problems(out + err)
             self.assertTrue(found, (words, out, err))
             one = found[0]
@@ -161,4 +193,4 @@ COMP_WORDS=({' '.join(repr(w) for w in words)}); COMP_CWORD=$((${{#COMP_WORDS[@]
 
 
 if __name__ == "__main__":
-    fit.main()
+    project.main()

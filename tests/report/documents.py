@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`duress report` as a user meets it: what is recorded, each form of it, wrong use, hostile names on the terminal.
 
-Runs on a program that speaks the protocol of targets (src/exec/testing/fake_target.cc) and on documents made here. What needs a
-browser or npm is in pages.py.
+Runs on a program that speaks the protocol of targets (src/exec/testing/fake_target.cc) and on documents made here. What
+needs a browser or npm is in pages.py.
 """
 import argparse
 import json
@@ -30,7 +30,12 @@ class DocumentsTest(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def duress(self, *words, code=0):
-        done = subprocess.run([str(ARGS.build / "bin/duress"), *map(str, words)], cwd=self.folder, capture_output=True, stdin=subprocess.DEVNULL)
+        done = subprocess.run(
+            [str(ARGS.build / "bin/duress"), *map(str, words)],
+            cwd=self.folder,
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+        )
         self.assertEqual(done.returncode, code, (words, done.stdout[-2000:], done.stderr[-2000:]))
         return done.stdout.decode(), done.stderr.decode()
 
@@ -48,7 +53,9 @@ class DocumentsTest(unittest.TestCase):
         self.one_line(self.duress("report", "--from", "nowhere", code=2), "nowhere", "No such file")
         self.one_line(self.duress("report", "--html", ".", code=2), "folder")
         (self.folder / "text").write_text("no document")
-        self.one_line(self.duress("report", "--from", "text", "--html", "x.html", code=2), "text", "no document of --json")
+        self.one_line(
+            self.duress("report", "--from", "text", "--html", "x.html", code=2), "text", "no document of --json"
+        )
         self.assertFalse((self.folder / "x.html").exists())
         self.one_line(self.duress("classify", "--sarif", ".", "--", "./x", code=2), "folder")
 
@@ -61,7 +68,19 @@ class DocumentsTest(unittest.TestCase):
         self.classify("--html", "direct.html", "--sarif", "direct.sarif", "--junit", "direct.xml")
         out, err = self.duress("report")
         self.assertRegex(out, r"error: data race on 0x10 is DESTRUCTIVE \[R-[0-9a-f]{4}\]\n$")
-        self.duress("report", "--html", "a.html", "--sarif", "a.sarif", "--junit", "a.xml", "--perfetto", "a.perfetto", "--json", "a.json")
+        self.duress(
+            "report",
+            "--html",
+            "a.html",
+            "--sarif",
+            "a.sarif",
+            "--junit",
+            "a.xml",
+            "--perfetto",
+            "a.perfetto",
+            "--json",
+            "a.json",
+        )
         # The same, whether asked for at once or later.
         for later, direct in (("a.html", "direct.html"), ("a.sarif", "direct.sarif"), ("a.xml", "direct.xml")):
             self.assertEqual((self.folder / later).read_bytes(), (self.folder / direct).read_bytes())
@@ -71,7 +90,9 @@ class DocumentsTest(unittest.TestCase):
         events = race["lanes"]["events"]
         stale = [event for event in events if event.get("how") == "stale"]
         self.assertEqual(len(stale), 1)
-        self.assertEqual((stale[0]["value"], stale[0]["newest"]), (race["evidence"]["read"], race["evidence"]["newest"]))
+        self.assertEqual(
+            (stale[0]["value"], stale[0]["newest"]), (race["evidence"]["read"], race["evidence"]["newest"])
+        )
         self.assertEqual(events[-1]["operation"], "failure")
         # From the document, without the program.
         self.duress("report", "--from", "a.json", "--no-replay", "--perfetto", "b.perfetto")
@@ -98,8 +119,22 @@ class DocumentsTest(unittest.TestCase):
         out, err = self.duress("report", "--from", "in.json")
         self.assertEqual(len(out.splitlines()), 2 * len(pages.HOSTILE))
         self.assertNotRegex(out.replace("\n", "") + err, UNSAFE)
-        self.duress("report", "--from", "in.json", "--no-replay", "--html", "a.html", "--sarif", "a.sarif", "--junit", "a.xml", "--perfetto", "a.perfetto",
-                    "--json", "a.json")
+        self.duress(
+            "report",
+            "--from",
+            "in.json",
+            "--no-replay",
+            "--html",
+            "a.html",
+            "--sarif",
+            "a.sarif",
+            "--junit",
+            "a.xml",
+            "--perfetto",
+            "a.perfetto",
+            "--json",
+            "a.json",
+        )
         page = (self.folder / "a.html").read_text()
         self.assertNotIn("<script>window", page)
         self.assertNotIn("<img", page)
@@ -116,9 +151,26 @@ class DocumentsTest(unittest.TestCase):
         self.one_line(self.duress("report", "--from", "in.json", "--html", "a.html", code=2), "no document")
 
     def test_sources(self):
-        document = {"schema": "duress/1", "command": "run", "seed": 1, "target": ["x"], "runs": 1, "folder": str(self.folder), "races": [
-            {"id": "R-1111", "variable": "v", "kind": "write-read", "found_by": [], "sites": [
-                {"file": name, "line": 2, "function": "f", "access": "write", "thread": 1, "stack": []} for name in ("there.cc", "gone.cc")]}]}
+        document = {
+            "schema": "duress/1",
+            "command": "run",
+            "seed": 1,
+            "target": ["x"],
+            "runs": 1,
+            "folder": str(self.folder),
+            "races": [
+                {
+                    "id": "R-1111",
+                    "variable": "v",
+                    "kind": "write-read",
+                    "found_by": [],
+                    "sites": [
+                        {"file": name, "line": 2, "function": "f", "access": "write", "thread": 1, "stack": []}
+                        for name in ("there.cc", "gone.cc")
+                    ],
+                }
+            ],
+        }
         (self.folder / "there.cc").write_bytes(b"one\n\xfftwo </script> " + b"y" * (1 << 20) + b"\nthree\n")
         (self.folder / "in.json").write_text(json.dumps(document))
         self.duress("report", "--from", "in.json", "--html", "a.html")

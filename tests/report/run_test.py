@@ -30,8 +30,15 @@ class RunTest(unittest.TestCase):
     def duress(self, *words, env=None):
         environment = {k: v for k, v in os.environ.items() if k not in ("DURESS_OPTIONS", "NO_COLOR")}
         environment.update(env or {})
-        return subprocess.run([ARGS.duress, *words], cwd=self.folder.name, env=environment, text=True,
-                              stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
+        return subprocess.run(
+            [ARGS.duress, *words],
+            cwd=self.folder.name,
+            env=environment,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=120,
+        )
 
     def run_target(self, *what, options=(), target=None, env=None):
         return self.duress("run", *options, "--", target or self.target, *what, env=env)
@@ -64,8 +71,9 @@ class RunTest(unittest.TestCase):
     def test_not_instrumented(self):
         result = self.duress("run", "--", "/bin/true")
         self.one_line(result, 125)
-        self.assertEqual(result.stderr,
-                         "duress: /bin/true is not instrumented; build it with duress-cc or duress-c++\n")
+        self.assertEqual(
+            result.stderr, "duress: /bin/true is not instrumented; build it with duress-cc or duress-c++\n"
+        )
 
     def test_instrumented_without_a_log(self):
         result = self.run_target("no-log")
@@ -85,10 +93,23 @@ class RunTest(unittest.TestCase):
         self.one_line(self.duress("run", "--", "."), 125)
 
     def test_wrong_use(self):
-        for words in (["run"], ["run", "--"], ["run", "--frobnicate", "--", "x"], ["run", "--fail-on=x", "--", "x"],
-                      ["run", "--seed=x", "--", "x"], ["run", "-t", "FastTrak", "--", "x"], ["run", "-t"],
-                      ["run", "--json=/nonexistent/f", "--", "x"], ["run", "--volatile=often", "--", "x"],
-                      ["run", "--json", "--suppressions"], ["list", "x"], ["lst"], ["--foo"], [], ["cmake", "x"]):
+        for words in (
+            ["run"],
+            ["run", "--"],
+            ["run", "--frobnicate", "--", "x"],
+            ["run", "--fail-on=x", "--", "x"],
+            ["run", "--seed=x", "--", "x"],
+            ["run", "-t", "FastTrak", "--", "x"],
+            ["run", "-t"],
+            ["run", "--json=/nonexistent/f", "--", "x"],
+            ["run", "--volatile=often", "--", "x"],
+            ["run", "--json", "--suppressions"],
+            ["list", "x"],
+            ["lst"],
+            ["--foo"],
+            [],
+            ["cmake", "x"],
+        ):
             result = self.duress(*words)
             self.one_line(result, 2)
             self.assertIn("--help", result.stderr)
@@ -118,15 +139,25 @@ class RunTest(unittest.TestCase):
         self.assertIn("\033[", self.run_target("field", options=["--color=always"]).stderr)
 
     def test_interrupt_is_passed_on_and_the_report_comes(self):
-        process = subprocess.Popen([ARGS.duress, "run", "--", self.target, "field", "wait"], cwd=self.folder.name,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            [ARGS.duress, "run", "--", self.target, "field", "wait"],
+            cwd=self.folder.name,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         self.assertEqual(process.stdout.readline(), "waiting\n")
         process.send_signal(signal.SIGTERM)
         _, errors = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 66)
         self.assertIn("data race on Cache::size_", errors)
-        process = subprocess.Popen([ARGS.duress, "run", "--", self.target, "wait"], cwd=self.folder.name,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            [ARGS.duress, "run", "--", self.target, "wait"],
+            cwd=self.folder.name,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         self.assertEqual(process.stdout.readline(), "waiting\n")
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=120)
@@ -136,10 +167,15 @@ class RunTest(unittest.TestCase):
     # ---- options handed over ---------------------------------------------------------------------
 
     def test_options_are_appended_to_the_users(self):
-        result = self.run_target("options", options=["-t", "FastTrack", "--halt", "--seed=7", "--volatile"],
-                                 env={"DURESS_OPTIONS": "faithful=1"})
-        self.assertRegex(result.stdout, r"^faithful=1:log_dir=.*/\.duress/runs/[^:]+:chain=FastTrack:seed=7:halt=1"
-                                        r":volatile=relaxed\n$")
+        result = self.run_target(
+            "options",
+            options=["-t", "FastTrack", "--halt", "--seed=7", "--volatile"],
+            env={"DURESS_OPTIONS": "faithful=1"},
+        )
+        self.assertRegex(
+            result.stdout,
+            r"^faithful=1:log_dir=.*/\.duress/runs/[^:]+:chain=FastTrack:seed=7:halt=1" r":volatile=relaxed\n$",
+        )
 
     def test_dir(self):
         result = self.run_target("options", "field", options=["--dir", "records"])
@@ -165,7 +201,9 @@ class RunTest(unittest.TestCase):
     def test_names_of_globals_and_heap_blocks(self):
         text = self.run_target("global", "heap").stderr
         self.assertIn("data race on hits [", text)
-        self.assertRegex(text, r"data race on heap block of 40 bytes from app::make_node\(\) \(fake_target\.cc:\d+\) \[")
+        self.assertRegex(
+            text, r"data race on heap block of 40 bytes from app::make_node\(\) \(fake_target\.cc:\d+\) \["
+        )
 
     def test_library_frames_are_folded_unless_verbose(self):
         text = self.run_target("inlined").stderr
@@ -190,7 +228,9 @@ class RunTest(unittest.TestCase):
         result = self.run_target("field", "crash")
         self.assertEqual(result.returncode, 66)
         self.assertIn("data race on Cache::size_", result.stderr)
-        self.assertRegex(result.stderr, r"duress: the program crashed: SIGSEGV at \S*fake_target\.cc:\d+(:\d+)? in T2 'evictor'\n")
+        self.assertRegex(
+            result.stderr, r"duress: the program crashed: SIGSEGV at \S*fake_target\.cc:\d+(:\d+)? in T2 'evictor'\n"
+        )
         self.assertEqual(self.run_target("crash").returncode, 128 + signal.SIGSEGV)
 
     def test_incomplete_stats_and_events(self):
@@ -225,20 +265,43 @@ class RunTest(unittest.TestCase):
     # ---- JSON ------------------------------------------------------------------------------------
 
     def test_json_holds_to_the_schema(self):
-        result, document = self.document("field", "heap", "global", "inlined", "free", "evil", "cycle", "incomplete",
-                                         "stat", "malformed", "crash", options=["--stats", "--seed=9"])
+        result, document = self.document(
+            "field",
+            "heap",
+            "global",
+            "inlined",
+            "free",
+            "evil",
+            "cycle",
+            "incomplete",
+            "stat",
+            "malformed",
+            "crash",
+            options=["--stats", "--seed=9"],
+        )
         self.assertEqual(result.returncode, 66)
-        self.assertEqual((document["schema"], document["command"], document["seed"], document["runs"]),
-                         ("duress/1", "run", 9, 1))
+        self.assertEqual(
+            (document["schema"], document["command"], document["seed"], document["runs"]), ("duress/1", "run", 9, 1)
+        )
         self.assertEqual(document["target"][0], self.target)
         self.assertEqual(document["incomplete"], ["vfork"])
         self.assertRegex(document["version"], r"^\d+\.\d+\.\d+$")
         self.assertGreaterEqual(document["seconds"], 0)
         race = [r for r in document["races"] if r["variable"] == "Cache::size_" and r["kind"] == "write-read"][0]
         write, read = race["sites"]
-        self.assertEqual((write["file"], write["line"], write["column"], write["function"], write["access"],
-                          write["thread"], write["thread_name"], write["locks"]),
-                         ("/project/src/cache.cc", 88, 9, "Cache::evict", "write", 2, "evictor", ["mu"]))
+        self.assertEqual(
+            (
+                write["file"],
+                write["line"],
+                write["column"],
+                write["function"],
+                write["access"],
+                write["thread"],
+                write["thread_name"],
+                write["locks"],
+            ),
+            ("/project/src/cache.cc", 88, 9, "Cache::evict", "write", 2, "evictor", ["mu"]),
+        )
         self.assertEqual((read["line"], read["function"], read["locks"]), (41, "Cache::get", []))
         self.assertEqual(write["stack"][1]["function"], "app::worker_loop")
         self.assertEqual(race["found_by"], ["FastTrack"])
@@ -249,8 +312,10 @@ class RunTest(unittest.TestCase):
         self.assertEqual(document["races"], [])
 
     def test_ids_are_the_same_in_every_run(self):
-        ids = {tuple(r["id"] for r in self.document("field", "field-other-line", "heap", "global")[1]["races"])
-               for _ in range(3)}
+        ids = {
+            tuple(r["id"] for r in self.document("field", "field-other-line", "heap", "global")[1]["races"])
+            for _ in range(3)
+        }
         self.assertEqual(len(ids), 1)
         self.assertEqual(len(set(next(iter(ids)))), 4)
 

@@ -261,7 +261,7 @@ TEST_F(Cluster, WhoeverDrivesLastDrives) {
   Coordinator before(options());
   std::thread asks([&] {
     RemoteRun run = before.run(worker_, plan_of(1), nullptr);
-    EXPECT_NE(run.problem.text.find("another duress drives this campaign now"), std::string::npos);
+    EXPECT_NE(run.problem.text.find("another duress process drives this campaign now"), std::string::npos);
   });
   drive_again();
   asks.join();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plans and what came of them as bytes, for files that other processes read. Both ends are the same build of
-// duress (Folder compares protocol_name()), so structures go over as they are in memory.
+// Plans and executions as bytes, for files that other processes read. Both ends are the same build of
+// duress (Folder compares protocol_name()), so structures are copied as they are in memory.
 #ifndef DURESS_CLUSTER_CODEC_H_
 #define DURESS_CLUSTER_CODEC_H_
 
@@ -15,7 +15,7 @@
 namespace duress::cluster {
 
 std::string plan_bytes(const exec::Plan& plan);
-/// Nothing if the bytes make no sense.
+/// Nothing if the bytes are invalid.
 std::optional<exec::Plan> read_plan(std::string_view bytes);
 
 /// Compressed where that pays.

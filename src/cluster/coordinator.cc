@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Latency decides what this costs: a witness is made small one execution after the other. So both sides look
-// often right after something came, and less and less often when nothing does: the pause is a tenth of the
-// time since the last news. All times are differences of the monotonic clock; nobody compares clocks.
+// Latency matters: a witness is minimised one execution after the other. So both sides poll often right after
+// a message and less and less often without one: the pause is a tenth of the time since the last message. All
+// times are differences of one machine's monotonic clock; clocks of different machines are not compared.
 #include "cluster/coordinator.h"
 
 #include <unistd.h>
@@ -29,14 +29,15 @@ using exec::WorkerProblem;
 using Kind = WorkerProblem::Kind;
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kDepth = 8;     // executions that a worker is ahead with (bench/scale)
-constexpr double kShortest = 0.0001;  // seconds between two looks
+constexpr std::size_t kDepth = 8;     // executions queued at a worker (bench/scale)
+constexpr double kShortest = 0.0001;  // seconds between two polls
 constexpr double kLongest = 0.02;
-constexpr double kFed = 0.002;  // every worker has several executions ahead
+constexpr double kFed = 0.002;  // every worker has several executions queued
 constexpr double kScanEvery = 0.25;
-constexpr double kSilent = 15;    // a worker beats every second; so long without is death
-constexpr double kOrphaned = 1;   // nobody waits for it any more
-constexpr double kStraggles = 2;  // others are idle: an execution that takes longer is tried elsewhere
+constexpr double kSilent = 15;   // a worker beats every second; after this long without it counts as dead
+constexpr double kOrphaned = 1;  // no caller waits for it any more
+constexpr double kStraggles =
+    2;  // others are idle: an execution that takes longer is given to another worker
 constexpr auto kStopEvery = std::chrono::milliseconds(100);
 
 double now() {
@@ -68,7 +69,7 @@ void trace_thread() {
 
 }  // namespace
 
-/// An execution that somebody waits for, or did until a moment ago.
+/// An execution that a caller waits for, or did until a moment ago.
 struct Coordinator::Wanted {
   Key key;
   std::string payload;  // spec and plan
@@ -231,18 +232,18 @@ void Coordinator::drive() {
       check_silence();
     }
     double pause = std::clamp((now() - heard_) / 10, kShortest, kLongest);
-    // Nobody waits for us while all have enough to do.
+    // While all workers have enough to do, polling can be slower.
     bool fed = state_.workers != 0 && std::all_of(peers_.begin(), peers_.end(), [](const auto& peer) {
                  return !peer->live || peer->given.size() > kDepth / 2;
                });
     if (fed) pause = std::max(pause, kFed);
-    // Looking may be dear: never more than a tenth of the time.
+    // Polling may be expensive: never more than a tenth of the time.
     pause = std::max(pause, (now() - begin) * 9);
     std::chrono::duration<double> wait(std::min(pause, 0.5));
     if (fed)
       asked_.wait_for(guard, wait, [&] { return over_; });
     else
-      asked_.wait_for(guard, wait);  // or until somebody asks
+      asked_.wait_for(guard, wait);  // or until a caller asks
   }
   trace_thread();
 }
@@ -294,7 +295,7 @@ void Coordinator::take(std::size_t index, const LogRecord& record) {
       if (!json.is_object()) return;
       peer.shard = json.value("shard", u64{0});
       peer.host = json.value("host", std::string());
-      // It was started again: the one before is gone, or about to be.
+      // The worker was restarted: the previous one is gone, or about to be.
       for (std::size_t i = 0; i < peers_.size(); ++i) {
         if (i != index && peers_[i]->shard == peer.shard && peers_[i]->live) lose(i, "");
       }
@@ -318,7 +319,7 @@ void Coordinator::take(std::size_t index, const LogRecord& record) {
     case RecordKind::kBeat:
       if (std::string jump = text("jump"); !jump.empty() && !loading_ && options_.say)
         options_.say("the clock of " + peer.host + " jumped by " + jump +
-                     " s; nothing here depends on clocks, and the campaign goes on");
+                     " s; results do not depend on clocks, the campaign continues");
       return;
     case RecordKind::kBye:
       peer.ended = true;
@@ -368,7 +369,7 @@ void Coordinator::assign() {
   steal();
 }
 
-/// Who has nothing to do gets what another has not begun, or what another takes long for.
+/// An idle worker gets an execution that another one has not begun, or is slow with.
 void Coordinator::steal() {
   for (std::size_t i = 0; i < peers_.size(); ++i) {
     if (!peers_[i]->live || !peers_[i]->given.empty()) continue;
@@ -439,7 +440,7 @@ void Coordinator::beat() {
   std::optional<CampaignFile> campaign = folder_.campaign();
   if (campaign && campaign->epoch > options_.epoch && !given_up_) {
     given_up_ = true;
-    fail_locked({Kind::kTool, "another duress drives this campaign now; nothing is lost"});
+    fail_locked({Kind::kTool, "another duress process drives this campaign now; its results are kept"});
     if (options_.stop) options_.stop();
     return;
   }

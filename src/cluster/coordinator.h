@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Hands executions to workers of other processes, through a folder, and waits for what they write. Who asks
-// (classify, explore, verify) does so from many threads and does not see the difference; so what a campaign
-// learns, and in which order, cannot depend on how many workers there are or what becomes of them.
+// Hands executions to workers in other processes, through a shared folder, and waits for their results.
+// Callers (classify, explore, verify) ask from many threads and see no difference to a local worker; so the
+// results of a campaign cannot depend on how many workers there are or whether they fail.
 //
 // An execution is a function of the program's build, its plan and nothing else. So it is named by a hash of
 // these: one that is in any worker's record is never run again, and one that was run twice (its worker was
@@ -29,20 +29,20 @@ namespace duress::cluster {
 struct CoordinatorOptions {
   std::vector<Folder> folders;  // the first is the campaign's; results are taken from all
   u64 epoch = 0;
-  bool recorded_only = false;  // nobody works: what is not recorded is missing
+  bool recorded_only = false;  // there are no workers: what is not recorded is missing
   /// One line for the user; called by the coordinator's thread.
   std::function<void(const std::string&)> say;
-  /// Something is missing, or somebody else drives the campaign now.
+  /// A result is missing, or another process drives the campaign now.
   std::function<void()> stop;
 };
 
-/// What the live line tells.
+/// For the progress line.
 struct CoordinatorState {
-  u64 workers = 0;  // that answer
+  u64 workers = 0;  // that are alive
   u64 done = 0;     // executions of this process's campaign that workers performed
   u64 reused = 0;   // that earlier records had
-  u64 waiting = 0;  // asked for and not there yet
-  u64 again = 0;    // asked for a second time, because a worker was lost or slow
+  u64 waiting = 0;  // requested, no result yet
+  u64 again = 0;    // requested a second time, because a worker was lost or slow
   u64 withdrawn = 0;
 };
 
@@ -54,12 +54,12 @@ class Coordinator : public exec::RemoteExecutor {
 
   exec::RemoteRun run(const exec::WorkerOptions& options, const exec::Plan& plan,
                       const std::atomic<bool>* stop) override;
-  /// Everything that waits ends with this problem.
+  /// Ends every pending execution with this problem.
   void fail(const std::string& text);
-  /// Nothing is asked of workers any more, nor said.
+  /// Sends no more requests and messages.
   void close();
   CoordinatorState state();
-  /// Shards of which a worker answers now.
+  /// Shards whose worker is alive.
   std::vector<u64> answering();
   bool missing() const { return missing_; }
 

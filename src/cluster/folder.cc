@@ -32,7 +32,7 @@ std::string dump(const Json& json) {
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-/// Environments hold what is nobody else's business.
+/// Environments may hold secrets.
 std::string write_private(const std::string& path, const std::string& text) {
   mode_t old = umask(077);
   std::string error = write_file(path, text);

@@ -3,15 +3,15 @@
 // The folder that a coordinator and its workers share. Everything in it has one writer:
 //
 //   <dir>/cluster/current               number of the campaign's folder, N below
-//   <dir>/cluster/N/campaign.json       what is to be done; replaced as a whole by whoever drives it
-//   <dir>/cluster/N/driver.json         that it is being driven, and how far it is
+//   <dir>/cluster/N/campaign.json       the campaign; replaced as a whole by its driver
+//   <dir>/cluster/N/driver.json         that a driver is alive, and its progress
 //   <dir>/cluster/N/specs/HASH.json     a program as it is to be started
 //   <dir>/cluster/N/inputs/HASH         standard input of programs
-//   <dir>/cluster/N/queue/EPOCH/NAME    what worker NAME is asked for, by the driver
-//   <dir>/cluster/N/shards/NAME         what worker NAME did
+//   <dir>/cluster/N/queue/EPOCH/NAME    requests to worker NAME, by the driver
+//   <dir>/cluster/N/shards/NAME         results of worker NAME
 //   <dir>/cluster/N/slurm/              the job array and its tasks' output
 //
-// A file is replaced by renaming, or appended to by the one that made it (shard_log.h).
+// A file is replaced by renaming, or appended to by its one writer (shard_log.h).
 #ifndef DURESS_CLUSTER_FOLDER_H_
 #define DURESS_CLUSTER_FOLDER_H_
 
@@ -32,7 +32,7 @@ namespace duress::cluster {
 struct CampaignFile {
   u64 epoch = 0;                       // grows with each process that drives it
   bool finished = false;               // workers are not needed any more
-  bool complete = false;               // and its report was given: the same command starts anew
+  bool complete = false;               // and was reported: the same command starts a new one
   std::string protocol, version;       // of duress
   std::string command;                 // "classify"
   std::vector<std::string> arguments;  // of the command, without those about clusters
@@ -45,7 +45,7 @@ struct CampaignFile {
   }
 };
 
-/// driver.json: written every second by whoever drives.
+/// driver.json: written every second by the driver.
 struct DriverFile {
   u64 epoch = 0, beat = 0;
   std::string host;
@@ -84,7 +84,7 @@ class Folder {
   /// Keeps what a program needs to be started; `hash` then names it.
   std::string save_spec(const exec::WorkerOptions& options, u64& hash) const;
   std::optional<Spec> spec(u64 hash) const;
-  /// Names of workers that ever were, sorted.
+  /// Names of all workers so far, sorted.
   std::vector<std::string> workers() const;
 
  private:
@@ -93,10 +93,10 @@ class Folder {
 
 /// The build id of an ELF file, or else a hash of what is in it; "" if it cannot be read.
 std::string build_of(const std::string& path);
-/// Where the program is that `word` starts.
+/// The path of the program that `word` starts.
 std::string program_path(const std::string& word);
 std::string host_name();
-/// A folder of this machine alone, for what nobody else needs.
+/// A folder that only this machine uses.
 std::string local_folder();
 std::string hex(u64 number);
 

@@ -2,10 +2,10 @@
 //
 // A file that one process appends records to while others read it. A record carries its length and a sum
 // over itself: a reader takes whole records only, so neither a writer that was killed in the middle nor a
-// file system that shows the end of a file late can hand it half of one.
+// file system that shows the end of a file late makes it read half of one.
 //
-// Writer and reader open the file anew for each turn: network file systems promise that what was closed is
-// seen by who opens afterwards, and little else.
+// Writer and reader reopen the file each time: network file systems guarantee that data written before
+// close() is visible after a later open(), and little else.
 #ifndef DURESS_CLUSTER_SHARD_LOG_H_
 #define DURESS_CLUSTER_SHARD_LOG_H_
 
@@ -17,7 +17,7 @@
 
 namespace duress::cluster {
 
-/// Which execution: a hash of all that decides it.
+/// Names an execution: a hash of everything it depends on.
 struct Key {
   u64 high = 0, low = 0;
   auto operator<=>(const Key&) const = default;
@@ -29,10 +29,10 @@ Key key_of(std::string_view bytes);
 
 enum class RecordKind : u32 {
   kHello = 1,     // of a worker: who it is
-  kRequest = 2,   // to a worker: an execution that is wanted
-  kWithdraw = 3,  // to a worker: it is not wanted any more
+  kRequest = 2,   // to a worker: run this execution
+  kWithdraw = 3,  // to a worker: do not run it
   kResult = 4,
-  kBeat = 5,     // it lives
+  kBeat = 5,     // it is alive
   kBye = 6,      // it ends, and why
   kProblem = 7,  // it cannot work, and why
 };
@@ -49,7 +49,7 @@ class LogWriter {
  public:
   explicit LogWriter(std::string path) : path_(std::move(path)) {}
   void add(RecordKind kind, const Key& key, std::string_view payload);
-  /// Hands all that was added to the file system. "" or what went wrong; then it may be tried again.
+  /// Writes all added records to the file. "" or what went wrong; then it can be tried again.
   std::string flush();
   bool empty() const { return waiting_.empty(); }
   const std::string& path() const { return path_; }
@@ -62,11 +62,11 @@ class LogWriter {
 /// Threads: one at a time.
 class LogReader {
  public:
-  /// What makes no sense may only not be there yet; after so many seconds it is damage, and skipped.
+  /// An invalid record may just be incomplete; after this many seconds it is damage, and skipped.
   explicit LogReader(std::string path, double patience = 10) : path_(std::move(path)), patience_(patience) {}
-  /// Hands over every whole record since the last turn; returns how many.
+  /// Visits every complete record since the last call; returns how many.
   u64 poll(const std::function<void(const LogRecord&)>& take);
-  /// Times that damage was skipped.
+  /// How often damage was skipped.
   u64 damaged() const { return damaged_; }
   u64 at() const { return at_; }
   const std::string& path() const { return path_; }
@@ -78,11 +78,11 @@ class LogReader {
   double patience_;
   u64 at_ = 0;
   u64 damaged_ = 0;
-  u64 bad_at_ = ~u64{0};  // something that makes no sense
+  u64 bad_at_ = ~u64{0};  // offset of an invalid record
   double bad_since_ = 0;
 };
 
-/// The payload of the record at `offset`, if it is whole and has that key.
+/// The payload of the record at `offset`, if it is complete and has that key.
 std::string payload_at(const std::string& path, u64 offset, const Key& key);
 
 }  // namespace duress::cluster

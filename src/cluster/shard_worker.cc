@@ -24,12 +24,12 @@ using exec::WorkerOptions;
 using exec::WorkerProblem;
 using Json = nlohmann::ordered_json;
 
-constexpr double kShortest = 0.0001, kLongest = 0.05;  // seconds between two looks
-constexpr double kFlushEvery = 0.02;                   // results wait so long at most
-constexpr double kLookEvery = 0.5;                     // at the campaign and its driver
+constexpr double kShortest = 0.0001, kLongest = 0.05;  // seconds between two polls
+constexpr double kFlushEvery = 0.02;                   // results are written at the latest after this
+constexpr double kLookEvery = 0.5;                     // between two polls of the campaign and its driver
 constexpr double kAbandoned = 5;                       // seconds without a beat of the driver
-constexpr double kJump = 5;                            // seconds between two clocks that are worth a word
-constexpr std::size_t kMostWorkers = 4;                // servers that are kept, one for each spec
+constexpr double kJump = 5;                            // a jump of the clock that is reported
+constexpr std::size_t kMostWorkers = 4;                // fork servers that are kept, one per spec
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -98,7 +98,7 @@ bool ShardWorker::write(RecordKind kind, const Key& key, std::string_view payloa
   flushed_ = now();
   std::string error = writer_->flush();
   if (error.empty() || !write_error_.empty()) return write_error_.empty();
-  write_error_ = error + "; what was written is not lost: make room and start the worker again";
+  write_error_ = error + "; results so far are kept: make room and start the worker again";
   halt_ = true;
   return false;
 }
@@ -165,7 +165,8 @@ bool ShardWorker::perform(const Task& task) {
     std::memcpy(&spec, task.payload.data(), sizeof spec);
     plan = read_plan(std::string_view(task.payload).substr(sizeof spec));
   }
-  std::string problem = plan ? "" : "a request makes no sense: another version of duress wrote it";
+  std::string problem =
+      plan ? "" : "a request cannot be read: another version of duress wrote it; use the same one everywhere";
   Worker* worker = plan ? worker_for(spec, problem) : nullptr;
   if (worker == nullptr) {
     write(RecordKind::kProblem, {}, problem, true);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `duress work` without its words: performs the executions that a coordinator asks for through a folder, and
-// writes what came of them into a record of its own. It knows nothing of campaigns and keeps nothing: killed,
-// started twice or started again elsewhere, it can only add executions that are the same everywhere.
+// `duress work` without its options and text: runs the executions that a coordinator requests through a
+// shared folder, and writes the results into a record of its own. It has no other state: killed, started
+// twice or restarted on another machine, it can only add executions that are the same everywhere.
 #ifndef DURESS_CLUSTER_SHARD_WORKER_H_
 #define DURESS_CLUSTER_SHARD_WORKER_H_
 
@@ -29,7 +29,7 @@ struct ShardOptions {
   double seconds = 0;       // 0: no limit
   double patience = 10;     // seconds that it waits for a campaign to begin
   std::string work_folder;  // of this process, on this machine
-  /// Called now and then by the thread that works, while nobody drives the campaign (true) or somebody does.
+  /// Called now and then by the worker's thread: whether the campaign has no driver at the moment.
   std::function<void(bool abandoned)> driven;
 };
 
@@ -55,7 +55,7 @@ class ShardWorker {
 
   std::string open();
   void read_queue();
-  /// False: this machine cannot do it, and says so in the record.
+  /// False: this machine cannot run it; the reason is in the record.
   bool perform(const Task& task);
   exec::Worker* worker_for(u64 spec, std::string& problem);
   bool write(RecordKind kind, const Key& key, std::string_view payload, bool now);

@@ -46,7 +46,7 @@ std::string CommandResult::last_line() const {
   for (std::string line; std::getline(lines, line);) {
     if (std::string text = trimmed(line); !text.empty() && last.empty()) last = text;
   }
-  // "sbatch: error: invalid partition": whose line it is we know.
+  // "sbatch: error: invalid partition": the program name is redundant.
   for (const char* mark : {"error: ", "Batch job submission failed: "}) {
     std::size_t at = last.find(mark);
     if (at != std::string::npos) last = last.substr(at + std::strlen(mark));
@@ -154,7 +154,7 @@ std::string submit(const ArrayOptions& options, std::string& job) {
     for (std::string line; std::getline(lines, line);) known += (known.empty() ? "" : ", ") + trimmed(line);
     if (!known.empty()) why += " (there are: " + known + "; --partition says which)";
   }
-  return "sbatch did not take the job array: " + (why.empty() ? "it said nothing" : why);
+  return "sbatch rejected the job array: " + (why.empty() ? "no message" : why);
 }
 
 std::map<u64, ArrayTask> parse_tasks(const std::string& text) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Slurm by its own commands: sbatch, squeue, scancel. There is no library that is the same in all versions.
+// Slurm through its commands sbatch, squeue and scancel: its library differs from version to version.
 #ifndef DURESS_CLUSTER_SLURM_H_
 #define DURESS_CLUSTER_SLURM_H_
 
@@ -16,7 +16,7 @@ namespace duress::cluster {
 struct CommandResult {
   int code = -1;
   std::string output, errors;
-  /// The last line that says something.
+  /// The last line that is not empty.
   std::string last_line() const;
 };
 CommandResult run_command(const std::vector<std::string>& words);
@@ -24,12 +24,12 @@ CommandResult run_command(const std::vector<std::string>& words);
 struct ArrayOptions {
   u64 workers = 1;
   std::string partition;
-  std::vector<std::string> more;     // further words for sbatch
+  std::vector<std::string> more;     // further arguments of sbatch
   std::string folder;                // for what tasks print
   std::vector<std::string> command;  // of a worker, up to --shard
 };
 
-/// One task of the array as squeue tells of it.
+/// One task of the array as squeue lists it.
 struct ArrayTask {
   std::string state;  // "RUNNING"
   u64 restarts = 0;

@@ -72,7 +72,7 @@ TEST_F(Slurm, WrongPartitionIsOneLineWithThoseThatAre) {
   command("sinfo", "echo short; echo long");
   std::string job;
   EXPECT_EQ(submit({1, "nope", {}, folder_, {"duress"}}, job),
-            "sbatch did not take the job array: invalid partition specified: nope (there are: short, long; "
+            "sbatch rejected the job array: invalid partition specified: nope (there are: short, long; "
             "--partition says which)");
 }
 

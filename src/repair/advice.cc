@@ -89,7 +89,7 @@ verify::VerifySetup as_if(const verify::VerifySetup& setup, const verify::Verify
   verify::VerifySetup tried = setup;
   tried.keeps = tried.minimise = false;
   tried.worker.folder += "/fix";
-  // More than the program has as it is: atomics are scheduled, plain accesses are not.
+  // A higher limit than for the program itself: atomics are schedule points, plain accesses are not.
   tried.most_executions = base.interleavings * 20 + 2000;
   if (setup.most_executions < tried.most_executions / 4) tried.most_executions = setup.most_executions * 4;
   if (proposal.kind == Proposal::Kind::kJoin) {
@@ -120,13 +120,13 @@ verify::VerifySetup as_if(const verify::VerifySetup& setup, const verify::Verify
   return tried;
 }
 
-/// What is found if the proposal is made; it may have to cover more places than the races of the program as
-/// it is showed. Nothing: it does not help.
+/// Explores the program with the proposal; it may have to cover more places than the original races showed.
+/// Nothing: it does not help.
 std::optional<verify::VerifyResult> try_out(const verify::VerifySetup& setup,
                                             const verify::VerifyResult& base, Proposal& proposal,
                                             finding::Names& names, const std::atomic<bool>& stop) {
   if (proposal.kind == Proposal::Kind::kJoin && !proposal.made_by_joiner) {
-    // One execution tells whether it joins them at all.
+    // One execution shows whether it joins them at all.
     verify::VerifySetup once = as_if(setup, base, proposal);
     once.most_executions = 1;
     verify::VerifyResult result = verify::Verifier(std::move(once), names, nullptr).run(stop);
@@ -144,7 +144,7 @@ std::optional<verify::VerifyResult> try_out(const verify::VerifySetup& setup,
       return result.found.empty() && result.complete ? std::optional(std::move(result)) : std::nullopt;
     }
     if (proposal.kind == Proposal::Kind::kPublish) {
-      // The first time it is only asked which store comes too early.
+      // The first exploration only finds out which store comes too early.
       if (proposal.lock != 0 || result.published_at == 0) return std::nullopt;
       proposal.lock = result.published_at;
       std::vector<finding::Frame> stack = names.stack(result.racy[0].log, {proposal.lock - 1});
@@ -157,7 +157,7 @@ std::optional<verify::VerifyResult> try_out(const verify::VerifySetup& setup,
   return std::nullopt;
 }
 
-/// In the order in which they are tried: what changes least first.
+/// In the order in which they are tried: the smallest change first.
 std::vector<Proposal> proposals(const std::vector<RaceView>& all) {
   std::vector<Proposal> list;
   std::set<std::string> variables;
@@ -342,7 +342,8 @@ std::string save_advice(const std::string& dir, const std::string& race, const A
 std::optional<Advice> load_advice(const std::string& dir, const std::string& race, std::string& error) {
   std::optional<std::string> text = exec::read_file(advice_path(dir, race));
   if (!text) {
-    error = "no fix is known for '" + race + "' in " + dir + ": duress verify finds them";
+    error =
+        "no fix recorded for " + race + " in '" + dir + "'; run duress verify or duress classify --advice";
     return std::nullopt;
   }
   Json json = Json::parse(*text, nullptr, /*allow_exceptions=*/false);

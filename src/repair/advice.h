@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the races that `duress verify` found can be fixed (Java RaceFinder's JRF-E). Every proposal is tried:
-// all interleavings are explored again as if it had been made (trail/as_if.h), and what still has a race or a
-// failure is not proposed.
+// Fixes for the races that `duress verify` found (Java RaceFinder's JRF-E). Every proposal is checked: all
+// interleavings are explored again as if it had been made (trail/as_if.h), and a proposal that leaves a race
+// or a failure is discarded.
 #ifndef DURESS_REPAIR_ADVICE_H_
 #define DURESS_REPAIR_ADVICE_H_
 
@@ -15,12 +15,12 @@ namespace duress::repair {
 struct Advice {
   std::string kind;             // "atomic", "lock", "publish-after-init", "join": the spelling of --json
   std::string text;             // "make `done` atomic; acquire and release are enough"
-  u64 interleavings = 0;        // of the program so changed: none has a race or a failure
-  std::vector<FileEdit> edits;  // empty: people must make it
+  u64 interleavings = 0;        // of the fixed program: none has a race or a failure
+  std::vector<FileEdit> edits;  // empty: it cannot be applied automatically
   std::string diff() const;
 };
 
-/// What fixes all races at once; nothing if no proposal does.
+/// A fix for all races at once; nothing if no proposal is one.
 std::optional<Advice> advise(const verify::VerifySetup& setup, const verify::VerifyResult& result,
                              finding::Names& names, const std::atomic<bool>& stop);
 
@@ -30,7 +30,7 @@ report::Fix fix_of(const Advice& advice);
 /// Kept for `duress fix`, under the id of each race. "" or what went wrong.
 std::string save_advice(const std::string& dir, const std::string& race, const Advice& advice);
 std::optional<Advice> load_advice(const std::string& dir, const std::string& race, std::string& error);
-/// Makes the edits. "" or what went wrong: nothing was changed then.
+/// Applies the edits. "" or what went wrong; then no file was changed.
 std::string apply_advice(const Advice& advice);
 
 }  // namespace duress::repair

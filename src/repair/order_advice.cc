@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Advice that changes least: no new atomics, no new locks, only stronger orders for atomic operations that
-// the program has. All at once first; if that helps, as few and as weak ones as still help.
+// The smallest kind of fix: no new atomics or locks, only stronger orders for existing atomic operations.
+// First all of them; if that helps, as few and as weak orders as suffice.
 #include <algorithm>
 
 #include "repair/orders.h"
@@ -15,7 +15,7 @@ using trail::AtomicKind;
 constexpr u64 kProfiled = 500;            // executions after which the operations are taken to be known
 constexpr std::size_t kMostChanged = 24;  // operations
 
-/// An operation with another order than the one it is written with.
+/// An operation with another order than in the source.
 struct Changed {
   AtomicOperation operation;
   u32 order = 0;
@@ -34,7 +34,7 @@ u32 both(u32 a, u32 b) {
   return kAcqRel;
 }
 
-/// All that the operation can have of acquire and release.
+/// The strongest of acquire, release and both that the operation can have.
 u32 synchronising(AtomicKind kind) {
   return kind == AtomicKind::kLoad ? kAcquire : kind == AtomicKind::kStore ? kRelease : kAcqRel;
 }
@@ -61,7 +61,7 @@ std::vector<AtomicOperation> operations_of(const verify::VerifySetup& setup,
     asked.most_executions = std::min(setup.most_executions, kProfiled);
     uses = verify::Verifier(std::move(asked), names, nullptr).run(stop).atomics;
   }
-  // What a shared pointer does inside is not for its user to change.
+  // Users cannot change the orders inside a shared pointer.
   std::erase_if(uses, [](const verify::AtomicUse& use) { return use.indirect; });
   return by_place(uses);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The atomic operations of a program as its source has them, and other memory orders for them, as if
-// (trail/as_if.h).
+// The atomic operations of a program by source location, and what-if edits (trail/as_if.h) that give them
+// other memory orders.
 #ifndef DURESS_REPAIR_ORDERS_H_
 #define DURESS_REPAIR_ORDERS_H_
 
@@ -15,7 +15,7 @@ inline constexpr u32 kRelaxed = 0, kAcquire = 2, kRelease = 3, kAcqRel = 4, kSeq
 const char* order_text(u32 order);
 const char* kind_text(trail::AtomicKind kind);
 
-/// One operation of the source: the compiler may have made several of it.
+/// One operation of the source; the compiler may have made several of it.
 struct AtomicOperation {
   verify::AtomicUse first;
   std::vector<verify::AtomicUse> all;

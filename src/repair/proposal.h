@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inside of advice.cc: races as it looks at them, and a change that may fix them.
+// Shared by the files of this folder that make advice: a view of a race, and a change that may fix it.
 #ifndef DURESS_REPAIR_PROPOSAL_H_
 #define DURESS_REPAIR_PROPOSAL_H_
 
@@ -21,7 +21,7 @@ struct Side {
   finding::Frame created_at;  // its thread
 };
 
-/// A race as it is looked at here.
+/// What advice needs to know of a race.
 struct RaceView {
   std::string variable;
   Side sides[2];
@@ -35,24 +35,24 @@ struct Proposal {
   std::string lock_name;
   finding::Frame store;                 // of kPublish
   std::map<u32, finding::Frame> sites;  // by key
-  // Of kJoin: who joins, whom, and where it does so now.
+  // kJoin: the joining thread, the joined ones, and where it joins them now.
   u64 joiner = 0;
   std::map<u64, Side> joined;  // by path
-  bool made_by_joiner = true;  // else it must be seen to join them
+  bool made_by_joiner = true;  // else an execution has to show that it joins them
   std::vector<verify::JoinPlace> join_places;
 };
 
-/// Places in a text.
+/// Names and places as text.
 std::string listed(const std::set<std::string>& names);
 std::string place_text(const finding::Frame& frame);
 
 // ---- joining earlier (join_advice.cc)
 
-/// Who could join whom, so that the races are none. `reads`: only where the joining thread reads what the
-/// others have written and does not wait for it in a loop: then it wants what they leave. Elsewhere joining
-/// is legal too, but threads that are meant to work together do not any more.
+/// Which thread could join which others to remove the races. `reads`: only where the joining thread reads
+/// what the others wrote and does not poll for it in a loop: then it needs their result. Elsewhere joining is
+/// legal too, but makes threads sequential that are meant to run concurrently.
 std::vector<Proposal> join_proposals(const std::vector<RaceView>& all, bool reads);
-/// As cover() of advice.cc.
+/// Like cover() of advice.cc.
 bool cover_join(Proposal& proposal, const std::vector<RaceView>& all, bool& more);
 /// The entries of the request.
 void add_joins(const Proposal& proposal, std::vector<trail::Prediction>& entries);
@@ -63,7 +63,7 @@ bool make_join_edits(Advice& advice, const Proposal& proposal);
 
 // ---- stronger orders (order_advice.cc)
 
-/// As advise(), with nothing but stronger orders for the atomic operations that there are.
+/// Like advise(), but only stronger orders for existing atomic operations.
 std::optional<Advice> advise_orders(const verify::VerifySetup& setup, const verify::VerifyResult& result,
                                     finding::Names& names, const std::atomic<bool>& stop);
 

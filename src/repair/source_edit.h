@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Small changes of source files that are plain enough to be made by a program: a declaration becomes atomic,
-// a statement gets a lock, a statement moves below another, a memory order becomes another one. Whatever does
-// not look exactly as expected is left to people: then there is no edit.
+// Small changes of source files that can be made automatically: a declaration becomes atomic, a statement
+// gets a lock, a statement moves below another, a memory order is replaced. If the source does not look
+// exactly as expected, there is no edit.
 #ifndef DURESS_REPAIR_SOURCE_EDIT_H_
 #define DURESS_REPAIR_SOURCE_EDIT_H_
 
@@ -26,7 +26,7 @@ Lines split_lines(const std::string& text);
 std::optional<FileEdit> open_for_edit(const std::string& path);
 
 /// The variable, named as reports do ("counter", "Type::field"), becomes std::atomic. False: its declaration
-/// was not found, or is not of a kind that is known.
+/// was not found, or has an unsupported form.
 bool make_atomic(FileEdit& edit, const std::string& variable);
 /// The statement that is line `line` holds the lock of that name.
 bool add_lock(FileEdit& edit, std::size_t line, const std::string& lock);
@@ -40,8 +40,8 @@ std::string joined_name(const FileEdit& edit, std::size_t line);
 bool move_joins_above(FileEdit& edit, const std::set<std::size_t>& lines, std::size_t above);
 
 /// The call at that place (its name, or what stands before it) has the memory order `order`, and where it is
-/// a compare-and-exchange with two orders, `failing` as the second; "": it is none. False: it is not clear
-/// which order that is, or it is not spelled out there.
+/// a compare-and-exchange with two orders, `failing` as the second; "": there is none. False: the order is
+/// ambiguous, or not written in the call.
 bool change_order(FileEdit& edit, std::size_t line, std::size_t column, const std::string& order,
                   const std::string& failing);
 

@@ -10,7 +10,7 @@ namespace {
 
 using trail::AtomicKind;
 
-constexpr u32 kTimesMore = 20;  // a weaker program may have so many times more executions
+constexpr u32 kTimesMore = 20;  // a weaker program may have this many times more executions
 
 /// Weaker orders, the weakest last.
 std::vector<u32> weaker(AtomicKind kind, u32 order) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which memory orders a program needs: each atomic operation and fence is given weaker orders, one at a time,
-// and all executions under rc11 are explored again as if it were written so (trail/as_if.h). Nothing is
+// and all executions under rc11 are explored again as if the source had them (trail/as_if.h). Nothing is
 // rebuilt.
 #ifndef DURESS_REPAIR_WEAKEN_H_
 #define DURESS_REPAIR_WEAKEN_H_
@@ -11,11 +11,11 @@
 
 namespace duress::repair {
 
-/// What became of one operation of the source.
+/// The result for one operation of the source.
 struct Weakened {
   finding::Frame place;
   trail::AtomicKind kind = trail::AtomicKind::kLoad;
-  u32 order = 0;       // as it is written
+  u32 order = 0;       // as in the source
   u32 sufficient = 0;  // the weakest with which nothing was found
   std::string found;   // with the next weaker one; "": there is none
   u64 executions = 0;  // with `sufficient`

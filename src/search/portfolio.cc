@@ -108,7 +108,7 @@ void Portfolio::choose(u64 index, const SearchState& state, exec::Plan& plan) co
   }
   if (chosen == StrategyId::kRacefuzzer) {
     if (state.pairs.empty()) {
-      chosen = StrategyId::kRandom;  // nothing to bring together yet
+      chosen = StrategyId::kRandom;  // no pair is known yet
     } else {
       // One pair at a time as its paper does, and now and then all: some failures need two races.
       u64 which = turn % (state.pairs.size() + (state.pairs.size() > 1 ? 1 : 0));

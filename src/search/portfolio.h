@@ -34,12 +34,12 @@ struct SearchState {
 /// What one run contributes to it.
 struct RunFeedback {
   std::vector<trail::SitePair> pairs;
-  u64 choices = 0;  // 0: it did not end by itself, and says nothing of the length
+  u64 choices = 0;  // 0: not known, it did not end by itself
 };
 
-/// Runs go in rounds, [0, 16), [16, 32), [32, 64), [64, 128), ...: what a round taught is used from the next
-/// one on. So run i is the same run whichever others have ended before it, and results do not depend on how
-/// many run side by side.
+/// Runs go in rounds, [0, 16), [16, 32), [32, 64), [64, 128), ...: the feedback of a round is used from the
+/// next one on. So run i does not depend on which other runs have ended, and results do not depend on the
+/// number of workers.
 class Portfolio {
  public:
   explicit Portfolio(SearchOptions options) : options_(std::move(options)) {}
@@ -55,7 +55,7 @@ class Portfolio {
   static constexpr u64 kFeedbackRuns = 64;
 
   exec::Plan plan(u64 index, const SearchState& state) const;
-  /// Adds what a round's runs taught, in order of their numbers.
+  /// Adds the feedback of a round's runs, in order of their numbers.
   static void learn(const std::vector<RunFeedback>& feedback, SearchState& state);
 
   const SearchOptions& options() const { return options_; }

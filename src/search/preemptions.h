@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many preemptions a class of executions needs at least. An execution that the explorer proposes may have
-// many only because of the order in which it was found; what counts is the best order of the same steps.
+// The least number of preemptions that a class of executions needs. The interleaving that the explorer
+// proposes may have more only because of how it was found; what counts is the best order of the same steps.
 #ifndef DURESS_SEARCH_PREEMPTIONS_H_
 #define DURESS_SEARCH_PREEMPTIONS_H_
 
@@ -9,9 +9,8 @@
 
 namespace duress::search {
 
-/// A bound from below: over all orders of the steps that keep those which conflict, the least number of times
-/// that a strand is left which could have gone on. A strand whose next step may have to wait counts as
-/// waiting. 0 if there are too many orders to look at.
+/// A lower bound: over all equivalent orders of the steps, the least number of switches away from a strand
+/// that is enabled. A strand whose next step can block counts as blocked. 0 if there are too many orders.
 u32 least_preemptions(const exhaustive::Step* const* steps, u32 count);
 
 struct Preemptions {

@@ -19,8 +19,8 @@ struct SavedSearch {
   std::vector<std::string> failures;  // ids
 };
 
-/// `key` says everything that must be the same for the search to be continued. A file that is damaged or of
-/// another version counts as not there.
+/// `key` holds everything that must be equal for the search to be continued. A file that is damaged or of
+/// another version counts as missing.
 std::optional<SavedSearch> load_search(const std::string& dir, const std::string& key);
 /// "" or what went wrong.
 std::string save_search(const std::string& dir, const std::string& key, const SavedSearch& state);

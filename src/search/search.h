@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `duress explore` without its words: executes a portfolio of schedules until one fails.
+// `duress explore` without its options and text: executes a portfolio of schedules until one fails.
 #ifndef DURESS_SEARCH_SEARCH_H_
 #define DURESS_SEARCH_SEARCH_H_
 
@@ -44,7 +44,7 @@ struct Progress {
   const char* phase = "";  // "", "minimising"
 };
 
-/// What happens meanwhile; called by the thread that runs the search.
+/// Progress of a search; called by the thread that runs it.
 class SearchListener {
  public:
   virtual ~SearchListener() = default;
@@ -54,7 +54,7 @@ class SearchListener {
 };
 
 struct SearchResult {
-  exec::WorkerProblem problem;  // why the search could not go on
+  exec::WorkerProblem problem;  // why the search could not continue
   std::vector<Found> found;
   std::vector<std::string> earlier;  // ids of failures that the part before resuming found
   u64 runs = 0;                      // of the whole search
@@ -64,7 +64,7 @@ struct SearchResult {
   bool interrupted = false, out_of_time = false;
   bool one_thread = false;                  // no run had a second thread: there is nothing to schedule
   u64 pairs = 0;                            // racing and suspected pairs known in the end
-  std::set<std::pair<u32, u32>> created;    // of these, the ones that racefuzzer brought together
+  std::set<std::pair<u32, u32>> created;    // of these, the ones that racefuzzer created
   std::set<std::pair<u32, u32>> deadlocks;  // potential ones
   std::set<std::pair<u32, u32>> deadlocks_created;  // of these, the ones that a run after them ended in
   bool kept_going = false;                          // the search did not stop at the first failure

@@ -20,7 +20,6 @@ bool has_race(const finding::RunLogs& logs, const std::string& key) {
 
 }  // namespace
 
-/// Which two accesses raced, without what changes from run to run.
 std::string race_key(const finding::RaceRecord& race) {
   auto side = [](const std::optional<finding::SiteRecord>& site) {
     return site ? std::to_string(site->module) + ":" + std::to_string(site->index) : std::string("-");

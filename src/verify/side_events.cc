@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What executions tell beside their steps (trail/told.h).
+// Side events: what executions report besides their steps (trail/told.h).
 #include <algorithm>
 
 #include "trail/told.h"
@@ -18,7 +18,7 @@ void Verifier::take_side_events(const Outcome& outcome) {
     auto what = static_cast<trail::Told>(told[i].strand);
     if (what == trail::Told::kClock) {
       auto [it, is_new] = known_clocks_.try_emplace(calls, false);
-      if (is_new) it->second = looks_itself(outcome, calls);
+      if (is_new) it->second = reads_clock_itself(outcome, calls);
       if (it->second) limits_ |= exhaustive::StepLog::kClock;
     } else if (what == trail::Told::kJoined) {
       take_join(outcome, {told[i].value[0], told[i].value[1], {}}, calls);
@@ -26,7 +26,7 @@ void Verifier::take_side_events(const Outcome& outcome) {
   }
 }
 
-/// Where a thread joins one that it was to join before, each place once.
+/// Where a thread really joins one that a what-if edit joins earlier, each place once.
 void Verifier::take_join(const Outcome& outcome, JoinPlace join, const std::vector<finding::Address>& calls) {
   if (const finding::ProcessLog* process = outcome.logs.process()) {
     std::lock_guard guard(names_lock_);
@@ -40,15 +40,14 @@ void Verifier::take_join(const Outcome& outcome, JoinPlace join, const std::vect
   if (!known) result_.joins.push_back(std::move(join));
 }
 
-/// Whether the program itself looks at a clock, and not a function of the C++ library that waits until some
-/// time (std::condition_variable::wait_for): that one only wants to know how a wait has ended, and that is
-/// explored.
-bool Verifier::looks_itself(const Outcome& outcome, const std::vector<finding::Address>& calls) {
+/// Whether the program itself reads a clock, and not a function of the C++ library with a timeout
+/// (std::condition_variable::wait_for): that one only finds out how a wait has ended, which is explored.
+bool Verifier::reads_clock_itself(const Outcome& outcome, const std::vector<finding::Address>& calls) {
   const finding::ProcessLog* process = outcome.logs.process();
   if (process == nullptr) return true;
   std::lock_guard guard(names_lock_);
   for (const finding::Frame& frame : names_.stack(*process, calls)) {
-    if (frame.file.empty()) continue;  // inside a library: the function that asks the system
+    if (frame.file.empty()) continue;  // inside a library: the function that calls the system
     return frame.file.rfind("/usr/", 0) != 0;
   }
   return true;

@@ -35,7 +35,7 @@ void renumber(exec::Execution& execution, Origins& origins) {
   };
   for (exhaustive::Step& step : execution.steps) {
     step.strand = ids[step.strand];
-    if (step.is(exhaustive::Step::kAfter)) step.other = ids[step.other];  // else it is a number of looks
+    if (step.is(exhaustive::Step::kAfter)) step.other = ids[step.other];  // else it is a number of polls
     if (is_access(step.kind) || step.kind == OpKind::kChoose) continue;   // ages of stores; ends of waits
     if (step.value != 0) step.value = static_cast<u8>(1 + ids[step.value - 1u]);
     step.choices = mask(step.choices);
@@ -64,7 +64,7 @@ std::string name_of(const exhaustive::Explorer::Plan& wanted, const Origins& ori
     name += static_cast<char>(wanted.picks[i].strand);
     name += static_cast<char>(wanted.picks[i].value);
   }
-  // What a strand's number means, and which ones are known: that decides how an execution goes on.
+  // Which strands are known, and by which numbers: that decides how an execution continues.
   for (const exhaustive::StepLog::Origin& origin : origins)
     name += '/' + std::to_string(origin.parent) + '.' + std::to_string(origin.ordinal);
   return name;
@@ -117,7 +117,7 @@ void Verifier::SpeculativeExplorers<Explorer>::forget() {
   queue_.clear();
 }
 
-/// Learns what was run, and hands out the next until there is enough to do. False: there is no next.
+/// Learns finished executions and adds further ones until the workers have enough. False: there are no more.
 template <typename Explorer>
 bool Verifier::SpeculativeExplorers<Explorer>::go_on(Subtree& subtree) {
   for (;;) {

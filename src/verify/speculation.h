@@ -17,10 +17,10 @@ using Origins = std::vector<exhaustive::StepLog::Origin>;
 /// Gives its strands the numbers that they have in all executions; new ones are added to `origins`.
 void renumber(exec::Execution& execution, Origins& origins);
 
-/// `base`, which every execution has, with what the explorer wants of this one.
+/// The plan of one execution: `base`, which all have in common, with the picks that the explorer wants.
 exec::Plan plan_of(exec::Plan base, const exhaustive::Explorer::Plan& wanted, const Origins& origins);
 exec::Plan plan_of(exec::Plan base, const exhaustive::GraphExplorer::Plan& wanted, const Origins& origins);
-/// Plans of the same name are of the same execution.
+/// Plans with the same name are the same execution.
 std::string name_of(const exhaustive::Explorer::Plan& wanted, const Origins& origins);
 std::string name_of(const exhaustive::GraphExplorer::Plan& wanted, const Origins& origins);
 

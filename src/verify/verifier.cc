@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMostFound = 16;
 
-/// <atomic> and <stdatomic.h> and what they are made of.
+/// <atomic>, <stdatomic.h> and the headers they include.
 bool of_atomic_header(const std::string& file) {
   std::string name = file.substr(file.rfind('/') + 1);
   return name.empty() || name == "atomic" || name.rfind("atomic_", 0) == 0 || name == "stdatomic.h";
@@ -110,7 +110,7 @@ void Verifier::take_atomics(const Outcome& outcome) {
   }
 }
 
-/// What an execution showed.
+/// Adds the races, failures and facts of one execution to the result.
 void Verifier::take(Outcome& outcome) {
   exec::Execution& execution = outcome.execution;
   result_.most_strands = std::max(result_.most_strands, execution.record.strands);

@@ -38,14 +38,14 @@ struct VerifySetup {
   unsigned jobs = 1;
   int preemptions = -1;  // -1: any number
   u32 model = 0;         // 0: sc; else rc11
-  u32 spurious = 0;      // so many spurious wake-ups in a row of a wait are explored
-  u32 timeouts = 0;      // the same of timeouts that come early
+  u32 spurious = 0;      // explored spurious wake-ups in a row at a wait
+  u32 timeouts = 0;      // the same for early timeouts
   exhaustive::Order order = exhaustive::Order::kRunOn;
   bool minimise = true;
   bool keeps = true;            // findings are stored
   bool stops_at_first = false;  // one finding is enough
   bool profile = false;         // the result lists the atomic operations that ran
-  /// As if the program were another one: see trail/as_if.h.
+  /// What-if edits of the program: see trail/as_if.h.
   std::vector<u32> as_if_atomic;  // keys of sites
   u32 as_if_order = 5;            // seq_cst
   std::vector<trail::Prediction> as_if;
@@ -57,10 +57,10 @@ struct AtomicUse {
   trail::AtomicKind kind = trail::AtomicKind::kLoad;
   u32 success = 0, failure = 0;  // memory orders, as the compiler numbers them
   finding::Frame place;
-  bool indirect = false;  // inside something else of the library than <atomic>: a shared pointer
+  bool indirect = false;  // inside another part of the library than <atomic>: a shared pointer
 };
 
-/// Where a thread really joins one that it was to join before, as if (trail::AsIf::kJoined).
+/// Where a thread really joins one that a what-if edit joins earlier (trail::AsIf::kJoined).
 struct JoinPlace {
   u64 joined = 0, joiner = 0;  // paths
   finding::Frame place;
@@ -86,9 +86,9 @@ struct VerifyResult {
   std::vector<search::Found> found;
   std::vector<RacyExecution> racy;  // in the order in which they were found
   finding::RunLog races;            // the same for a report
-  u64 first_finding = 0;            // which interleaving was the first with a race or a failure; 0: none
+  u64 first_finding = 0;            // number of the first interleaving with a race or a failure; 0: none
   u64 redundant = 0, skipped = 0;
-  u64 cut_off = 0;  // executions that were begun and do not count: rc11, and waits that never end
+  u64 cut_off = 0;  // executions that do not count: forbidden by rc11, or a wait that never ends
   u32 spurious = 0, timeouts = 0;  // as asked for
   bool waited = false;             // on a condition
   u64 published_at = 0;            // trail/as_if.h
@@ -127,7 +127,7 @@ class Verifier {
   void take_atomics(const Outcome& outcome);
   void take_side_events(const Outcome& outcome);
   void take_join(const Outcome& outcome, JoinPlace join, const std::vector<finding::Address>& calls);
-  bool looks_itself(const Outcome& outcome, const std::vector<finding::Address>& calls);
+  bool reads_clock_itself(const Outcome& outcome, const std::vector<finding::Address>& calls);
   void take(Outcome& outcome);
   bool within_bound(const exec::Execution& execution) const;
   void minimise_found(search::Found& found);
@@ -146,17 +146,18 @@ class Verifier {
   std::vector<u64> spins_;
   std::map<std::string, std::size_t> known_races_;  // by sites: index of racy
   std::map<std::string, std::size_t> known_failures_;
-  std::map<std::vector<finding::Address>, bool> known_clocks_;  // by calls: whether the program itself looks
+  std::map<std::vector<finding::Address>, bool>
+      known_clocks_;  // by stack: whether the program itself reads it
   u32 limits_ = 0;
   u64 diverged_ = 0;
-  bool by_interleavings_ = false;         // rc11: threads meet at what graphs do not have
-  u32 kept_limits_ = 0;                   // of what was explored by graphs before that
+  bool by_interleavings_ = false;         // rc11: threads meet at an operation that graphs do not cover
+  u32 kept_limits_ = 0;                   // of the exploration by graphs before that
   std::unordered_set<u64> fingerprints_;  // then: executions that were counted
   bool uncontrolled_ = false;
   VerifyResult result_;
 };
 
-/// Which two accesses raced, without what changes from run to run.
+/// Which two accesses raced; the same in every run.
 std::string race_key(const finding::RaceRecord& race);
 
 }  // namespace duress::verify

@@ -192,7 +192,7 @@ class Cases:
             shards = pathlib.Path(campaign.dir, "cluster/1/shards")
             shards.rename(shards.with_name("away"))
             code, _, err = campaign.finish(worker)
-            expect(code == 125 and "what was written is not lost: make room" in err and err.count("\n") == 1,
+            expect(code == 125 and "results so far are kept: make room" in err and err.count("\n") == 1,
                    f"full: {code} {err}")
             shards.with_name("away").rename(shards)
             campaign.work(1, 1)

@@ -89,11 +89,11 @@ void CampaignRecord::fail(const std::string& what) {
   error_ = "cannot " + what + " the record '" + path_ + "'";
   if (database_ != nullptr) error_ += std::string(": ") + sqlite3_errmsg(database_);
   if (code == SQLITE_FULL)
-    error_ += "; make room, then the same command goes on";
+    error_ += "; make room, then run the same command again to continue";
   else if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT)
     error_ += "; remove it, or give another folder with --dir";
   else
-    error_ += "; give another folder with --dir";
+    error_ += "; use another folder with --dir";
 }
 
 bool CampaignRecord::run(const char* sql) {
@@ -163,7 +163,7 @@ void CampaignRecord::load() {
     }
     trial.steps = trials.number(2);
     trial.output = trials.number(3);
-    // What makes no sense is run again.
+    // An invalid row is run again.
     if (known && read_trial(trials.text(4), trial)) trials_[trials.number(0)] = std::move(trial);
   }
   texts.bind(campaign_);

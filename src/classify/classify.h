@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `duress classify` without its words: find the races, bring each pair together, attack each variable, look
-// closely at what fails, and judge. Without a failure the verdict is "no harm found", never "benign".
+// `duress classify` without its options and text: find the races, confirm each pair, attack each variable,
+// examine its failures, and decide on a verdict. Without a failure the verdict is "no harm found", never
+// "benign".
 #ifndef DURESS_CLASSIFY_CLASSIFY_H_
 #define DURESS_CLASSIFY_CLASSIFY_H_
 
@@ -31,7 +32,7 @@ struct ClassifySetup {
   bool runs_given = false;  // else a limit of time alone ends the work
   double seconds = 0;       // 0: no limit
   unsigned jobs = 1;
-  u64 confirm_runs = 20;  // that try to bring a pair together
+  u64 confirm_runs = 20;  // that try to confirm a pair
   u32 tear = 8;
 };
 
@@ -39,9 +40,14 @@ struct ClassifyProgress {
   const char* phase = "";
   u64 runs = 0;  // of this invocation
   double seconds = 0;
-  double left = 0;                                  // seconds, as far as that can be told; 0: it cannot
-  u64 variables = 0, failing = 0, destructive = 0;  // failing: not looked at closely yet
+  double left = 0;                                  // estimated seconds; 0: not known
+  u64 variables = 0, failing = 0, destructive = 0;  // failing: not examined yet
 };
+
+inline constexpr u64 kSlice = 10;  // trials of each attack before the next variable gets its turn
+
+/// Whether the first `count` trials were run.
+bool all_there(const TrialList& list, u64 count);
 
 class Classifier {
  public:
@@ -55,16 +61,16 @@ class Classifier {
   std::string open();
   /// Trials that an earlier part of the campaign left.
   u64 resumed() const { return record_.resumed(); }
-  /// Finds races and brings pairs together. False: see problem(), or it was stopped.
+  /// Finds races and confirms pairs. False: see problem(), or it was stopped.
   bool find();
-  /// Judges only these.
+  /// Restricts the classification to these.
   void keep(const std::function<bool(const Variable&)>& wanted);
-  /// Attacks every variable as the budget says; can be stopped in between.
+  /// Attacks every variable within the budget; can be stopped at any time.
   void classify();
 
   const FoundRaces& found() { return finder_.found(); }
   std::map<std::string, Variable>& variables() { return finder_.found().variables; }
-  /// What kept the campaign from its end: the program, or the record.
+  /// Why the campaign could not finish: the program, or the record.
   const exec::WorkerProblem& problem() const { return problem_; }
   bool out_of_time() const { return out_of_time_; }
   bool complete() const { return complete_; }
@@ -91,10 +97,10 @@ class Classifier {
   /// Trials [begin, end) of sequentially consistent memory.
   void run_baseline(const Variables& variables, u64 begin, u64 end);
   void run_attacks(const Variables& variables, u64 begin, u64 end);
-  /// What a failing variable still needs before it is judged: schedules to compare with, witnesses.
-  void look_closely(const Variables& variables);
+  /// Examines failing variables: schedules to compare with, witnesses.
+  void examine(const Variables& variables);
   void compare_schedules(const Variables& variables);
-  Variables open_ones();
+  Variables undecided();
   void count_verdicts();
   std::string key() const;
 
@@ -109,7 +115,7 @@ class Classifier {
   RaceFinder finder_;
   exec::WorkerProblem problem_;
   double started_ = 0, deadline_ = 0;
-  double judging_since_ = 0;
+  double attacking_since_ = 0;
   u64 planned_ = 0;  // trials that the budget has; 0: as many as time allows
   bool out_of_time_ = false, complete_ = false;
   u64 failing_ = 0, destructive_ = 0, hybrid_runs_ = 0;

@@ -44,7 +44,7 @@ class RaceFinder {
   bool run(exec::WorkerPool& pool, const std::string& analysis, u64 runs, const exec::WorkerPool::Tick& tick);
   FoundRaces& found() { return found_; }
 
-  /// Drops races that only the imprecise detector reported and that were never brought together.
+  /// Drops races that only the imprecise detector reported and that were never confirmed.
   void drop_unconfirmed();
 
  private:

@@ -16,7 +16,7 @@ std::string dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// Identities hold zero bytes, which text in a database does not like.
+/// Identities hold zero bytes, which text in the database must not have.
 Json failure_json(const finding::Failure& failure) {
   Json json;
   json["kind"] = failure.kind;

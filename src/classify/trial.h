@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One execution of a campaign that judges races: what was asked for and what came out of it. Small: a
+// One execution of a classification: what was requested and what it showed. Small: a
 // campaign keeps every one.
 #ifndef DURESS_CLASSIFY_TRIAL_H_
 #define DURESS_CLASSIFY_TRIAL_H_
@@ -45,7 +45,7 @@ struct Trial {
   u64 stale_loads = 0, future_loads = 0;
   u64 stores = 0, changing_stores = 0;
   Figures figures;
-  std::vector<trail::SitePair> created;  // racefuzzer: pairs that were brought together
+  std::vector<trail::SitePair> created;  // racefuzzer: pairs that were created
 
   bool ran() const { return outcome == TrialOutcome::kPassed || outcome == TrialOutcome::kFailed; }
   bool passed() const { return outcome == TrialOutcome::kPassed; }

@@ -44,7 +44,7 @@ exec::Plan TrialRunner::plan(const Variable& variable, const Attack& attack, u64
     if (std::find(plan.sites.begin(), plan.sites.end(), site) == plan.sites.end()) plan.waits.push_back(site);
   }
   if (attack.strategy == StrategyId::kRacefuzzer) {
-    plan.head.sample = 0;  // it is after one pair, wherever that is
+    plan.head.sample = 0;  // it targets one pair, wherever that is
     for (const auto& [first, second] : variable.pairs) plan.pairs.push_back({first, second});
   }
   return plan;

@@ -90,7 +90,7 @@ std::optional<finding::Failure> failure_of(const Trial& trial, const Outputs& ou
   finding::Failure failure;
   failure.kind = "output";
   failure.text = "it printed what no sequentially consistent run printed";
-  failure.identity = failure.kind + '\0' + failure.detail + '\0';  // as identify() makes it
+  failure.identity = failure.kind + '\0' + failure.detail + '\0';  // the same as identify() makes
   failure.id = finding::failure_id(failure.identity);
   return failure;
 }
@@ -147,8 +147,9 @@ std::vector<Candidate> candidates_of(const Variable& variable) {
       if (by_values(attack)) {
         const Trial* sc = at(variable.sc, i);
         if (sc == nullptr || !sc->passed()) continue;
-        // What the schedule alone does needs no memory model to be believed; a failure that schedules show
-        // too is the least sure to be the values'; a load that is stale for ever is the weakest.
+        // A failure by the schedule alone needs no memory model; a failure that also occurs without replaced
+        // values is least certain to be caused by them; a load that stays stale forever is the weakest
+        // evidence.
         rank += 1 + (sc_ids.count(failure->id) != 0 ? 4 : 0) + (attack.fair ? 0 : 2);
       } else if (charge_of(variable, *failure).reason == Charge::Reason::kNone) {
         continue;

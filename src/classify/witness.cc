@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Leaving out is the exact counterfactual: a witness that has lost everything it does not need, and still has
-// replaced values, passes without them.
+// Minimising is the exact counterfactual: a minimal witness that still has replaced values passes without
+// them.
 #include "classify/witness.h"
 
 #include <algorithm>
@@ -13,10 +13,10 @@ namespace {
 
 constexpr u64 kMinimiseRuns = 200;
 constexpr u64 kPredictionRuns = 100;
-constexpr u64 kMostTraced = 20000;  // steps: a longer trace is not read and takes seconds to write
+constexpr u64 kMostTraced = 20000;  // steps: nobody reads a longer trace, and it takes seconds to write
 
 bool same_failure(const finding::Failure& a, const finding::Failure& b) {
-  // How a run does not end is chance: in a spin loop, or where the budget was over.
+  // In which way a run does not end depends on chance: in a spin loop, or at the end of the budget.
   return a.kind == "no-end" ? b.kind == "no-end" : a.id == b.id;
 }
 
@@ -179,7 +179,7 @@ std::optional<Witness> WitnessExaminer::examine(const Candidate& candidate) {
     witness_.accepted = witness_.replayed == witness_.replays && (!values || witness_.values != 0);
     bool long_run = first->execution.record.steps > kMostTraced;
     if (witness_.accepted && !long_run && !show()) return std::nullopt;
-    // A schedule that fails before anybody has loaded the variable fails for another reason.
+    // A schedule that fails before any thread loaded the variable fails for another reason.
     witness_.accepted = witness_.accepted && (values || witness_.loaded);
   }
   record_.set_text(name, witness_text(witness_));

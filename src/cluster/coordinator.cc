@@ -3,8 +3,6 @@
 // Latency matters: a witness is minimised one execution after the other. So both sides poll often right after
 // a message and less and less often without one: the pause is a tenth of the time since the last message. All
 // times are differences of one machine's monotonic clock; clocks of different machines are not compared.
-#include "cluster/coordinator.h"
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +15,7 @@
 #include <set>
 
 #include "cluster/codec.h"
+#include "cluster/coordinator_state.h"
 #include "exec/files.h"
 #include "exec/worker.h"
 
@@ -29,20 +28,11 @@ using exec::WorkerProblem;
 using Kind = WorkerProblem::Kind;
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kDepth = 8;     // executions queued at a worker (bench/scale)
 constexpr double kShortest = 0.0001;  // seconds between two polls
 constexpr double kLongest = 0.02;
 constexpr double kFed = 0.002;  // every worker has several executions queued
 constexpr double kScanEvery = 0.25;
-constexpr double kSilent = 15;   // a worker beats every second; after this long without it counts as dead
-constexpr double kOrphaned = 1;  // no caller waits for it any more
-constexpr double kStraggles =
-    2;  // others are idle: an execution that takes longer is given to another worker
 constexpr auto kStopEvery = std::chrono::milliseconds(100);
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 /// For bench/scale: when an execution was asked for, when its result was there, how long it ran; and at the
 /// end the processor time of the thread that all of them go through.
@@ -68,33 +58,6 @@ void trace_thread() {
 }
 
 }  // namespace
-
-/// An execution that a caller waits for, or did until a moment ago.
-struct Coordinator::Wanted {
-  Key key;
-  std::string payload;  // spec and plan
-  std::vector<std::size_t> given_to;
-  unsigned waiters = 0;
-  bool done = false;
-  std::string result;
-  double since = 0, left_since = 0;
-  std::condition_variable ready;
-};
-
-/// One worker process: its record and its queue.
-struct Coordinator::Peer {
-  Peer(std::string file, std::string queue, double patience)
-      : name(fs::path(file).filename()), reader(std::move(file), patience), writer(std::move(queue)) {}
-  std::string name, host;
-  u64 shard = 0;
-  LogReader reader;
-  LogWriter writer;
-  bool live = false, bad = false, ended = false;
-  double heard = 0;
-  u64 damaged = 0;
-  std::vector<std::shared_ptr<Wanted>> given;  // oldest first
-  std::string title() const { return "worker " + std::to_string(shard) + " on " + host; }
-};
 
 Coordinator::Coordinator(CoordinatorOptions options)
     : options_(std::move(options)), folder_(options_.folders.front()) {
@@ -344,94 +307,6 @@ void Coordinator::take(std::size_t index, const LogRecord& record) {
     case RecordKind::kRequest:
     case RecordKind::kWithdraw:
       return;
-  }
-}
-
-void Coordinator::give(const std::shared_ptr<Wanted>& wanted, std::size_t index) {
-  Peer& peer = *peers_[index];
-  wanted->given_to.push_back(index);
-  wanted->since = now();
-  peer.given.push_back(wanted);
-  peer.writer.add(RecordKind::kRequest, wanted->key, wanted->payload);
-}
-
-void Coordinator::assign() {
-  while (!pending_.empty()) {
-    std::size_t best = peers_.size();
-    for (std::size_t i = 0; i < peers_.size(); ++i) {
-      if (!peers_[i]->live || peers_[i]->given.size() >= kDepth) continue;
-      if (best == peers_.size() || peers_[i]->given.size() < peers_[best]->given.size()) best = i;
-    }
-    if (best == peers_.size()) return;
-    give(pending_.front(), best);
-    pending_.pop_front();
-  }
-  steal();
-}
-
-/// An idle worker gets an execution that another one has not begun, or is slow with.
-void Coordinator::steal() {
-  for (std::size_t i = 0; i < peers_.size(); ++i) {
-    if (!peers_[i]->live || !peers_[i]->given.empty()) continue;
-    std::size_t from = peers_.size();
-    for (std::size_t k = 0; k < peers_.size(); ++k) {
-      if (peers_[k]->given.empty()) continue;
-      if (from == peers_.size() || peers_[k]->given.size() > peers_[from]->given.size()) from = k;
-    }
-    if (from == peers_.size()) return;
-    Peer& loaded = *peers_[from];
-    std::shared_ptr<Wanted> wanted = loaded.given.back();
-    if (loaded.given.size() == 1 && (now() - wanted->since < kStraggles || wanted->given_to.size() > 1))
-      return;
-    if (loaded.given.size() > 1) {
-      loaded.writer.add(RecordKind::kWithdraw, wanted->key, {});
-      loaded.given.pop_back();
-      std::erase(wanted->given_to, from);
-    } else {
-      ++state_.again;
-    }
-    give(wanted, i);
-  }
-}
-
-void Coordinator::lose(std::size_t index, const std::string& why) {
-  Peer& peer = *peers_[index];
-  bool was_live = std::exchange(peer.live, false);
-  u64 back = 0;
-  for (auto it = peer.given.rbegin(); it != peer.given.rend(); ++it) {
-    std::erase((*it)->given_to, index);
-    if (!(*it)->given_to.empty()) continue;
-    pending_.push_front(*it);
-    ++back;
-  }
-  peer.given.clear();
-  state_.again += back;
-  if (was_live && !why.empty() && options_.say)
-    options_.say(peer.title() + " " + why + "; " + std::to_string(back) + " trials go to others");
-}
-
-void Coordinator::withdraw_orphans() {
-  tidied_ = now();
-  for (auto it = open_.begin(); it != open_.end();) {
-    Wanted& wanted = *it->second;
-    if (wanted.waiters != 0 || now() - wanted.left_since < kOrphaned) {
-      ++it;
-      continue;
-    }
-    for (std::size_t index : wanted.given_to) {
-      peers_[index]->writer.add(RecordKind::kWithdraw, wanted.key, {});
-      std::erase(peers_[index]->given, it->second);
-    }
-    if (wanted.given_to.empty()) std::erase(pending_, it->second);
-    --state_.waiting;
-    ++state_.withdrawn;
-    it = open_.erase(it);
-  }
-}
-
-void Coordinator::check_silence() {
-  for (std::size_t i = 0; i < peers_.size(); ++i) {
-    if (peers_[i]->live && now() - peers_[i]->heard > kSilent) lose(i, "has been silent for 15 s");
   }
 }
 

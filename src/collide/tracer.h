@@ -19,13 +19,13 @@ namespace duress::collide {
 struct TraceOptions {
   SampleOptions sampling;
   std::optional<Duration> duration;
-  bool halt = false;        // end at the first collision that `keeps` agrees to
-  bool watchpoints = true;  // false: as on a machine without
+  bool halt = false;        // end at the first collision that `keeps` accepts
+  bool watchpoints = true;  // false: as on a machine without them
   std::vector<std::string> program;
   pid_t pid = 0;  // of a running process, if no program is given
   /// Whether this is worth ending for; asked when `halt` is set.
   std::function<bool(const finding::ProcessLog&)> keeps;
-  /// Told once what the user should know while the target still runs.
+  /// Called with messages for the user while the target runs.
   std::function<void(const std::string&)> say;
 };
 
@@ -34,16 +34,17 @@ struct TraceResult {
   std::string problem;  // why a process cannot be sampled, in one line; then nothing happened
   finding::RunLog log;
   pid_t pid = 0;
-  bool ended = false;  // the program did, by itself; then `code` says how
+  bool ended = false;  // the program ended by itself; `code` says how
   bool signalled = false;
   int code = 0;
-  bool cut = false;  // we ended it, or let it go, because time was up
+  bool cut = false;  // we ended it, or detached, because time was up
   double seconds = 0;
   Counts counts;
-  double overhead = 0;  // what sampling cost, as far as we can measure it
+  double overhead = 0;  // measured cost of sampling
 };
 
-/// REQUIRES: no other children of this process. Blocks SIGCHLD and those that end a program while it runs.
+/// REQUIRES: no other children of this process. Blocks SIGCHLD and SIGINT, SIGTERM, SIGHUP, SIGQUIT
+/// meanwhile.
 TraceResult trace(const TraceOptions& options);
 
 }  // namespace duress::collide

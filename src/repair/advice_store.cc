@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A fix that was found: shown as a diff, kept under the id of its race for `duress fix`, applied to the
+// source.
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "exec/files.h"
+#include "repair/advice.h"
+
+namespace duress::repair {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string advice_path(const std::string& dir, const std::string& race) {
+  return dir + "/fixes/" + race + ".json";
+}
+
+std::string joined(const Lines& lines, bool ends_in_newline) {
+  std::string text;
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    text += lines[i] + (i + 1 < lines.size() || ends_in_newline ? "\n" : "");
+  return text;
+}
+
+}  // namespace
+
+std::string Advice::diff() const {
+  std::string all;
+  std::error_code ignored;
+  std::filesystem::path here = std::filesystem::current_path(ignored);
+  for (FileEdit edit : edits) {
+    std::string near = std::filesystem::path(edit.path).lexically_proximate(here).string();
+    if (near.rfind("..", 0) != 0) edit.path = near;
+    all += unified_diff(edit);
+  }
+  return all;
+}
+
+std::string save_advice(const std::string& dir, const std::string& race, const Advice& advice) {
+  if (std::string error = exec::make_folder(dir + "/fixes", dir); !error.empty()) return error;
+  Json json = {{"kind", advice.kind},
+               {"text", advice.text},
+               {"interleavings", advice.interleavings},
+               {"edits", Json::array()}};
+  for (const FileEdit& edit : advice.edits) {
+    json["edits"].push_back({{"path", edit.path},
+                             {"before", joined(edit.before, edit.ends_in_newline)},
+                             {"after", joined(edit.after, edit.ends_in_newline)}});
+  }
+  return exec::write_file(advice_path(dir, race),
+                          json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+std::optional<Advice> load_advice(const std::string& dir, const std::string& race, std::string& error) {
+  std::optional<std::string> text = exec::read_file(advice_path(dir, race));
+  if (!text) {
+    error =
+        "no fix recorded for " + race + " in '" + dir + "'; run duress verify or duress classify --advice";
+    return std::nullopt;
+  }
+  Json json = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  try {
+    Advice advice;
+    advice.kind = json.at("kind").get<std::string>();
+    advice.text = json.at("text").get<std::string>();
+    advice.interleavings = json.at("interleavings").get<u64>();
+    for (const Json& one : json.at("edits")) {
+      FileEdit edit;
+      auto after = one.at("after").get<std::string>();
+      edit.path = one.at("path").get<std::string>();
+      edit.before = split_lines(one.at("before").get<std::string>());
+      edit.after = split_lines(after);
+      edit.ends_in_newline = after.empty() || after.back() == '\n';
+      advice.edits.push_back(std::move(edit));
+    }
+    return advice;
+  } catch (const Json::exception&) {
+    error = advice_path(dir, race) + " is damaged; run duress verify again";
+    return std::nullopt;
+  }
+}
+
+std::string apply_advice(const Advice& advice) {
+  for (const FileEdit& edit : advice.edits) {
+    std::optional<FileEdit> now = open_for_edit(edit.path);
+    if (!now) return "cannot read " + edit.path;
+    if (now->before != edit.before)
+      return edit.path + " has changed since the fix was found; run duress verify again";
+  }
+  for (const FileEdit& edit : advice.edits) {
+    if (std::string error = exec::write_file(edit.path, joined(edit.after, edit.ends_in_newline));
+        !error.empty())
+      return error;
+  }
+  return "";
+}
+
+}  // namespace duress::repair

@@ -41,7 +41,7 @@ struct ThreadRecord {
   int parent = -1;
   std::string name;
   std::vector<Address> stack;  // where it was created
-  std::uint64_t path = 0;      // executions by steps: who it is in every interleaving; of main 0
+  std::uint64_t path = 0;      // systematic executions: who it is in every interleaving; of main 0
 };
 
 struct LockRecord {

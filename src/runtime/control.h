@@ -178,7 +178,7 @@ inline void control_point(OpKind kind, const volatile void* object, uptr pc, u32
 }
 /// The size in operations on locks that know readers.
 inline constexpr u32 kReadWriteLock = 1;
-/// The state of a semaphore or of such a lock, for executions by steps.
+/// The state of a semaphore or of such a lock, for systematic executions.
 u64 control_state(const Operation& operation);
 /// What the running strand remembers, as one number: registers and stack of the program's code.
 u64 control_local_state(const sched::Strand& strand);

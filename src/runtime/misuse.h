@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Mistakes with locks and threads that executions by steps (duress verify) end with: trail/misuse.h.
+// Mistakes with locks and threads that systematic executions (duress verify) end with: trail/misuse.h.
 #ifndef DURESS_RUNTIME_MISUSE_H_
 #define DURESS_RUNTIME_MISUSE_H_
 

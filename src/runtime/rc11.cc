@@ -138,7 +138,7 @@ void Rc11Adversary::drop(uptr begin, uptr end) {
   if (runtime_.live && !runtime_.live->next) harmless_ += lost() - before;
 }
 
-/// Executions by steps: what the operation did and could have done.
+/// Systematic executions: what the operation did and could have done.
 void Rc11Adversary::tell_step(bool wrote) {
   if (!scheduler().by_steps()) return;
   exhaustive::StepLog& log = scheduler().step_log();

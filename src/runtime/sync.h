@@ -74,7 +74,7 @@ void sync_duplicate_fd(int number, int copy);
 struct Thread;
 /// In the creator, before the real create: makes the new thread known. Null when asleep.
 Thread* thread_created(uptr pc);
-/// Who it is in executions by steps (trail/as_if.h).
+/// Who it is in systematic executions (trail/as_if.h).
 void thread_path(Thread* t, u64 path);
 /// In the new thread, first of all. The stack is [stack_begin, stack_end).
 void thread_started(Thread* t);

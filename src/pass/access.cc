@@ -47,8 +47,8 @@ bool captures(const llvm::Use& use, bool* follow) {
 }
 
 /// Whether the address of a local object may be known outside its function. LLVM's own answer is yes for
-/// objects that are compared (`p != end`) or passed by value; neither lets anybody else at them. In a ring of
-/// queues that alone took half of the time.
+/// objects that are compared (`p != end`) or passed by value; neither makes them accessible to others. In a
+/// ring of queues checking such objects took half of the time.
 bool may_be_captured(const llvm::Value* object) {
   constexpr size_t kMostPointers = 256;
   llvm::SmallPtrSet<const llvm::Value*, 16> seen = {object};

@@ -62,7 +62,7 @@ class Coverage {
         same_base.push_back(fact);
       }
       fact_of_check_.push_back(fact);
-      // The check of a v-table pointer's store is left out when nothing changes: no promise to others.
+      // The check of a v-table pointer's store is skipped when nothing changes, so it covers no other access.
       sets_fact_.push_back(!checks[i].access.is_vptr_store);
       checks_at_[checks[i].before].push_back(i);
     }
@@ -119,7 +119,7 @@ class Coverage {
         }
       }
       if (may_synchronise(inst)) now.reset();
-      // A new value of a base (the next round of a loop): what was known of the old one is void.
+      // A new value of a base (the next round of a loop): facts about the old one no longer hold.
       if (auto it = by_base_.find(&inst); it != by_base_.end()) {
         for (uint32_t fact : it->second) now.reset(fact);
       }

@@ -2,7 +2,7 @@
 //
 // The step before optimisation. Each function gets a faithful body: a copy in which each source-level access
 // is a call (faithful.cc). Nothing refers to the copy until the late step, so three things must hold until
-// then: the optimiser keeps it (it is in llvm.compiler.used), calls in it are not merged on the strength of
+// then: the optimiser keeps it (it is in llvm.compiler.used), calls in it are not merged because of
 // what is known about plain bodies (kOpaqueBundle), and the original keeps its signature and receives real
 // arguments. For the last, functions local to the unit are disguised as external: else the optimiser would
 // drop or replace parameters that the plain body happens not to need, but the faithful one does.
@@ -140,8 +140,8 @@ bool can_be_cloned(const llvm::Function& function) {
 llvm::PreservedAnalyses EarlyStep::run(llvm::Module& module, llvm::ModuleAnalysisManager& analyses) {
   if (module.getDataLayout().getPointerSizeInBits() != 64) return llvm::PreservedAnalyses::all();
   exclude_resolvers(module);
-  // Functions that must be inlined often make no sense on their own (assembly with constant operands), so
-  // they are put into their callers before bodies are copied.
+  // Functions that must be inlined often cannot stand alone (assembly with constant operands), so they are
+  // inlined into their callers before bodies are copied.
   llvm::AlwaysInlinerPass().run(module, analyses);
 
   holder_->unit = std::make_unique<Unit>(module);

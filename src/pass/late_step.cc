@@ -54,7 +54,7 @@ llvm::Function* faithful_body(llvm::Module& module, llvm::Function& original) {
   return clone;
 }
 
-/// Goes on in another body. A tail call, except where structures are passed on the stack by value: there
+/// Continues in another body. A tail call, except where structures are passed on the stack by value: there
 /// LLVM's code for x86 overwrites the return address (seen in 19), so it is a call with a frame of its own.
 void continue_in(llvm::IRBuilder<>& builder, llvm::Function& from, llvm::Function& to, HookSet& hooks) {
   llvm::SmallVector<llvm::Value*, 8> arguments;
@@ -181,7 +181,7 @@ void instrument(llvm::Function& function, Unit& unit, llvm::FunctionAnalysisMana
     finish_faithful(*faithful, unit);
   }
   add_dispatch(function, unit.sites.flag(record.index), *checked, faithful, unit.hooks);
-  // Link-time optimisation would change the function's result type and forget about its tail calls (seen in
+  // Link-time optimisation would change the function's result type and lose its tail calls (seen in
   // 19).
   if (is_for_lto(unit.module)) llvm::appendToCompilerUsed(unit.module, {&function});
   analyses.invalidate(function, llvm::PreservedAnalyses::none());

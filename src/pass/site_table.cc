@@ -20,7 +20,7 @@ llvm::GlobalVariable* stand_in(llvm::Module& module, llvm::StringRef name, bool 
                                   llvm::GlobalValue::ExternalLinkage, nullptr, name);
 }
 
-/// Each unit's part must follow the one before it without a gap, whatever the linker's mood.
+/// Each unit's part must follow the previous one without a gap, in any order that the linker chooses.
 constexpr unsigned kSiteAlign = 32;
 static_assert(sizeof(DuressSite) == 32 && sizeof(DuressSiteHeader) == 32);
 

@@ -40,8 +40,7 @@ std::pair<Address, unsigned> watchable(Address address, std::uint32_t size, Prng
 
 Sampler::Sampler(pid_t pid, std::shared_ptr<Space> space, const SampleOptions& options, Hardware& hardware,
                  Time now)
-    : pid_(pid),
-      space_(std::move(space)),
+    : space_(std::move(space)),
       options_(options),
       hardware_(hardware),
       budget_(options.limits, now),

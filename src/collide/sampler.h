@@ -102,7 +102,6 @@ class Sampler {
   void rearm_missed(std::size_t wanted);
   void set_batch();
 
-  pid_t pid_;
   std::shared_ptr<Space> space_;
   SampleOptions options_;
   Hardware& hardware_;

@@ -106,7 +106,7 @@ void fill_document(const finding::RunLog& log, Suppressions& suppressions, Docum
       ++document.collide->found[static_cast<std::size_t>(race.collision->category)];
       if (document.collide->hidden.count(race.collision->category) != 0) continue;
     }
-    kept.push_back({std::move(race)});
+    static_cast<finding::Race&>(kept.emplace_back()) = std::move(race);
   }
   auto place = [](const finding::Race& race) {
     finding::Frame site = race.sites[race.headline()].site();

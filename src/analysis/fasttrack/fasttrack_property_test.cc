@@ -116,6 +116,9 @@ class Runner final : public RaceSink {
       case Op::kJoin:
         t.clock.acquire(threads_[e.other]->clock.clock());
         break;
+      case Op::kBlockBegin:  // order nothing
+      case Op::kBlockEnd:
+        break;
     }
     FastTrack::after_sync(t.ft);
   }

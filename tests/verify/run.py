@@ -15,6 +15,7 @@
         as under sc, as it must be where there are no atomics. No VERDICT: the same. `bounded` for COUNT: it must not be
         complete
   // VERIFY-ASSUMES: TEXT                what a proof takes for granted; not stated or with --spurious: nothing
+  // VERIFY-ASSUMES-NOTHING: FLAG        not so when it is compiled with this flag of VERIFY-ALSO
   // VERIFY-SUITE: fast                  one of the few of the fast suite
 
 Programs without a fault are verified with one worker and with two (the documents must be the same but for the time),
@@ -75,7 +76,8 @@ def variants(path):
         yield "", {**found, **nothing, "VERIFY-FLAGS": [flags], "EXPECT-VERIFY": [verdict], "VERIFY-FIX": []}
     for other in also:
         flag, verdict = other.split(maxsplit=1)
-        yield flag, {**found, "EXPECT-VERIFY": [verdict]}
+        nothing = {"VERIFY-ASSUMES": [""]} if flag in found.get("VERIFY-ASSUMES-NOTHING", []) else {}
+        yield flag, {**found, **nothing, "EXPECT-VERIFY": [verdict]}
     for fault in faults:
         flag, verdict = fault.split(maxsplit=1)
         yield flag, {**found, "EXPECT-VERIFY": [f"* {verdict}"], "any": True}

@@ -4,6 +4,7 @@
 //
 // EXPECT-VERIFY: * none
 // VERIFY-BOUND
+// VERIFY-ASSUMES: waits end only by signals
 #include <chrono>
 #include <condition_variable>
 #include <mutex>

@@ -6,6 +6,8 @@
 // EXPECT-VERIFY: * failure exit:1
 // VERIFY-ALSO: -DLOCK * failure exit:1
 // VERIFY-ALSO: -DRIGHT * none
+// VERIFY-ASSUMES: waits end only by signals
+// VERIFY-ASSUMES-NOTHING: -DLOCK
 #include <chrono>
 #include <condition_variable>
 #include <mutex>

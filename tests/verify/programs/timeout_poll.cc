@@ -5,6 +5,7 @@
 //
 // EXPECT-VERIFY: 3 none
 // VERIFY-FLAGS: --timeouts
+// VERIFY-ASSUMES: waits end only by signals
 // VERIFY-WITH: --timeouts=2: 4 none
 #include <chrono>
 #include <condition_variable>

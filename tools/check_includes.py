@@ -16,7 +16,7 @@ DIRECT = {
     "base": [],
     "event": ["base"],
     "clock": ["base"],
-    "trail": ["base"],
+    "trail": ["base", "event"],
     "finding": ["base", "event", "trail"],
     "exhaustive": ["base", "event", "trail"],
     # Inside the target.
@@ -35,7 +35,7 @@ DIRECT = {
     "exec": ["base", "event", "trail", "exhaustive", "finding"],
     "search": ["base", "trail", "exhaustive", "finding", "exec"],
     "classify": ["base", "event", "trail", "finding", "report", "exec", "search"],
-    "verify": ["trail", "exhaustive", "finding", "exec", "search"],
+    "verify": ["event", "trail", "exhaustive", "finding", "exec", "search"],
     "repair": ["trail", "report", "exec", "search", "verify"],
     "cluster": ["base", "exec"],
     "cli": ["base", "event", "trail", "trace", "collide", "finding", "report", "exec", "search", "classify", "verify", "repair",

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One trial of `duress classify`, alone, to be measured: an execution with one variable's histories, asked for as
-src/trail/execution.h lays it out; the same with threads in parallel, by `duress run --model stale`; and the program itself.
+"""One trial of `duress classify`, alone, to be measured: an execution with one variable's histories, asked for by
+tests/explore/protocol.py; the same with threads in parallel, by `duress run --model stale`; and the program itself.
 """
 import math
 import os
 import pathlib
-import struct
 import subprocess
 import sys
 import tempfile
@@ -16,20 +15,26 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "explore"), str(ROOT /
 
 import controlled  # noqa: E402
 import execution  # noqa: E402
+import protocol  # noqa: E402
 
-STALE, FUTURE = 1, 2  # memory::ModelId
-CLOCKS = 2            # trail::kDetectClocks
-PREDICTION = struct.Struct("<IIIIQQ")
-PROFILE_AT = execution.BYTES - (1 << 14) * PREDICTION.size  # trail::kProfileOffset
-STATISTICS_AT, STATISTICS = 168, ("instances", "writes", "largest", "largest_uncompressed", "reads")
-NEVER = 0x7fffffff  # a load that does not come
+STALE, FUTURE = 1, 2  # ModelId
+CLOCKS = 2  # trail::Detect::kClocks
+STATISTICS = ("instances", "writes", "largest", "largest_uncompressed", "reads")
+NEVER = 0x7FFFFFFF  # a load that does not come
 
 
 def request(keys, model, profile=False, predictions=()):
-    head = execution.REQUEST.pack(execution.MAGIC, execution.VERSION, 1, execution.RANDOM, 3, 0, 1 << 40, 0, 0, CLOCKS, 0, model,
-                                  0, 16, 8, int(profile), len(predictions), len(keys), 0, 0, 1)
-    keys = keys + [0] * (len(keys) % 2)
-    return head + struct.pack(f"<{len(keys)}I", *keys) + b"".join(PREDICTION.pack(*p) for p in predictions)
+    head = protocol.REQUEST.pack(
+        strategy=execution.RANDOM,
+        most_steps=1 << 40,
+        detect=CLOCKS,
+        model=model,
+        sample=True,
+        profile_futures=profile,
+        prediction_count=len(predictions),
+        site_count=len(keys),
+    )
+    return head + protocol.site_list(keys) + b"".join(protocol.PREDICTION.pack(*p) for p in predictions)
 
 
 class Trial:
@@ -37,15 +42,15 @@ class Trial:
 
     def __init__(self, seconds, files):
         self.seconds = seconds
-        record = files.maps["record"]
-        self.statistics = dict(zip(STATISTICS, struct.unpack_from("<5Q", record, STATISTICS_AT)))
-        self.steps = files.record()["steps"]
-        self.profile = []
-        for at in range(PROFILE_AT, execution.BYTES, PREDICTION.size):
-            prediction = PREDICTION.unpack_from(record, at)
-            if prediction[3] == 0:  # a value of no bytes: the end
-                break
-            self.profile.append(prediction)
+        record = files.record()
+        self.statistics = {name: record[name] for name in STATISTICS}
+        self.steps = record["steps"]
+        self.profile = [
+            protocol.PREDICTION.unpack_from(
+                files.maps["record"], protocol.FUTURE_VALUES_AT + i * protocol.PREDICTION.size
+            )
+            for i in range(record["future_value_count"])
+        ]
 
 
 class Program:
@@ -57,8 +62,10 @@ class Program:
         out.mkdir(parents=True, exist_ok=True)
         self.native, self.duress = (out / f"{source.stem}.{kind}" for kind in ("native", "duress"))
         for compiler, binary in (("clang++-19", self.native), (build / "bin" / "duress-c++", self.duress)):
-            subprocess.run([compiler, "-std=c++20", "-O2", "-g", "-pthread", f"-I{ROOT}/examples/support", source, "-o", binary],
-                           check=True)
+            subprocess.run(
+                [compiler, "-std=c++20", "-O2", "-g", "-pthread", f"-I{ROOT}/examples/support", source, "-o", binary],
+                check=True,
+            )
         self.keys = [site.key for site in controlled.sites_of(self.duress) if site.variable in variables]
         if not self.keys:
             raise SystemExit(f"{example} has no site of {variables}")
@@ -77,9 +84,25 @@ class Program:
     def run_parallel(self):
         """With histories, threads in parallel, and every load the newest value; as JUMBLE was measured."""
         with tempfile.TemporaryDirectory() as folder:
-            return self.timed([self.build / "bin" / "duress", "run", "--model", "stale", "--heuristic",
-                               "SequentiallyConsistent", "--only", ",".join(self.variables), "--fail-on", "never", "--dir",
-                               folder, "--", self.duress, *self.args])
+            return self.timed(
+                [
+                    self.build / "bin" / "duress",
+                    "run",
+                    "--model",
+                    "stale",
+                    "--heuristic",
+                    "SequentiallyConsistent",
+                    "--only",
+                    ",".join(self.variables),
+                    "--fail-on",
+                    "never",
+                    "--dir",
+                    folder,
+                    "--",
+                    self.duress,
+                    *self.args,
+                ]
+            )
 
     def run_trial(self, model, **what):
         """One controlled execution; all loads return the newest value, as when prescient memory was measured."""
@@ -117,8 +140,10 @@ class Costs:
             del ways["parallel"]
         best = fastest(repeat, **ways)
         self.native = best["native"]
-        self.ratios = {name: best[name] / best["native" if name == "parallel" else "alone"] if name in best else None
-                       for name in self.RATIOS}
+        self.ratios = {
+            name: best[name] / best["native" if name == "parallel" else "alone"] if name in best else None
+            for name in self.RATIOS
+        }
         self.statistics = program.run_trial(STALE).statistics
 
 
@@ -145,5 +170,7 @@ def print_table(title, head, rows):
     cells = [[str(cell) for cell in row] for row in [head, *rows]]
     widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
     for row in cells:
-        print("  " + "  ".join(c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths))).rstrip())
+        print(
+            "  " + "  ".join(c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths))).rstrip()
+        )
     print(flush=True)

@@ -1,24 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Controlled executions without the host: request and record as src/trail/execution.h lays them out."""
+"""Controlled executions without the host: requests and records by tests/explore/protocol.py."""
 import mmap
 import os
 import pathlib
-import re
 import struct
 import subprocess
+import sys
 import tempfile
 
-EXCHANGE = (pathlib.Path(__file__).resolve().parents[2] / "src/trail/execution.h").read_text()
-MAGIC, VERSION, BYTES = 0x53525544, int(re.search(r"kVersion = (\d+);", EXCHANGE)[1]), 64 << 20
-REQUEST = struct.Struct("<IIQIIQQIIII6IIIQ12xI")
-if f"sizeof(Request) == {REQUEST.size})" not in EXCHANGE:
-    raise SystemExit("execution.py speaks another exchange than src/trail/execution.h")
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests" / "explore"))
+
+from protocol import FILE_BYTES, RECORD, REQUEST  # noqa: E402
+
 REPLAY, RANDOM, PCT, POS, RACEFUZZER, ROUND_ROBIN = range(6)
 FIBER, THREAD = 0, 1
 
 
 def request(seed=1, strategy=RANDOM, backend=FIBER, points=0, depth=3, length=0):
-    return REQUEST.pack(MAGIC, VERSION, seed, strategy, depth, length, 0, points, backend, 0, 0, *([0] * 10))
+    return REQUEST.pack(
+        seed=seed, strategy=strategy, depth=depth, expected_choices=length, points=points, backend=backend
+    )
 
 
 class Files:
@@ -30,16 +31,17 @@ class Files:
         self.path = pathlib.Path(self.folder.name)
         for name in ("request", "record"):
             with open(self.path / name, "wb") as file:
-                file.truncate(BYTES)
-        self.maps = {name: mmap.mmap(os.open(self.path / name, os.O_RDWR), BYTES) for name in ("request", "record")}
+                file.truncate(FILE_BYTES)
+        self.maps = {
+            name: mmap.mmap(os.open(self.path / name, os.O_RDWR), FILE_BYTES) for name in ("request", "record")
+        }
 
     def ask(self, data):
-        self.maps["request"][:len(data)] = data
-        self.maps["record"][:168] = bytes(168)
+        self.maps["request"][: len(data)] = data
+        self.maps["record"][: RECORD.size] = bytes(RECORD.size)
 
     def record(self):
-        keys = ("magic", "version", "outcome", "strands", "steps", "choices", "switches")
-        return dict(zip(keys, struct.unpack("<IIIIQQQ", self.maps["record"][:40])))
+        return {field: RECORD.get(self.maps["record"], field) for field in RECORD.offsets}
 
     def options(self):
         return f"log_dir={self.path}:mode=controlled:request={self.path}/request:record={self.path}/record"
@@ -61,8 +63,14 @@ class Server:
         for fd in (down, up):
             os.set_inheritable(fd, True)
         env = dict(os.environ, DURESS_OPTIONS=f"{files.options()}:server={down},{up}")
-        self.process = subprocess.Popen(command, env=env, pass_fds=(down, up), stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.process = subprocess.Popen(
+            command,
+            env=env,
+            pass_fds=(down, up),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         os.close(down)
         os.close(up)
 

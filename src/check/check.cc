@@ -29,7 +29,7 @@ void check_options(const DuressCheck& c) {
 /// Every execution up to equivalence.
 bool explore_all(DuressCheck& c) {
   bool failed = is_weak(c) ? explore_graphs(c) : explore_interleavings(c);
-  g_plain_matters = true;  // a replay observes every access
+  g_observe_plain = true;  // a replay observes every access
   if (failed && keep_trail()) {
     minimise();
     report_failure(c, c.executions);
@@ -63,7 +63,7 @@ extern "C" __attribute__((visibility("default"))) int __duress_check(DuressCheck
   check.call = call;
   check.longest = 0;
   control_attach(check.request, check.record);
-  g_plain_matters = !call->exhaustive;
+  g_observe_plain = !call->exhaustive;
   rt->points.begin_learning(*check.request);
   if (call->exhaustive) {
     step_log().strands = 1;

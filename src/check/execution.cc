@@ -46,7 +46,7 @@ bool refuse_carrier(void* (*)(void*), void*) {
 class ScopedRc11 {
  public:
   ScopedRc11() {
-    if (check.request->model != raw(memory::ModelId::kRc11)) return;
+    if (check.request->model != ModelId::kRc11) return;
     alignas(Rc11Adversary) static char memory[sizeof(Rc11Adversary)];
     g_rc11 = new (memory) Rc11Adversary(*g_runtime, *check.request, *check.record);
   }

@@ -17,14 +17,14 @@ void write_request(const DuressCheck& c, const GraphExplorer::Plan& plan) {
   trail::Request& r = *check.request;
   r = trail::Request();
   r.seed = c.seed;
-  r.strategy = raw(StrategyId::kExhaustive);
-  r.model = raw(memory::ModelId::kRc11);
+  r.strategy = StrategyId::kExhaustive;
+  r.model = ModelId::kRc11;
   r.fair_after = 0;
   r.most_steps = c.most_steps;
-  r.steps = 1;
-  r.length = plan.first;
-  r.picks = plan.count;
-  memcpy(r.picked(), plan.picks, plan.count * sizeof *plan.picks);
+  r.by_steps = true;
+  r.priority_strands = plan.first;
+  r.pick_count = plan.count;
+  memcpy(r.picks().data(), plan.picks, plan.count * sizeof *plan.picks);
 }
 
 /// One exploration. True: an await loop was found and the exploration has to start again.

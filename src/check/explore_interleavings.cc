@@ -18,12 +18,12 @@ void write_request(const DuressCheck& c, const Explorer::Plan& plan) {
   trail::Request& r = *check.request;
   r = trail::Request();
   r.seed = c.seed;
-  r.strategy = raw(StrategyId::kExhaustive);
+  r.strategy = StrategyId::kExhaustive;
   r.most_steps = c.most_steps;
-  r.steps = 1;
+  r.by_steps = true;
   r.spurious = c.spurious;
-  r.picks = plan.count;
-  memcpy(r.picked(), plan.picks, plan.count * sizeof *plan.picks);
+  r.pick_count = plan.count;
+  memcpy(r.picks().data(), plan.picks, plan.count * sizeof *plan.picks);
 }
 
 /// The execution that just ran passed; it is run again as often as needed to know whether it has a race.
@@ -67,7 +67,7 @@ bool explore_once(DuressCheck& c, Arena& arena, const Deadline& deadline, bool* 
     if (!*failed && log.limits & StepLog::kAwaitBlocked) --c.executions;  // discarded
     if (!*failed && log.spins > spins) {                                  // see sched/spin_detector.h
       // Plain writes are observed from now on: a round of the loop that writes is more than a wait.
-      g_plain_matters = true;
+      g_observe_plain = true;
       return true;
     }
     if (!explorer.learn(plan.ticket, log.steps, log.count)) c.bound = exhaustive::kClosureDiverged;

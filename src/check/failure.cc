@@ -40,8 +40,8 @@ class MappedTrail {
 };
 
 void set_trail(const MappedTrail& trail) {
-  check.request->deviations = trail.size();
-  memcpy(check.request->trail(), trail.data(), trail.size() * sizeof(trail::Deviation));
+  check.request->deviation_count = trail.size();
+  memcpy(check.request->trail().data(), trail.data(), trail.size() * sizeof(trail::Deviation));
 }
 
 }  // namespace
@@ -49,10 +49,10 @@ void set_trail(const MappedTrail& trail) {
 bool keep_trail() {
   trail::Request& r = *check.request;
   if (check.record->deviations * sizeof(trail::Deviation) + sizeof r > kRequestRoom) return false;
-  r.strategy = raw(StrategyId::kReplay);
-  r.sites = r.pairs = r.picks = 0;
-  r.deviations = check.record->deviations;
-  memcpy(r.trail(), check.record->trail(), r.deviations * sizeof(trail::Deviation));
+  r.strategy = StrategyId::kReplay;
+  r.site_count = r.pair_count = r.pick_count = 0;
+  r.deviation_count = check.record->deviations;
+  memcpy(r.trail().data(), check.record->trail(), r.deviation_count * sizeof(trail::Deviation));
   return true;
 }
 
@@ -75,7 +75,7 @@ void minimise() {
     return true;
   };
   MappedTrail failing;
-  failing.assign(check.request->trail(), check.request->deviations);
+  failing.assign(check.request->trail().data(), check.request->deviation_count);
   trail::Minimiser<MappedTrail, decltype(replay)> minimiser(replay, most_runs);
   set_trail(minimiser.run(failing) ? minimiser.trail() : failing);
   memcpy(check.what, wanted, sizeof wanted);

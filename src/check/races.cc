@@ -237,7 +237,7 @@ bool watch_with_clocks() {
   if (!rt.direct || (!rt.shadow.is_open() && !rt.shadow.open(DURESS_SHADOW_TABLE))) return false;
   if (!past) past = new (arena.allocate(sizeof(VectorClock))) VectorClock(arena);
   set_watch(RaceWatch::kClocks);
-  g_plain_matters = true;
+  g_observe_plain = true;
   rt.checking = true;
   rt.heap.follow_all();
   rt.reporter.listen(note_race);

@@ -16,15 +16,15 @@ void write_request(const trail::TokenView& view) {
   trail::Request& r = *check.request;
   r = trail::Request();
   r.points = view.points;
-  r.steps = view.steps;
+  r.by_steps = view.by_steps;
   r.model = view.model;
   r.spurious = view.spurious;
   r.timeouts = view.timeouts;
   if (!view.fair) r.fair_after = 0;
   r.seed = view.seed;
   r.most_steps = view.most_steps;
-  r.deviations = view.trail_count;
-  memcpy(r.trail(), view.trail, view.trail_count * sizeof(trail::Deviation));
+  r.deviation_count = view.trail_count;
+  memcpy(r.trail().data(), view.trail, view.trail_count * sizeof(trail::Deviation));
 }
 
 bool refuse_token(DuressCheck& c) {
@@ -47,7 +47,7 @@ void write_token(Text& text, bool learned) {
   const u32* keys = learned ? g_runtime->points.marked(check_arena, &sites) : nullptr;
   trail::TokenView view;
   view.points = r.points;
-  view.steps = r.steps != 0;
+  view.by_steps = r.by_steps;
   view.model = r.model;
   view.spurious = r.spurious;
   view.timeouts = r.timeouts;
@@ -56,8 +56,8 @@ void write_token(Text& text, bool learned) {
   view.most_steps = r.most_steps;
   view.sites = keys;
   view.site_count = sites;
-  view.trail = r.trail();
-  view.trail_count = r.deviations;
+  view.trail = r.trail().data();
+  view.trail_count = r.deviation_count;
   char name[4096];
   long n = raw_syscall(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"), reinterpret_cast<long>(name),
                        sizeof name - 1);
@@ -76,7 +76,7 @@ bool replay(DuressCheck& c) {
   if (!memory || trail::read_token(c.token, length, memory, head, view) != trail::TokenError::kNone)
     return refuse_token(c);
   write_request(view);
-  watch_races(c.ignores_races && view.model == 0 ? RaceWatch::kNone : RaceWatch::kClocks, nullptr);
+  watch_races(c.ignores_races && view.model == ModelId::kSc ? RaceWatch::kNone : RaceWatch::kClocks, nullptr);
   g_runtime->points.mark_keys(view.sites, view.site_count);
   unmap_memory(memory, room);
   bool failed = execute_closure();

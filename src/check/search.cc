@@ -21,7 +21,7 @@ void plan(u64 i) {
   r = trail::Request();
   r.seed = mix(c.seed * 0x9e3779b97f4a7c15u + i);
   r.depth = c.depth;
-  r.length = check.longest;
+  r.expected_choices = check.longest;
   r.most_steps = c.most_steps;
   bool all = c.all_points || i < 4;
   r.points = all ? trail::Points::kAll : trail::Points::kSync;
@@ -32,10 +32,10 @@ void plan(u64 i) {
     id = kTurns[i % 4];
     r.depth = 1 + static_cast<u32>(i / 4 % 4);
   }
-  r.strategy = raw(id);
+  r.strategy = id;
   if (is_weak(c)) {  // five heuristics, and a cycle of four strategies: every combination comes
-    r.model = raw(memory::ModelId::kRc11);
-    r.heuristic = static_cast<u32>(i % 5);
+    r.model = ModelId::kRc11;
+    r.heuristic = static_cast<HeuristicId>(i % 5);
   }
 }
 
@@ -57,8 +57,8 @@ void save(SavedRace& race, u64 found_in) {
   race.found_in = found_in;
   race.request = r;
   race.trail =
-      static_cast<trail::Deviation*>(check_arena.allocate(r.deviations * sizeof(trail::Deviation) + 1));
-  memcpy(race.trail, r.trail(), r.deviations * sizeof(trail::Deviation));
+      static_cast<trail::Deviation*>(check_arena.allocate(r.deviation_count * sizeof(trail::Deviation) + 1));
+  memcpy(race.trail, r.trail().data(), r.deviation_count * sizeof(trail::Deviation));
   race.points = g_runtime->points.marked(check_arena, &race.point_count);
   memcpy(race.what, check.what, sizeof race.what);
 }
@@ -66,7 +66,7 @@ void save(SavedRace& race, u64 found_in) {
 void restore(const SavedRace& race) {
   trail::Request& r = *check.request;
   r = race.request;
-  memcpy(r.trail(), race.trail, r.deviations * sizeof(trail::Deviation));
+  memcpy(r.trail().data(), race.trail, r.deviation_count * sizeof(trail::Deviation));
   memcpy(check.what, race.what, sizeof check.what);
   check.abandoned = false;
   g_runtime->points.begin_learning(r);

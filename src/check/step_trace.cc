@@ -39,14 +39,14 @@ StepTrace::StepTrace(trail::Request& request) : request_(request) {
   watch(nullptr, nullptr);
   u64 newest;
   control_take_stale(&newest);  // of executions that were not traced
-  request_.trace = 1;
+  request_.trace = true;
   tracing = steps != nullptr;
   g_trace_value = value;
 }
 
 StepTrace::~StepTrace() {
   watch(nullptr, nullptr);
-  request_.trace = 0;
+  request_.trace = false;
   tracing = false;
   g_trace_value = nullptr;
 }

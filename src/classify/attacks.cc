@@ -102,10 +102,10 @@ std::string Attack::label() const {
 }
 
 void Attack::apply(exec::Plan& plan) const {
-  plan.head.model = raw(model);
-  plan.head.heuristic = raw(heuristic);
-  plan.head.strategy = raw(strategy);
-  plan.head.detect = model == Model::kSc ? trail::kDetectNothing : trail::kDetectClocks;
+  plan.head.model = model;
+  plan.head.heuristic = heuristic;
+  plan.head.strategy = strategy;
+  plan.head.detect = model == Model::kSc ? trail::Detect::kNothing : trail::Detect::kClocks;
   if (!fair) plan.head.fair_after = 0;
 }
 

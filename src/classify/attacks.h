@@ -14,11 +14,8 @@
 
 namespace duress::classify {
 
-// Numbers as in requests: host and target share only the tables.
-#define DURESS_NAMED(identifier, name, description) identifier,
-enum class Model : u32 { DURESS_MODELS(DURESS_NAMED) };
-enum class Heuristic : u32 { DURESS_HEURISTICS(DURESS_NAMED) };
-#undef DURESS_NAMED
+using Model = ModelId;
+using Heuristic = HeuristicId;
 
 const char* name_of(Model model);
 const char* name_of(Heuristic heuristic);

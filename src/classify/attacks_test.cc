@@ -40,10 +40,10 @@ TEST(Attacks, APlanSaysIt) {
   exec::Plan plan;
   Attack unfair = attacks_of("stale", "RandomButDifferent")[1];
   unfair.apply(plan);
-  EXPECT_EQ(plan.head.model, 1u);
-  EXPECT_EQ(plan.head.heuristic, 4u);
+  EXPECT_EQ(plan.head.model, ModelId::kStale);
+  EXPECT_EQ(plan.head.heuristic, HeuristicId::kRandomButDifferent);
   EXPECT_EQ(plan.head.fair_after, 0u);
-  EXPECT_EQ(plan.head.detect, trail::kDetectClocks);
+  EXPECT_EQ(plan.head.detect, trail::Detect::kClocks);
 }
 
 }  // namespace

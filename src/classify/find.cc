@@ -31,9 +31,9 @@ bool RaceFinder::run(exec::WorkerPool& pool, const std::string& analysis, u64 ru
   auto job = [&](u64 i, exec::Worker& worker) {
     exec::Plan plan;
     plan.head.seed = mix(options_.seed * 0x9e3779b97f4a7c15u + i);
-    plan.head.strategy = raw(i % 2 ? StrategyId::kPct : StrategyId::kRandom);
+    plan.head.strategy = i % 2 ? StrategyId::kPct : StrategyId::kRandom;
     plan.head.depth = 1 + static_cast<u32>(i / 2 % 3);
-    plan.head.detect = trail::kDetectRaces;
+    plan.head.detect = trail::Detect::kRaces;
     plan.head.points = trail::Points::kLongRuns;
     std::optional<exec::Execution> execution = pool.execute(worker, plan);
     if (!execution) return false;
@@ -51,7 +51,7 @@ bool RaceFinder::run(exec::WorkerPool& pool, const std::string& analysis, u64 ru
       one.trial.failure = std::move(*failure);
     }
     Attack attack;
-    attack.strategy = static_cast<StrategyId>(plan.head.strategy);
+    attack.strategy = plan.head.strategy;
     record_.add({"find", "", attack, i, plan.head.seed, analysis}, one.trial);
     return true;
   };

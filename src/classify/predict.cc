@@ -11,7 +11,7 @@ namespace {
 using trail::Prediction;
 
 bool same_load(const Prediction& a, const Prediction& b) {
-  return a.strand == b.strand && a.site == b.site && a.count == b.count;
+  return a.strand == b.strand && a.site == b.site && a.ordinal == b.ordinal;
 }
 
 /// k and m of one trial. Every other trial goes through the loads from the first one on, which is what

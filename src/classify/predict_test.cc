@@ -19,7 +19,7 @@ const Profile kProfile = {value(1, 7, 1, 10), value(1, 7, 1, 11), value(1, 7, 1,
 
 std::set<std::tuple<u32, u32, u32>> loads(const std::vector<trail::Prediction>& predictions) {
   std::set<std::tuple<u32, u32, u32>> set;
-  for (const trail::Prediction& p : predictions) set.insert({p.strand, p.site, p.count});
+  for (const trail::Prediction& p : predictions) set.insert({p.strand, p.site, p.ordinal});
   return set;
 }
 
@@ -67,7 +67,7 @@ TEST(Predict, SelectiveTakesEachLoadAloneThenMoreAtOnce) {
     ASSERT_EQ(chosen.size(), 1u);
     const trail::Prediction& load = kProfile[loads_of(kProfile)[k]];
     EXPECT_EQ(std::tie(chosen[0].strand, chosen[0].site, chosen[0].count),
-              std::tie(load.strand, load.site, load.count));
+              std::tie(load.strand, load.site, load.ordinal));
     std::size_t left = 5 - k;
     EXPECT_EQ(predict(Policy::kSelective, kProfile, 10 + 2 * k, 1).size(), std::min<std::size_t>(2, left));
     EXPECT_EQ(predict(Policy::kSelective, kProfile, 20 + 2 * k, 1).size(), std::min<std::size_t>(4, left));

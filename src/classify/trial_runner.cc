@@ -19,12 +19,12 @@ constexpr StrategyId kExtraSchedules[] = {StrategyId::kRandom, StrategyId::kPct,
 std::string plan_text(const exec::Plan& plan) {
   const trail::Request& head = plan.head;
   std::string text;
-  for (u64 number :
-       {u64{head.strategy}, u64{head.depth}, head.most_steps, u64{head.model}, u64{head.heuristic},
-        u64{head.fair_after}, u64{head.tear}, u64{raw(head.points)}, u64{head.sample}})
+  for (u64 number : {u64{raw(head.strategy)}, u64{head.depth}, head.most_steps, u64{raw(head.model)},
+                     u64{raw(head.heuristic)}, u64{head.fair_after}, u64{head.tear}, u64{raw(head.points)},
+                     u64{head.sample}})
     text += std::to_string(number) + " ";
   for (u32 site : plan.sites) text += std::to_string(site) + " ";
-  for (u32 site : plan.waits) text += "w" + std::to_string(site) + " ";
+  for (u32 site : plan.wait_sites) text += "w" + std::to_string(site) + " ";
   for (const trail::SitePair& pair : plan.pairs)
     text += std::to_string(pair.first) + "-" + std::to_string(pair.second) + " ";
   char hash[24];
@@ -37,14 +37,15 @@ exec::Plan TrialRunner::plan(const Variable& variable, const Attack& attack, u64
   attack.apply(plan);
   plan.head.seed = mix(options_.seed * 0x632be59bd9b4e019u + number);
   plan.head.tear = options_.tear;
-  plan.head.sample = 1;
+  plan.head.sample = true;
   if (attack.model != Model::kSc) plan.head.most_steps = variable.most_steps;
   if (attack.switched) plan.sites.assign(variable.sites.begin(), variable.sites.end());
   for (u32 site : waits_) {
-    if (std::find(plan.sites.begin(), plan.sites.end(), site) == plan.sites.end()) plan.waits.push_back(site);
+    if (std::find(plan.sites.begin(), plan.sites.end(), site) == plan.sites.end())
+      plan.wait_sites.push_back(site);
   }
   if (attack.strategy == StrategyId::kRacefuzzer) {
-    plan.head.sample = 0;  // it targets one pair, wherever that is
+    plan.head.sample = false;  // it targets one pair, wherever that is
     for (const auto& [first, second] : variable.pairs) plan.pairs.push_back({first, second});
   }
   return plan;
@@ -97,11 +98,11 @@ std::optional<Profile> TrialRunner::profile(exec::WorkerPool& pool, exec::Worker
   Attack attack;
   attack.model = Model::kFuture;
   exec::Plan wanted = plan(variable, attack, number);
-  wanted.head.profile = 1;
+  wanted.head.profile_futures = true;
   std::optional<exec::Execution> execution = pool.execute(worker, wanted);
   if (!execution) return std::nullopt;
   worker.drop_logs(*execution);
-  return std::move(execution->profile);
+  return std::move(execution->future_values);
 }
 
 std::optional<Trial> TrialRunner::run(exec::WorkerPool& pool, exec::Worker& worker, const Variable& variable,
@@ -131,7 +132,7 @@ std::optional<Trial> TrialRunner::run_extra_schedule(exec::WorkerPool& pool, exe
                                                      const Variable& variable, u64 number) {
   exec::Plan wanted = wider_plan(variable, number);
   Attack attack;
-  attack.strategy = static_cast<StrategyId>(wanted.head.strategy);
+  attack.strategy = wanted.head.strategy;
   TrialName name{"widen", variable.name, attack, number, wanted.head.seed, plan_text(wanted)};
   ++done_;
   if (std::optional<Trial> known = record_.find(name)) return known;

@@ -44,7 +44,7 @@ std::optional<WitnessExaminer::Run> WitnessExaminer::run(const exec::Plan& plan)
     bool output = !run.failure && candidate_.failure.kind == "output" &&
                   trials_.output_of(worker_) == candidate_.output;
     if (output) run.failure = candidate_.failure;
-    if (output && plan.head.trace != 0) run.logs = worker_.take_logs(*execution);
+    if (output && plan.head.trace) run.logs = worker_.take_logs(*execution);
     run.same = run.failure && same_failure(candidate_.failure, *run.failure);
   }
   worker_.drop_logs(*execution);
@@ -123,7 +123,7 @@ bool WitnessExaminer::confirm() {
 
 bool WitnessExaminer::show() {
   exec::Plan plan = witness_.plan.replaying(witness_.trail);
-  plan.head.trace = 1;
+  plan.head.trace = true;
   std::optional<Run> traced = run(plan);
   if (!traced) return false;
   if (!traced->same) return true;

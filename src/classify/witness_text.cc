@@ -23,7 +23,7 @@ std::string witness_text(const Witness& witness) {
   for (const trail::Deviation& d : witness.trail) json["trail"].push_back({d.choice, d.kind_and_pick});
   json["predictions"] = Json::array();
   for (const trail::Prediction& p : witness.plan.predictions)
-    json["predictions"].push_back({p.strand, p.site, p.count, p.size, p.value[0], p.value[1]});
+    json["predictions"].push_back({p.strand, p.site, p.ordinal, p.size, p.value[0], p.value[1]});
   json["replaced"] = Json::array();
   for (const trail::Replaced& r : witness.replaced)
     json["replaced"].push_back(

@@ -100,8 +100,8 @@ std::string nearest_hint(const std::string& wrong, const std::vector<std::string
   return names.empty() ? "" : fmt::format("; nearest: {}", fmt::join(names, ", "));
 }
 
-std::string check_model(const std::string& model, const std::string& heuristic, u32& number,
-                        std::optional<u32>& chosen) {
+std::string check_model(const std::string& model, const std::string& heuristic, ModelId& number,
+                        std::optional<HeuristicId>& chosen) {
   const std::vector<std::string> known = {"sc", "rc11"};
   if (std::find(known.begin(), known.end(), model) == known.end()) {
     if (exec::model_from_name(model.c_str(), number))
@@ -111,14 +111,15 @@ std::string check_model(const std::string& model, const std::string& heuristic, 
   }
   exec::model_from_name(model.c_str(), number);
   if (heuristic.empty()) return {};
-  u32 found = 0;
+  HeuristicId found{};
   if (!exec::heuristic_from_name(heuristic.c_str(), found)) {
     std::vector<std::string> names;
     for (const Named& entry : heuristics()) names.emplace_back(entry.name);
     return fmt::format("no heuristic is named '{}'{} (known: {})", heuristic, nearest_hint(heuristic, names),
                        fmt::join(names, ", "));
   }
-  if (number == 0) return "--heuristic chooses among the values of a memory model: give --model rc11 too";
+  if (number == ModelId::kSc)
+    return "--heuristic chooses among the values of a memory model: give --model rc11 too";
   chosen = found;
   return {};
 }

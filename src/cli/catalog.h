@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/types.h"
+#include "event/memory_models.h"
 
 namespace duress::cli {
 
@@ -42,8 +43,8 @@ std::string check_chain(const std::string& chain);
 
 /// The numbers of a model that schedules are searched with, sc or rc11, and of a heuristic (""; none). ""
 /// or what is wrong.
-std::string check_model(const std::string& model, const std::string& heuristic, u32& number,
-                        std::optional<u32>& chosen);
+std::string check_model(const std::string& model, const std::string& heuristic, ModelId& number,
+                        std::optional<HeuristicId>& chosen);
 
 }  // namespace duress::cli
 

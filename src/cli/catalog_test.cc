@@ -30,13 +30,13 @@ TEST(Catalog, EveryStrategyIsListed) {
 }
 
 TEST(Catalog, ModelsAreChecked) {
-  u32 model = 9;
-  std::optional<u32> heuristic;
+  ModelId model = ModelId::kBoth;
+  std::optional<HeuristicId> heuristic;
   EXPECT_EQ(check_model("sc", "", model, heuristic), "");
-  EXPECT_EQ(model, 0u);
+  EXPECT_EQ(model, ModelId::kSc);
   EXPECT_EQ(check_model("rc11", "Oldest", model, heuristic), "");
-  EXPECT_EQ(model, 4u);
-  EXPECT_EQ(heuristic, 1u);
+  EXPECT_EQ(model, ModelId::kRc11);
+  EXPECT_EQ(heuristic, HeuristicId::kOldest);
   EXPECT_NE(check_model("rc12", "", model, heuristic).find("nearest: rc11"), std::string::npos);
   EXPECT_NE(check_model("stale", "", model, heuristic).find("duress classify"), std::string::npos);
   EXPECT_NE(check_model("rc11", "Oldst", model, heuristic).find("nearest: Oldest"), std::string::npos);

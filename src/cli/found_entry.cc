@@ -7,10 +7,10 @@ report::FailureEntry found_entry(const search::Found& found, bool counted, findi
   report::FailureEntry entry = report::describe_failure(found.failure, found.logs, names);
   entry.errors = found.errors;
   report::Discovery& how = entry.found;
-  how.strategy = exec::strategy_name(found.plan.strategy());
-  if (found.plan.strategy() == StrategyId::kPct) how.depth = found.plan.head.depth;
+  how.strategy = exec::strategy_name(found.plan.head.strategy);
+  if (found.plan.head.strategy == StrategyId::kPct) how.depth = found.plan.head.depth;
   how.model = exec::model_name(found.plan.head.model);
-  how.weak_model = found.plan.head.model != 0;
+  how.weak_model = found.plan.head.model != ModelId::kSc;
   if (how.weak_model) how.heuristic = exec::heuristic_name(found.plan.head.heuristic);
   how.run = found.run + 1;
   if (counted) how.times = found.times;

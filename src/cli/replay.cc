@@ -97,7 +97,7 @@ std::string resolve(ReplayOptions& options) {
   options.plan = std::move(token.plan);
   options.plan.head.backend =
       options.backend == "thread" || options.gdb ? trail::Backend::kThread : trail::Backend::kFiber;
-  options.plan.head.trace = options.trace ? 1 : 0;
+  options.plan.head.trace = options.trace;
   return {};
 }
 

@@ -85,7 +85,7 @@ class LaneReplay {
     problem = read.error;
     if (problem.empty()) problem = exec::check_token_program(read, options.target[0]);
     if (!problem.empty()) return {};
-    read.plan.head.trace = 1;
+    read.plan.head.trace = true;
     // An execution of verify stops at synchronisation only. If nobody is switched there, stopping at every
     // access makes no difference but shows the accesses.
     if (read.plan.trail.empty() && by_verify) read.plan.head.points = trail::Points::kAll;

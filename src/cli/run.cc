@@ -60,8 +60,8 @@ struct RunOptions {
   std::string dir = ".duress";
   std::string volatile_order;
   std::string model = "sc", heuristic;
-  u32 model_number = 0;
-  std::optional<u32> heuristic_number;
+  ModelId model_number = ModelId::kSc;
+  std::optional<HeuristicId> heuristic_number;
   std::string color = "auto";
   std::vector<std::string> only;
   int tear = 8;
@@ -121,12 +121,10 @@ std::string runtime_options(const RunOptions& options, const std::string& log_di
 exec::Plan controlled_plan(const RunOptions& options) {
   exec::Plan plan;
   plan.head.seed = static_cast<u64>(options.seed);
-  plan.head.strategy = raw(StrategyId::kRandom);
-  plan.head.detect = 1;
+  plan.head.strategy = StrategyId::kRandom;
+  plan.head.detect = trail::Detect::kRaces;
   plan.head.model = options.model_number;
-  u32 random = 0;
-  exec::heuristic_from_name("Random", random);
-  plan.head.heuristic = options.heuristic_number.value_or(random);
+  plan.head.heuristic = options.heuristic_number.value_or(HeuristicId::kRandom);
   // Who waits for a plain variable must let others go on.
   plan.head.points = trail::Points::kLongRuns;
   return plan;
@@ -454,7 +452,7 @@ int run_command(const Arguments& arguments) {
             check_model(options.model, options.heuristic, options.model_number, options.heuristic_number);
         !error.empty())
       return wrong_use("run", error);
-    if (options.model_number != 0 && !options.controlled)
+    if (options.model_number != ModelId::kSc && !options.controlled)
       return wrong_use("run", "--model " + options.model + " needs --controlled");
   }
   for (const std::string& where : {options.json, options.print_suppressions}) {

@@ -85,8 +85,8 @@ int record(const RecordOptions& options) {
     std::string error;
     exec::Plan plan;
     plan.head.seed = static_cast<u64>(options.seed);
-    plan.head.strategy = raw(StrategyId::kRandom);
-    plan.head.detect = 1;
+    plan.head.strategy = StrategyId::kRandom;
+    plan.head.detect = trail::Detect::kRaces;
     plan.head.points = trail::Points::kLongRuns;  // who waits for a plain variable must let others go on
     exchange = exec::Exchange::make(work.string(), error);
     if (!exchange || !exchange->put(plan)) {

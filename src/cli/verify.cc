@@ -108,7 +108,7 @@ report::Document document_of(const VerifyOptions& options, const VerifyResult& r
   verification.first_finding = result.first_finding;
   verification.spurious = result.spurious;
   verification.timeouts = result.timeouts;
-  verification.rc11 = options.setup.model != 0;
+  verification.rc11 = options.setup.model != ModelId::kSc;
   verification.explore_seconds = result.explore_seconds;
   verification.assumes_signals = result.waited && result.spurious == 0;
   verification.bounds = result.bounds;
@@ -133,7 +133,7 @@ void add_executions(const VerifyResult& result, finding::Names& names, report::D
 void add_fix(const VerifyOptions& options, const VerifyResult& result, finding::Names& names,
              report::Document& document) {
   // Under rc11 a failure, too, may be there only because an order is too weak.
-  bool fixable = !result.racy.empty() || (options.setup.model != 0 && !result.found.empty());
+  bool fixable = !result.racy.empty() || (options.setup.model != ModelId::kSc && !result.found.empty());
   if (options.no_advice || !fixable || result.interrupted || result.out_of_time) return;
   std::optional<repair::Advice> advice = repair::advise(options.setup, result, names, stop_asked);
   if (!advice) return;
@@ -259,7 +259,7 @@ int verify_command(const Arguments& arguments) {
          "Which interleavings come first: run-on (default), writes-first, watch-written, avoid-release, "
          "acquire-first")
       ->check(CLI::IsMember(
-          std::vector<std::string>(std::begin(exhaustive::kOrderNames), std::end(exhaustive::kOrderNames))));
+          std::vector<std::string>(std::begin(kExplorationOrderNames), std::end(kExplorationOrderNames))));
   app.add_option("--time", options.time, "Stop after this long: 30s, 5m, 2h");
   app.add_option("--runs", setup.most_executions, "Stop after so many executions")
       ->check(CLI::PositiveNumber);
@@ -316,8 +316,8 @@ int verify_command(const Arguments& arguments) {
   if (!run_seconds || *run_seconds == 0)
     return wrong_use("verify", fmt::format("'{}' is no time; write 30s, 5m or 2h", options.run_timeout));
   setup.worker.run_seconds = *run_seconds;
-  for (u32 i = 0; i < std::size(exhaustive::kOrderNames); ++i) {
-    if (options.order == exhaustive::kOrderNames[i]) setup.order = static_cast<exhaustive::Order>(i);
+  for (u32 i = 0; i < std::size(kExplorationOrderNames); ++i) {
+    if (options.order == kExplorationOrderNames[i]) setup.order = static_cast<ExplorationOrder>(i);
   }
   if (!options.time.empty()) {
     std::optional<double> seconds = exec::parse_time(options.time);
@@ -326,9 +326,9 @@ int verify_command(const Arguments& arguments) {
     setup.seconds = *seconds;
   }
   if (options.weaken && options.model != "rc11") return wrong_use("verify", "--weaken needs --model rc11");
-  setup.profile = options.weaken;
+  setup.profile_atomics = options.weaken;
   if (options.model == "rc11") {
-    setup.model = exec::kRc11Model;
+    setup.model = ModelId::kRc11;
     if (setup.preemptions >= 0) return wrong_use("verify", "--preemptions is for --model sc");
     if (options.order != "run-on") return wrong_use("verify", "--order is for --model sc");
     if (setup.spurious != 0) return wrong_use("verify", "--spurious is for --model sc");

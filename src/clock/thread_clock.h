@@ -9,26 +9,10 @@
 #ifndef DURESS_CLOCK_THREAD_CLOCK_H_
 #define DURESS_CLOCK_THREAD_CLOCK_H_
 
+#include "base/memory_order.h"
 #include "clock/vector_clock.h"
 
 namespace duress {
-
-/// The __ATOMIC_* numbers.
-enum class MemoryOrder : u8 {
-  kRelaxed = 0,
-  kConsume = 1,
-  kAcquire = 2,
-  kRelease = 3,
-  kAcqRel = 4,
-  kSeqCst = 5
-};
-
-constexpr bool acquires(MemoryOrder o) {
-  return o != MemoryOrder::kRelaxed && o != MemoryOrder::kRelease;
-}
-constexpr bool releases(MemoryOrder o) {
-  return o >= MemoryOrder::kRelease;
-}
 
 /// Threads: its own thread only, except at creation and join, when the thread does not run.
 class ThreadClock {

@@ -13,6 +13,7 @@
 #include "cluster/codec.h"
 #include "cluster/coordinator.h"
 #include "cluster/shard_worker.h"
+#include "exec/testing/every_field.h"
 #include "exec/worker.h"
 
 extern char** environ;
@@ -31,8 +32,8 @@ using Kind = exec::WorkerProblem::Kind;
 Plan plan_of(u64 seed) {
   Plan plan;
   plan.head.seed = seed;
-  plan.head.strategy = raw(StrategyId::kRandom);
-  plan.head.detect = trail::kDetectRaces;
+  plan.head.strategy = StrategyId::kRandom;
+  plan.head.detect = trail::Detect::kRaces;
   return plan;
 }
 
@@ -124,37 +125,38 @@ class Cluster : public testing::Test {
 };
 
 TEST_F(Cluster, PlansAndRunsSurviveTheWay) {
-  Plan plan = plan_of(7);
-  plan.sites = {1, 2};
-  plan.waits = {3};
-  plan.pairs = {{4, 5}};
-  plan.trail = {{6, 7}};
-  plan.predictions.resize(2);
-  plan.picks = {{8, 9}};
-  plan.origins = {{10, 11}};
-  plan.spins = {12};
+  Plan plan = exec::testing::plan_with_every_field();
   std::optional<Plan> back = read_plan(plan_bytes(plan));
   ASSERT_TRUE(back);
   EXPECT_EQ(plan_bytes(*back), plan_bytes(plan));
-  EXPECT_EQ(back->spins, plan.spins);
+  exec::testing::expect_same(*back, plan);
   EXPECT_FALSE(read_plan(plan_bytes(plan).substr(1)));
   EXPECT_FALSE(read_plan(plan_bytes(plan) + "x"));
 
   for (std::size_t size : {0, 100000}) {
     RemoteRun run;
     run.ran = true;
-    run.execution.record.steps = 3;
-    run.execution.steps.resize(2);
+    run.execution = exec::testing::execution_with_every_field();
+    run.execution.pid = 4;
     run.execution.status = 5;
+    run.execution.timed_out = run.execution.flooded = true;
+    run.execution.seconds = 6.5;
+    run.execution.output_bytes = 7;
+    run.execution.error_bytes = 8;
     run.output = std::string(size, 'o');
     run.logs = {{"1.jsonl", "text"}};
     std::optional<RemoteRun> same = read_run(run_bytes(run));
     ASSERT_TRUE(same);
     EXPECT_EQ(same->output, run.output);
     EXPECT_EQ(same->logs, run.logs);
-    EXPECT_EQ(same->execution.record.steps, 3u);
-    EXPECT_EQ(same->execution.steps.size(), 2u);
+    exec::testing::expect_same_record(same->execution, run.execution);
+    EXPECT_EQ(same->execution.pid, 4);
     EXPECT_EQ(same->execution.status, 5);
+    EXPECT_TRUE(same->execution.timed_out);
+    EXPECT_TRUE(same->execution.flooded);
+    EXPECT_EQ(same->execution.seconds, 6.5);
+    EXPECT_EQ(same->execution.output_bytes, 7u);
+    EXPECT_EQ(same->execution.error_bytes, 8u);
     EXPECT_FALSE(read_run(run_bytes(run).substr(0, 20)));
   }
 }

@@ -16,11 +16,12 @@ using exec::RemoteRun;
 // A plan's bytes name it: padding would give one plan several names.
 static_assert(std::has_unique_object_representations_v<trail::Request>);
 static_assert(std::has_unique_object_representations_v<trail::Prediction>);
+static_assert(std::has_unique_object_representations_v<trail::WhatIfEdit>);
 static_assert(std::has_unique_object_representations_v<trail::Deviation>);
 static_assert(std::has_unique_object_representations_v<exhaustive::StepLog::Origin>);
 // Whoever adds a member adds it to put() and get() below, and the size here.
-static_assert(sizeof(Plan) == sizeof(trail::Request) + 8 * sizeof(std::vector<u32>));
-static_assert(sizeof(Execution) == sizeof(trail::Record) + 5 * sizeof(std::vector<u32>) + 48);
+static_assert(sizeof(Plan) == sizeof(trail::Request) + 9 * sizeof(std::vector<u32>));
+static_assert(sizeof(Execution) == sizeof(trail::Record) + 7 * sizeof(std::vector<u32>) + 48);
 
 constexpr std::size_t kWorthCompressing = 512;
 constexpr int kLevel = 1;  // bench/scale: higher levels cost more time than they save
@@ -86,10 +87,11 @@ class Reader {
 template <typename Stream, typename P>
 void each_list(Stream& stream, P& plan) {
   stream.list(plan.sites);
-  stream.list(plan.waits);
+  stream.list(plan.wait_sites);
   stream.list(plan.pairs);
   stream.list(plan.trail);
   stream.list(plan.predictions);
+  stream.list(plan.edits);
   stream.list(plan.picks);
   stream.list(plan.origins);
   stream.list(plan.spins);
@@ -103,7 +105,9 @@ void each_part(Stream& stream, E& execution) {
   stream.list(execution.origins);
   stream.list(execution.spins);
   stream.raw(execution.limits);
-  stream.list(execution.profile);
+  stream.list(execution.future_values);
+  stream.list(execution.atomic_profile);
+  stream.list(execution.side_events);
   stream.raw(execution.pid);
   stream.raw(execution.status);
   stream.raw(execution.timed_out);

@@ -2,9 +2,11 @@
 //
 // The tables of memory models and of heuristics that choose among the values a model allows: one line for
 // each, and it has its name in `duress list` and in help. The order is the number in requests: add at the
-// end. Included by the host.
+// end. Host and target include it.
 #ifndef DURESS_EVENT_MEMORY_MODELS_H_
 #define DURESS_EVENT_MEMORY_MODELS_H_
+
+#include "base/types.h"
 
 // DURESS_MODEL(identifier, name, description)
 #define DURESS_MODELS(DURESS_MODEL)                                                                     \
@@ -23,5 +25,21 @@
   DURESS_HEURISTIC(kRandom, "Random", "any visible value, with equal probability")                      \
   DURESS_HEURISTIC(kRandomButDifferent, "RandomButDifferent",                                           \
                    "any visible value other than the last one read there, with equal probability")
+
+namespace duress {
+
+enum class ModelId : u32 {
+#define DURESS_MODEL(identifier, name, description) identifier,
+  DURESS_MODELS(DURESS_MODEL)
+#undef DURESS_MODEL
+};
+
+enum class HeuristicId : u32 {
+#define DURESS_HEURISTIC(identifier, name, description) identifier,
+  DURESS_HEURISTICS(DURESS_HEURISTIC)
+#undef DURESS_HEURISTIC
+};
+
+}  // namespace duress
 
 #endif  // DURESS_EVENT_MEMORY_MODELS_H_

@@ -40,6 +40,12 @@ void* map(const std::string& path, u64 bytes, std::string& error) {
   return nullptr;
 }
 
+/// The target may have written any count.
+template <typename T>
+void assign(std::vector<T>& list, const T* items, u64 count, u64 most) {
+  list.assign(items, items + std::min(count, most));
+}
+
 /// Files in memory outlive a host that was killed; the next one removes them.
 void remove_stale(const std::string& folder) {
   std::error_code code;
@@ -85,22 +91,24 @@ Exchange::~Exchange() {
 
 bool Exchange::put(const Plan& plan) {
   trail::Request head = plan.head;
-  head.sites = static_cast<u32>(plan.sites.size() + plan.waits.size());
-  head.waits = static_cast<u32>(plan.waits.size());
-  head.pairs = static_cast<u32>(plan.pairs.size());
-  head.deviations = plan.trail.size();
-  head.predictions = static_cast<u32>(plan.predictions.size());
-  head.picks = static_cast<u32>(plan.picks.size());
+  head.site_count = static_cast<u32>(plan.sites.size());
+  head.wait_site_count = static_cast<u32>(plan.wait_sites.size());
+  head.pair_count = static_cast<u32>(plan.pairs.size());
+  head.deviation_count = plan.trail.size();
+  head.prediction_count = static_cast<u32>(plan.predictions.size());
+  head.edit_count = static_cast<u32>(plan.edits.size());
+  head.pick_count = static_cast<u32>(plan.picks.size());
   if (head.bytes() > trail::kRequestBytes) return false;
   *request_ = head;
-  std::copy(plan.waits.begin(), plan.waits.end(),
-            std::copy(plan.sites.begin(), plan.sites.end(), request_->site_keys()));
-  std::copy(plan.pairs.begin(), plan.pairs.end(), request_->site_pairs());
-  std::copy(plan.trail.begin(), plan.trail.end(), request_->trail());
-  std::copy(plan.predictions.begin(), plan.predictions.end(), request_->predicted());
-  std::copy(plan.picks.begin(), plan.picks.end(), request_->picked());
+  std::ranges::copy(plan.sites, request_->sites().begin());
+  std::ranges::copy(plan.wait_sites, request_->wait_sites().begin());
+  std::ranges::copy(plan.pairs, request_->pairs().begin());
+  std::ranges::copy(plan.trail, request_->trail().begin());
+  std::ranges::copy(plan.predictions, request_->predictions().begin());
+  std::ranges::copy(plan.edits, request_->edits().begin());
+  std::ranges::copy(plan.picks, request_->picks().begin());
   *record_ = trail::Record{};
-  if (head.steps != 0) {
+  if (head.by_steps) {
     exhaustive::StepLog& log = *step_log();
     log.count = log.limits = log.room = 0;
     log.strands = static_cast<u32>(std::max<std::size_t>(1, plan.origins.size()));
@@ -113,11 +121,14 @@ bool Exchange::put(const Plan& plan) {
 
 void Exchange::take(Execution& execution) const {
   execution.record = *record_;
-  u64 count = std::min(execution.record.deviations, trail::kMostDeviations);
-  execution.trail.assign(record_->trail(), record_->trail() + count);
-  u64 profiled = std::min(execution.record.profiled, trail::kMostProfiled);
-  execution.profile.assign(record_->profile(), record_->profile() + profiled);
-  if (request_->steps == 0) return;
+  const trail::Record& record = execution.record;
+  assign(execution.trail, record_->trail(), record.deviations, trail::kMostDeviations);
+  assign(execution.future_values, record_->future_values(), record.future_value_count,
+         trail::kMostFutureValues);
+  assign(execution.atomic_profile, record_->atomic_profile(), record.atomic_profile_count,
+         trail::kMostAtomicProfile);
+  assign(execution.side_events, record_->side_events(), record.side_event_count, trail::kMostSideEvents);
+  if (!request_->by_steps) return;
   const exhaustive::StepLog& log = *step_log();
   execution.limits = log.limits;
   u32 steps = std::min(log.count, exhaustive::kMostSteps);
@@ -126,7 +137,7 @@ void Exchange::take(Execution& execution) const {
     bool sound = step.strand < exhaustive::kMostStrands && step.other < exhaustive::kMostStrands &&
                  step.value <= exhaustive::kMostStrands && step.touches <= exhaustive::Step::kMostTouches;
     if (sound) continue;
-    execution.steps.clear();  // written over
+    execution.steps.clear();  // the target wrote over them
     break;
   }
   execution.origins.assign(log.origins, log.origins + std::min(log.strands, exhaustive::kMostStrands));

@@ -13,7 +13,7 @@ namespace duress::exec {
 
 class Exchange {
  public:
-  /// Makes both files: in memory where there is room, else in `folder`. Null, and why, if that cannot be.
+  /// Makes both files: in memory where there is room, else in `folder`. Null and an error if that fails.
   static std::unique_ptr<Exchange> make(const std::string& folder, std::string& error);
   ~Exchange();
   Exchange(const Exchange&) = delete;
@@ -21,7 +21,7 @@ class Exchange {
 
   /// Writes the request and clears the record; false if the plan is too long for the file.
   bool put(const Plan& plan);
-  /// What the target wrote. A target that crashes may have written anything: counts are not believed.
+  /// Reads what the target wrote. A crashing target may have written anything, so every count is checked.
   void take(Execution& execution) const;
 
   const std::string& request_path() const { return request_path_; }

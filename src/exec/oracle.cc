@@ -20,7 +20,7 @@
 
 #include "exec/files.h"
 #include "exec/target_start.h"
-#include "trail/misuse.h"
+#include "trail/outcome.h"
 
 namespace duress::exec {
 namespace {

@@ -18,11 +18,11 @@ constexpr const char* kModels[] = {DURESS_MODELS(DURESS_NAME)};
 constexpr const char* kHeuristics[] = {DURESS_HEURISTICS(DURESS_NAME)};
 #undef DURESS_NAME
 
-template <std::size_t N>
-bool number_of(const char* const (&names)[N], const char* name, u32& number) {
+template <typename Id, std::size_t N>
+bool id_of(const char* const (&names)[N], const char* name, Id& id) {
   for (u32 i = 0; i < N; ++i) {
     if (std::strcmp(names[i], name) != 0) continue;
-    number = i;
+    id = static_cast<Id>(i);
     return true;
   }
   return false;
@@ -35,26 +35,23 @@ const char* strategy_name(StrategyId id) {
 }
 
 bool strategy_from_name(const char* name, StrategyId& id) {
-  u32 number = 0;
-  if (!number_of(kNames, name, number)) return false;
-  id = static_cast<StrategyId>(number);
-  return true;
+  return id_of(kNames, name, id);
 }
 
-const char* model_name(u32 model) {
-  return model < std::size(kModels) ? kModels[model] : "unknown";
+const char* model_name(ModelId model) {
+  return raw(model) < std::size(kModels) ? kModels[raw(model)] : "unknown";
 }
 
-bool model_from_name(const char* name, u32& model) {
-  return number_of(kModels, name, model);
+bool model_from_name(const char* name, ModelId& model) {
+  return id_of(kModels, name, model);
 }
 
-const char* heuristic_name(u32 heuristic) {
-  return heuristic < std::size(kHeuristics) ? kHeuristics[heuristic] : "unknown";
+const char* heuristic_name(HeuristicId heuristic) {
+  return raw(heuristic) < std::size(kHeuristics) ? kHeuristics[raw(heuristic)] : "unknown";
 }
 
-bool heuristic_from_name(const char* name, u32& heuristic) {
-  return number_of(kHeuristics, name, heuristic);
+bool heuristic_from_name(const char* name, HeuristicId& heuristic) {
+  return id_of(kHeuristics, name, heuristic);
 }
 
 }  // namespace duress::exec

@@ -15,53 +15,52 @@ namespace duress::exec {
 
 using Trail = std::vector<trail::Deviation>;
 
-/// The numbers of Request::model and Request::heuristic, in the order of their tables.
-enum class ModelNumber : u32 {
-#define DURESS_MODEL(identifier, name, description) identifier,
-  DURESS_MODELS(DURESS_MODEL)
-#undef DURESS_MODEL
-};
-inline constexpr u32 kRc11Model = raw(ModelNumber::kRc11);
+/// What a replay under that model has to follow: clocks decide which values are legal. rc11 has its own.
+inline trail::Detect detect_for_replay(ModelId model) {
+  bool needs_clocks = model != ModelId::kSc && model != ModelId::kRc11;
+  return needs_clocks ? trail::Detect::kClocks : trail::Detect::kNothing;
+}
 
 /// A request with its lists. The counts in `head` are set when it is written.
 struct Plan {
   trail::Request head;
-  std::vector<u32> sites;
-  std::vector<u32> waits;  // sites that are no points, but where nobody goes on for long
+  std::vector<u32> sites;       // schedule points
+  std::vector<u32> wait_sites;  // not schedule points, but they end a long run of one thread
   std::vector<trail::SitePair> pairs;
   Trail trail;
-  std::vector<trail::Prediction> predictions;        // values of the future that loads shall return
-  std::vector<trail::Pick> picks;                    // what the exhaustive strategy chooses first
-  std::vector<exhaustive::StepLog::Origin> origins;  // executions by steps: strands that are known
-  std::vector<u64> spins;                            // and places of loops that wait
+  std::vector<trail::Prediction> predictions;        // values of the future that loads return
+  std::vector<trail::WhatIfEdit> edits;              // systematic executions: changes to pretend
+  std::vector<trail::Pick> picks;                    // the first choices of the exhaustive strategy
+  std::vector<exhaustive::StepLog::Origin> origins;  // systematic executions: the known strands
+  std::vector<u64> spins;                            // and the places of loops that wait
 
-  StrategyId strategy() const { return static_cast<StrategyId>(head.strategy); }
   /// The same execution again, following `choices` instead of a strategy.
   Plan replaying(Trail choices) const;
 };
 
 inline Plan Plan::replaying(Trail choices) const {
   Plan plan = *this;
-  plan.head.strategy = raw(StrategyId::kReplay);
-  // Clocks decide which values are legal; rc11 has them without being told.
-  plan.head.detect = head.model && head.model != kRc11Model ? trail::kDetectClocks : trail::kDetectNothing;
+  plan.head.strategy = StrategyId::kReplay;
+  plan.head.detect = detect_for_replay(head.model);
   plan.pairs.clear();
   plan.picks.clear();
   plan.trail = std::move(choices);
   return plan;
 }
 
-/// How an execution went, as far as record, waiting and captured streams tell.
+/// How an execution went, as far as record, exit status and captured streams show.
 struct Execution {
   trail::Record record;
   Trail trail;                          // what was chosen; with it the same execution comes again
-  std::vector<exhaustive::Step> steps;  // of an execution by steps
+  std::vector<exhaustive::Step> steps;  // of a systematic execution
   std::vector<exhaustive::StepLog::Origin> origins;
   std::vector<u64> spins;
-  u32 limits = 0;                          // exhaustive::StepLog::Limit
-  std::vector<trail::Prediction> profile;  // if the plan asked for one, in the order of the loads
-  int pid = 0;                             // of the process that ran it
-  int status = 0;                          // as waitpid gives it
+  u32 limits = 0;                                // exhaustive::StepLog::Limit
+  std::vector<trail::Prediction> future_values;  // with Request::profile_futures, in the order of the loads
+  std::vector<trail::AtomicProfileEntry> atomic_profile;  // with Request::profile_atomics
+  std::vector<trail::SideEvent> side_events;              // of a systematic execution
+  int pid = 0;                                            // of the process that ran it
+  int status = 0;                                         // as waitpid gives it
   bool timed_out = false;
   bool flooded = false;  // it was ended because it printed without end
   double seconds = 0;
@@ -76,10 +75,10 @@ const char* strategy_name(StrategyId id);
 bool strategy_from_name(const char* name, StrategyId& id);
 
 /// The same for memory models and heuristics.
-const char* model_name(u32 model);
-bool model_from_name(const char* name, u32& model);
-const char* heuristic_name(u32 heuristic);
-bool heuristic_from_name(const char* name, u32& heuristic);
+const char* model_name(ModelId model);
+bool model_from_name(const char* name, ModelId& model);
+const char* heuristic_name(HeuristicId heuristic);
+bool heuristic_from_name(const char* name, HeuristicId& heuristic);
 
 }  // namespace duress::exec
 

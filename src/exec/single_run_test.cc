@@ -38,7 +38,7 @@ TEST_F(SingleRunTest, IsTheRunThatAServerMade) {
   SingleRun single(options("output"));
   for (u64 seed = 1; seed <= 5; ++seed) {
     Plan plan;
-    plan.head.strategy = raw(StrategyId::kRandom);
+    plan.head.strategy = StrategyId::kRandom;
     plan.head.points = trail::Points::kAll;
     plan.head.seed = seed;
     std::optional<Execution> first = worker.run(plan);
@@ -69,7 +69,7 @@ TEST_F(SingleRunTest, SaysWhereItDiverged) {
 TEST_F(SingleRunTest, TracesAndTimesOut) {
   SingleRun single(options("output"));
   Plan plan;
-  plan.head.trace = 1;
+  plan.head.trace = true;
   std::string error;
   ASSERT_EQ(single.prepare(plan), "");
   std::optional<Execution> execution = single.run(plan, error);

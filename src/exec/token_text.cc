@@ -34,17 +34,17 @@ std::string make_token(const Plan& plan, const Trail& trail, const std::string& 
   view.model = plan.head.model;
   view.tear = plan.head.tear;
   view.fair = plan.head.fair_after != 0;
-  view.sample = plan.head.sample != 0;
-  view.steps = plan.head.steps != 0;
+  view.sample = plan.head.sample;
+  view.by_steps = plan.head.by_steps;
   view.spurious = plan.head.spurious;
   view.timeouts = plan.head.timeouts;
   view.seed = plan.head.seed;
   view.most_steps = plan.head.most_steps;
   std::vector<u32> sites = plan.sites;
-  sites.insert(sites.end(), plan.waits.begin(), plan.waits.end());
+  sites.insert(sites.end(), plan.wait_sites.begin(), plan.wait_sites.end());
   view.sites = sites.data();
   view.site_count = static_cast<u32>(sites.size());
-  view.wait_count = static_cast<u32>(plan.waits.size());
+  view.wait_count = static_cast<u32>(plan.wait_sites.size());
   view.trail = trail.data();
   view.trail_count = trail.size();
   view.predictions = plan.predictions.data();
@@ -86,23 +86,22 @@ TokenText read_token_text(const std::string& given) {
       return result;
   }
   result.program.assign(head.program, head.program_length);
-  result.plan.head.strategy = raw(StrategyId::kReplay);
+  result.plan.head.strategy = StrategyId::kReplay;
   result.plan.head.seed = view.seed;
   result.plan.head.points = view.points;
   result.plan.head.model = view.model;
-  result.plan.head.detect =
-      view.model && view.model != kRc11Model ? trail::kDetectClocks : trail::kDetectNothing;
+  result.plan.head.detect = detect_for_replay(view.model);
   result.plan.predictions.assign(view.predictions, view.predictions + view.prediction_count);
   result.plan.head.tear = view.tear;
   result.plan.head.sample = view.sample;
-  result.plan.head.steps = view.steps;
+  result.plan.head.by_steps = view.by_steps;
   result.plan.head.spurious = view.spurious;
   result.plan.head.timeouts = view.timeouts;
   if (!view.fair) result.plan.head.fair_after = 0;
   result.plan.head.most_steps = view.most_steps;
   const u32* waits = view.sites + (view.site_count - view.wait_count);
   result.plan.sites.assign(view.sites, waits);
-  result.plan.waits.assign(waits, waits + view.wait_count);
+  result.plan.wait_sites.assign(waits, waits + view.wait_count);
   result.plan.trail.assign(view.trail, view.trail + view.trail_count);
   return result;
 }

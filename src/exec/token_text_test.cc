@@ -13,7 +13,7 @@ TEST(TokenText, PlanToTokenAndBack) {
   plan.head.seed = 99;
   plan.head.points = trail::Points::kAll;
   plan.head.most_steps = 5000;
-  plan.head.detect = 1;
+  plan.head.detect = trail::Detect::kRaces;
   plan.sites = {7, 8, 9};
   plan.pairs = {{7, 8}};
   Trail trail = {trail::Deviation::of(4, trail::ChoiceKind::kThread, 2),
@@ -22,11 +22,11 @@ TEST(TokenText, PlanToTokenAndBack) {
   TokenText back = read_token_text(token);
   ASSERT_EQ(back.error, "");
   EXPECT_EQ(back.program, "prog");
-  EXPECT_EQ(back.plan.strategy(), StrategyId::kReplay);
+  EXPECT_EQ(back.plan.head.strategy, StrategyId::kReplay);
   EXPECT_EQ(back.plan.head.seed, 99u);
   EXPECT_EQ(back.plan.head.points, trail::Points::kAll);
   EXPECT_EQ(back.plan.head.most_steps, 5000u);
-  EXPECT_EQ(back.plan.head.detect, 0u);
+  EXPECT_EQ(back.plan.head.detect, trail::Detect::kNothing);
   EXPECT_EQ(back.plan.sites, plan.sites);
   EXPECT_EQ(back.plan.trail, trail);
   EXPECT_EQ(check_token_program(back, "./prog"), "");
@@ -35,19 +35,20 @@ TEST(TokenText, PlanToTokenAndBack) {
 
 TEST(TokenText, TheModelIsPartOfIt) {
   Plan plan;
-  for (u32 model : {0u, 1u, kRc11Model}) {
+  for (ModelId model : {ModelId::kSc, ModelId::kStale, ModelId::kRc11}) {
+    trail::Detect detect = model == ModelId::kStale ? trail::Detect::kClocks : trail::Detect::kNothing;
     plan.head.model = model;
     TokenText back = read_token_text(make_token(plan, {}, "prog"));
     ASSERT_EQ(back.error, "");
     EXPECT_EQ(back.plan.head.model, model);
-    EXPECT_EQ(back.plan.head.detect, model == 1 ? trail::kDetectClocks : trail::kDetectNothing);
-    EXPECT_EQ(plan.replaying({}).head.detect, model == 1 ? trail::kDetectClocks : trail::kDetectNothing);
+    EXPECT_EQ(back.plan.head.detect, detect);
+    EXPECT_EQ(plan.replaying({}).head.detect, detect);
   }
 }
 
 TEST(TokenText, EndsOfWaitsArePartOfIt) {
   Plan plan;
-  plan.head.steps = 1;
+  plan.head.by_steps = true;
   plan.head.spurious = 1;
   plan.head.timeouts = 2;
   TokenText back = read_token_text(make_token(plan, {}, "prog"));

@@ -35,7 +35,7 @@ TEST_F(WorkerPoolTest, ResultsDoNotDependOnTheNumberOfWorkers) {
         [&](u64 i, Worker& worker) {
           Plan plan;
           plan.head.seed = i;
-          plan.head.strategy = raw(StrategyId::kRandom);
+          plan.head.strategy = StrategyId::kRandom;
           std::optional<Execution> execution = pool.execute(worker, plan);
           if (execution) trails[i] = execution->trail;
           return execution.has_value();

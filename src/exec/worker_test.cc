@@ -33,7 +33,7 @@ class WorkerTest : public testing::Test {
   }
   static Plan random_plan(u64 seed) {
     Plan plan;
-    plan.head.strategy = raw(StrategyId::kRandom);
+    plan.head.strategy = StrategyId::kRandom;
     plan.head.points = trail::Points::kAll;
     plan.head.seed = seed;
     return plan;
@@ -75,7 +75,7 @@ TEST_F(WorkerTest, EveryRunReadsTheWholeInput) {
 TEST_F(WorkerTest, LogsAreTakenAndRemoved) {
   Worker worker(options("exit"));
   Plan plan = random_plan(1);
-  plan.head.detect = 1;
+  plan.head.detect = trail::Detect::kRaces;
   std::optional<Execution> execution = worker.run(plan);
   ASSERT_TRUE(execution);
   finding::RunLogs logs = worker.take_logs(*execution);

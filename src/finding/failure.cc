@@ -8,7 +8,7 @@
 #include <set>
 
 #include "base/hash.h"
-#include "trail/misuse.h"
+#include "trail/outcome.h"
 
 namespace duress::finding {
 namespace {

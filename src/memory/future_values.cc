@@ -83,7 +83,7 @@ void FutureProfile::promise(const Read& read, Extent extent, u128 value) {
   if (!orders_) orders_ = static_cast<u64*>(arena_.allocate(most_ * sizeof(u64)));
   trail::Prediction made = {read.where.strand,
                             read.where.site,
-                            read.where.count,
+                            read.where.ordinal,
                             static_cast<u32>(extent.size()),
                             {static_cast<u64>(value), static_cast<u64>(value >> 64)}};
   u64 at = *count_;
@@ -119,16 +119,16 @@ void FutureProfile::forget(Extent extent) {
 
 bool SpeculativeReads::add(const Viewer& who, Extent extent, u128 value) {
   if (count_ == kMost) return false;
-  debts_[count_++] = {extent, value, who.clock.get(who.slot), who.slot};
+  unvalidated_[count_++] = {extent, value, who.clock.get(who.slot), who.slot};
   return true;
 }
 
 void SpeculativeReads::store(const Viewer& who, Extent extent, Source value) {
   for (u32 i = 0; i < count_;) {
-    const Debt& debt = debts_[i];
-    if (contains(extent, debt.extent) && who.clock.get(debt.slot) < debt.clock &&
-        value_in(value, debt.extent.begin - extent.begin, debt.extent.size()) == debt.value) {
-      debts_[i] = debts_[--count_];
+    const Unvalidated& read = unvalidated_[i];
+    if (contains(extent, read.extent) && who.clock.get(read.slot) < read.clock &&
+        value_in(value, read.extent.begin - extent.begin, read.extent.size()) == read.value) {
+      unvalidated_[i] = unvalidated_[--count_];
     } else {
       ++i;
     }
@@ -140,7 +140,7 @@ bool SpeculativeReads::hopeless(ClockSource& threads) const {
     bool known_to_all = true;
     u32 cursor = 0;
     while (const VectorClock* clock = threads.next(&cursor)) {
-      known_to_all = known_to_all && clock->get(debts_[i].slot) >= debts_[i].clock;
+      known_to_all = known_to_all && clock->get(unvalidated_[i].slot) >= unvalidated_[i].clock;
     }
     if (known_to_all) return true;
   }
@@ -155,7 +155,7 @@ Predictions::Predictions(Arena& arena, const trail::Prediction* list, u32 count)
   table_ = static_cast<const trail::Prediction**>(arena.allocate(slots_ * sizeof *table_));
   memset(table_, 0, slots_ * sizeof *table_);
   for (u32 i = 0; i < count; ++i) {
-    u64 at = hash_of(u64{list[i].strand} << 32 | list[i].site, list[i].count);
+    u64 at = hash_of(u64{list[i].strand} << 32 | list[i].site, list[i].ordinal);
     while (table_[at & (slots_ - 1)]) ++at;
     table_[at & (slots_ - 1)] = &list[i];
   }
@@ -163,9 +163,9 @@ Predictions::Predictions(Arena& arena, const trail::Prediction* list, u32 count)
 
 const trail::Prediction* Predictions::find(const DynamicLocation& where) const {
   if (!slots_) return nullptr;
-  u64 at = hash_of(u64{where.strand} << 32 | where.site, where.count);
+  u64 at = hash_of(u64{where.strand} << 32 | where.site, where.ordinal);
   while (const trail::Prediction* p = table_[at & (slots_ - 1)]) {
-    if (DynamicLocation{p->strand, p->site, p->count} == where) return p;
+    if (DynamicLocation{p->strand, p->site, p->ordinal} == where) return p;
     ++at;
   }
   return nullptr;

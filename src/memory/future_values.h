@@ -2,9 +2,9 @@
 //
 // Values of the future, as prescient memory has them (sections 5 and 6 of the paper). A profile of a
 // sequentially consistent run says which loads could have returned what was stored later: R_x and G_l of the
-// paper's algorithms 8 and 9. A later run returns such a value at once and remembers that it owes it: S_x of
-// algorithms 4 and 5. A concurrent store of the value pays the debt; an execution with debts counts for
-// nothing.
+// paper's algorithms 8 and 9. A later run returns such a value at once and remembers it as an unvalidated
+// prediction: S_x of algorithms 4 and 5. A concurrent store of the value validates it; an execution that ends
+// with unvalidated predictions is discarded.
 //
 // What happens before what is asked of a load's epoch alone: a store is concurrent with an earlier load
 // unless the storing thread knows that epoch.
@@ -18,7 +18,7 @@ namespace duress::memory {
 
 /// The paper's l: which load of which thread.
 struct DynamicLocation {
-  u32 strand, site, count;
+  u32 strand, site, ordinal;
   bool operator==(const DynamicLocation&) const = default;
 };
 
@@ -105,14 +105,14 @@ class SpeculativeReads {
   u32 count() const { return count_; }
 
  private:
-  struct Debt {
+  struct Unvalidated {
     Extent extent;
     u128 value;
     Clock clock;
     Slot slot;
   };
 
-  Debt debts_[kMost];
+  Unvalidated unvalidated_[kMost];
   u32 count_ = 0;
 };
 

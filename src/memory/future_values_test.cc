@@ -121,7 +121,7 @@ TEST_F(FutureValues, PredictionsAreFoundByTheirLoad) {
   for (u32 i = 0; i < 100; ++i) list.push_back({i % 5, i / 5 % 4, i / 20 + 1, 4, {i, 0}});
   Predictions predictions(arena_, list.data(), static_cast<u32>(list.size()));
   for (const trail::Prediction& p : list) {
-    const trail::Prediction* found = predictions.find({p.strand, p.site, p.count});
+    const trail::Prediction* found = predictions.find({p.strand, p.site, p.ordinal});
     ASSERT_NE(found, nullptr);
     EXPECT_EQ(*found, p);
   }
@@ -219,7 +219,7 @@ TEST_F(FutureValues, ProfileAndValidationAgreeWithTheDefinition) {
           expected.insert({events[a].thread, events[a].count, events[b].value});
       }
     }
-    for (u64 i = 0; i < count; ++i) got.insert({out[i].strand, out[i].count, out[i].value[0]});
+    for (u64 i = 0; i < count; ++i) got.insert({out[i].strand, out[i].ordinal, out[i].value[0]});
     ASSERT_EQ(got, expected) << "seed " << seed;
     ASSERT_EQ(got.size(), count) << "seed " << seed << ": a value twice";
     promised += count;

@@ -11,12 +11,6 @@
 
 namespace duress::memory {
 
-enum class HeuristicId : u32 {
-#define DURESS_HEURISTIC(identifier, name, description) identifier,
-  DURESS_HEURISTICS(DURESS_HEURISTIC)
-#undef DURESS_HEURISTIC
-};
-
 /// The heuristic's pick, an index of legal.values. Asks the chooser only if it draws among several.
 u32 pick_value(HeuristicId heuristic, const Legal& legal, Chooser& chooser);
 

@@ -10,12 +10,6 @@
 
 namespace duress::memory {
 
-enum class ModelId : u32 {
-#define DURESS_MODEL(identifier, name, description) identifier,
-  DURESS_MODELS(DURESS_MODEL)
-#undef DURESS_MODEL
-};
-
 /// The number of a name. False: no model has it.
 bool model_named(const char* name, ModelId* id);
 

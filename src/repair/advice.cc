@@ -5,7 +5,6 @@
 #include <filesystem>
 
 #include "repair/proposal.h"
-#include "trail/as_if.h"
 
 namespace duress::repair {
 
@@ -81,8 +80,8 @@ bool cover(Proposal& proposal, const std::vector<RaceView>& all, bool& more) {
   return true;
 }
 
-verify::VerifySetup as_if(const verify::VerifySetup& setup, const verify::VerifyResult& base,
-                          const Proposal& proposal) {
+verify::VerifySetup with_edits(const verify::VerifySetup& setup, const verify::VerifyResult& base,
+                               const Proposal& proposal) {
   verify::VerifySetup tried = setup;
   tried.keeps = tried.minimise = false;
   tried.worker.folder += "/fix";
@@ -90,30 +89,24 @@ verify::VerifySetup as_if(const verify::VerifySetup& setup, const verify::Verify
   tried.most_executions = base.interleavings * 20 + 2000;
   if (setup.most_executions < tried.most_executions / 4) tried.most_executions = setup.most_executions * 4;
   if (proposal.kind == Proposal::Kind::kJoin) {
-    add_joins(proposal, tried.as_if);
+    add_joins(proposal, tried.edits);
     return tried;
   }
   for (const auto& [key, place] : proposal.sites) {
-    trail::Prediction entry = {};
-    entry.site = key;
     switch (proposal.kind) {
       case Proposal::Kind::kAtomic:
-        tried.as_if_atomic.push_back(key);
-        continue;
+        tried.edits.push_back(trail::WhatIfEdit::atomic(key, static_cast<MemoryOrder>(proposal.order)));
+        break;
       case Proposal::Kind::kLock:
-        entry.strand = raw(trail::AsIf::kLocked);
-        entry.value[0] = proposal.lock;
+        tried.edits.push_back(trail::WhatIfEdit::locked(key, proposal.lock));
         break;
       case Proposal::Kind::kPublish:
-        entry.strand = raw(trail::AsIf::kPublishedAfter);
-        entry.value[0] = proposal.lock;
+        tried.edits.push_back(trail::WhatIfEdit::published_after(key, proposal.lock));
         break;
       case Proposal::Kind::kJoin:
         break;
     }
-    tried.as_if.push_back(entry);
   }
-  tried.as_if_order = proposal.order;
   return tried;
 }
 
@@ -124,7 +117,7 @@ std::optional<verify::VerifyResult> try_out(const verify::VerifySetup& setup,
                                             finding::Names& names, const std::atomic<bool>& stop) {
   if (proposal.kind == Proposal::Kind::kJoin && !proposal.made_by_joiner) {
     // One execution shows whether it joins them at all.
-    verify::VerifySetup once = as_if(setup, base, proposal);
+    verify::VerifySetup once = with_edits(setup, base, proposal);
     once.most_executions = 1;
     verify::VerifyResult result = verify::Verifier(std::move(once), names, nullptr).run(stop);
     for (const auto& [path, joined] : proposal.joined) {
@@ -134,7 +127,8 @@ std::optional<verify::VerifyResult> try_out(const verify::VerifySetup& setup,
     }
   }
   for (int round = 0; round < kMostRounds && !stop; ++round) {
-    verify::VerifyResult result = verify::Verifier(as_if(setup, base, proposal), names, nullptr).run(stop);
+    verify::VerifyResult result =
+        verify::Verifier(with_edits(setup, base, proposal), names, nullptr).run(stop);
     if (result.problem.kind != exec::WorkerProblem::Kind::kNone) return std::nullopt;
     if (result.racy.empty()) {
       proposal.join_places = result.joins;
@@ -142,8 +136,8 @@ std::optional<verify::VerifyResult> try_out(const verify::VerifySetup& setup,
     }
     if (proposal.kind == Proposal::Kind::kPublish) {
       // The first exploration only finds out which store comes too early.
-      if (proposal.lock != 0 || result.published_at == 0) return std::nullopt;
-      proposal.lock = result.published_at;
+      if (proposal.lock != 0 || result.publishing_store == 0) return std::nullopt;
+      proposal.lock = result.publishing_store;
       std::vector<finding::Frame> stack = names.stack(result.racy[0].log, {proposal.lock - 1});
       if (!stack.empty()) proposal.store = stack[0];
       continue;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Fixes for the races that `duress verify` found (Java RaceFinder's JRF-E). Every proposal is checked: all
-// interleavings are explored again as if it had been made (trail/as_if.h), and a proposal that leaves a race
-// or a failure is discarded.
+// interleavings are explored again as if it had been made (trail/what_if.h), and a proposal that leaves a
+// race or a failure is discarded.
 #ifndef DURESS_REPAIR_ADVICE_H_
 #define DURESS_REPAIR_ADVICE_H_
 

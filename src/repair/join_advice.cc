@@ -5,7 +5,7 @@
 #include <regex>
 
 #include "repair/proposal.h"
-#include "trail/as_if.h"
+#include "trail/strand_path.h"
 
 namespace duress::repair {
 namespace {
@@ -83,10 +83,10 @@ bool cover_join(Proposal& proposal, const std::vector<RaceView>& all, bool& more
   return true;
 }
 
-void add_joins(const Proposal& proposal, std::vector<trail::Prediction>& entries) {
+void add_joins(const Proposal& proposal, std::vector<trail::WhatIfEdit>& edits) {
   for (const auto& [key, place] : proposal.sites) {
     for (const auto& [path, joined] : proposal.joined)
-      entries.push_back({raw(trail::AsIf::kJoined), key, 0, 0, {path, proposal.joiner}});
+      edits.push_back(trail::WhatIfEdit::joins(key, path, proposal.joiner));
   }
 }
 

@@ -53,10 +53,10 @@ std::vector<AtomicOperation> operations_of(const verify::VerifySetup& setup,
                                            const verify::VerifyResult& result, finding::Names& names,
                                            const std::atomic<bool>& stop) {
   std::vector<verify::AtomicUse> uses = result.atomics;
-  if (!setup.profile) {
+  if (!setup.profile_atomics) {
     verify::VerifySetup asked = setup;
     asked.keeps = asked.minimise = false;
-    asked.profile = true;
+    asked.profile_atomics = true;
     asked.worker.folder += "/orders";
     asked.most_executions = std::min(setup.most_executions, kProfiled);
     uses = verify::Verifier(std::move(asked), names, nullptr).run(stop).atomics;
@@ -71,12 +71,12 @@ std::optional<verify::VerifyResult> try_orders(const verify::VerifySetup& setup,
                                                const std::vector<Changed>& all, finding::Names& names,
                                                const std::atomic<bool>& stop) {
   verify::VerifySetup tried = setup;
-  tried.keeps = tried.minimise = tried.profile = false;
+  tried.keeps = tried.minimise = tried.profile_atomics = false;
   tried.stops_at_first = true;
   tried.worker.folder += "/orders";
   // Stronger orders allow no more than there was; but where the race was, the program may have stopped.
   tried.most_executions = std::min(setup.most_executions, base.interleavings * 4 + 2000);
-  for (const Changed& one : all) add_order(one.operation, one.order, one.failing(), tried.as_if);
+  for (const Changed& one : all) add_order(one.operation, one.order, one.failing(), tried.edits);
   verify::VerifyResult result = verify::Verifier(std::move(tried), names, nullptr).run(stop);
   bool good = result.problem.kind == exec::WorkerProblem::Kind::kNone && result.complete &&
               result.racy.empty() && result.found.empty();
@@ -116,7 +116,7 @@ std::optional<Advice> advise_orders(const verify::VerifySetup& setup, const veri
   std::optional<verify::VerifyResult> tried;
   for (u32 least : {kAcqRel, kSeqCst}) {
     // Races and what is sequentially consistent do not depend on more than acquire and release.
-    if (least == kSeqCst && setup.model == 0) break;
+    if (least == kSeqCst && setup.model == ModelId::kSc) break;
     all.clear();
     for (const AtomicOperation& operation : operations) {
       AtomicKind kind = operation.first.kind;

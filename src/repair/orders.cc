@@ -46,15 +46,10 @@ u32 load_order(u32 order) {
 }
 
 void add_order(const AtomicOperation& operation, u32 order, u32 failing,
-               std::vector<trail::Prediction>& entries) {
+               std::vector<trail::WhatIfEdit>& edits) {
   for (const verify::AtomicUse& use : operation.all) {
-    trail::Prediction entry = {};
-    entry.strand = raw(trail::AsIf::kOrdered);
-    entry.site = raw(use.kind);
-    entry.value[0] = use.pc;
-    entry.count = order;
-    entry.size = failing;
-    entries.push_back(entry);
+    edits.push_back(trail::WhatIfEdit::reordered(use.kind, use.pc, static_cast<MemoryOrder>(order),
+                                                 static_cast<MemoryOrder>(failing)));
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The atomic operations of a program by source location, and what-if edits (trail/as_if.h) that give them
+// The atomic operations of a program by source location, and what-if edits (trail/what_if.h) that give them
 // other memory orders.
 #ifndef DURESS_REPAIR_ORDERS_H_
 #define DURESS_REPAIR_ORDERS_H_
@@ -27,10 +27,10 @@ std::vector<AtomicOperation> by_place(const std::vector<verify::AtomicUse>& uses
 /// The part of an order that a load can have: the failing side of a compare-and-exchange.
 u32 load_order(u32 order);
 
-/// The entries of a request with which the operation has this order; if it is a compare-and-exchange, it has
+/// Adds the edits with which the operation has this order; if it is a compare-and-exchange, it has
 /// the order `failing` where it fails.
 void add_order(const AtomicOperation& operation, u32 order, u32 failing,
-               std::vector<trail::Prediction>& entries);
+               std::vector<trail::WhatIfEdit>& edits);
 
 }  // namespace duress::repair
 

@@ -17,7 +17,7 @@ struct Side {
   bool writes = false;
   std::map<finding::Address, std::string> locks;
   int thread = 0;
-  std::optional<u64> path;    // of its thread: trail/as_if.h
+  std::optional<u64> path;    // of its thread: trail/strand_path.h
   finding::Frame created_at;  // its thread
 };
 
@@ -55,7 +55,7 @@ std::vector<Proposal> join_proposals(const std::vector<RaceView>& all, bool read
 /// Like cover() of advice.cc.
 bool cover_join(Proposal& proposal, const std::vector<RaceView>& all, bool& more);
 /// The entries of the request.
-void add_joins(const Proposal& proposal, std::vector<trail::Prediction>& entries);
+void add_joins(const Proposal& proposal, std::vector<trail::WhatIfEdit>& edits);
 /// The same with one site, if there are several: the one that comes first in the source.
 std::optional<Proposal> first_join(const Proposal& proposal);
 std::string join_text(const Proposal& proposal);

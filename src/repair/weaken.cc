@@ -56,12 +56,12 @@ std::vector<Weakened> weaken(const verify::VerifySetup& setup, const verify::Ver
       // Acquire and release are both weaker than both together; neither is weaker than the other.
       if (one.sufficient == kAcquire && order == kRelease) continue;
       verify::VerifySetup tried = setup;
-      tried.keeps = tried.minimise = tried.profile = false;
+      tried.keeps = tried.minimise = tried.profile_atomics = false;
       tried.worker.folder += "/weaker";
       tried.stops_at_first = true;
       tried.most_executions = base.interleavings * kTimesMore + 2000;
       // Where it fails, it is not stronger than it was.
-      add_order(operation, order, std::min(load_order(order), operation.first.failure), tried.as_if);
+      add_order(operation, order, std::min(load_order(order), operation.first.failure), tried.edits);
       verify::VerifyResult result = verify::Verifier(tried, names, nullptr).run(stop);
       if (result.problem.kind != exec::WorkerProblem::Kind::kNone) return all;
       std::string found = found_in(result, names);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which memory orders a program needs: each atomic operation and fence is given weaker orders, one at a time,
-// and all executions under rc11 are explored again as if the source had them (trail/as_if.h). Nothing is
+// and all executions under rc11 are explored again as if the source had them (trail/what_if.h). Nothing is
 // rebuilt.
 #ifndef DURESS_REPAIR_WEAKEN_H_
 #define DURESS_REPAIR_WEAKEN_H_
@@ -23,7 +23,7 @@ struct Weakened {
   bool needed() const { return sufficient == order; }
 };
 
-/// REQUIRES: `base` is what exploring with setup.profile gave, complete and with nothing found.
+/// REQUIRES: `base` is what exploring with setup.profile_atomics gave, complete and with nothing found.
 std::vector<Weakened> weaken(const verify::VerifySetup& setup, const verify::VerifyResult& base,
                              finding::Names& names, const std::atomic<bool>& stop,
                              const std::function<void(const Weakened& one)>& tell);

@@ -26,18 +26,17 @@ Adversary::Adversary(Runtime& runtime, const trail::Request& request, trail::Rec
     : runtime_(runtime),
       request_(request),
       record_(record),
-      heuristic_(static_cast<memory::HeuristicId>(request.heuristic)),
+      heuristic_(request.heuristic),
       prng_(mix(request.seed ^ 0xad7e25a1)),
       model_(runtime.arena, *this, options_of(request)),
       counter_(runtime.arena),
-      profile_(runtime.arena, record.profile(), trail::kMostProfiled, &record.profiled),
-      predictions_(runtime.arena, request.predicted(), request.predictions) {
-  if (static_cast<memory::ModelId>(request.model) == memory::ModelId::kFuture)
-    heuristic_ = memory::HeuristicId::kSequentiallyConsistent;
+      profile_(runtime.arena, record.future_values(), trail::kMostFutureValues, &record.future_value_count),
+      predictions_(runtime.arena, request.predictions().data(), request.prediction_count) {
+  if (request.model == ModelId::kFuture) heuristic_ = HeuristicId::kSequentiallyConsistent;
 }
 
 const VectorClock* Adversary::next(u32* cursor) {
-  // One strand runs at a time: the list stands still.
+  // One strand runs at a time, so the list does not change.
   u32 at = (*cursor)++;
   Thread* t = runtime_.live;
   while (t && at--) t = t->next;
@@ -72,20 +71,21 @@ void Adversary::loaded(Thread& t, const void* p, u32 size, const DuressSite* sit
   memory::Extent extent = extent_of(p, size);
   auto* into = static_cast<u8*>(value);
   memory::LoadResult result = model_.load(who, extent, memory::Tracking::kBegin, memory, into, *this);
-  if (request_.profile || request_.predictions) {
+  if (request_.profile_futures || request_.prediction_count) {
     memory::DynamicLocation where = {scheduler().running()->number, key,
                                      counter_.next(scheduler().running()->number, key)};
-    if (request_.profile) {
+    if (request_.profile_futures) {
       u128 visible[8];
       profile_.load(who, where, extent, visible, model_.visible(who, extent, memory, visible, 8));
     }
-    if (predict(who, where, extent, memory, into, site)) result.stale = false;  // and is told of
+    if (predict(who, where, extent, memory, into, site)) result.stale = false;  // predict() has noted it
   }
   if (result.stale && memcmp(memory, value, size) != 0) note_replaced(key, site, size, memory, into, false);
   note_statistics();
 }
 
-/// LOAD of prescient memory: whether the value was replaced. One that is visible by now is no speculation.
+/// LOAD of prescient memory: whether the value was replaced. A value that is visible by now is not a
+/// speculation.
 bool Adversary::predict(const memory::Viewer& who, const memory::DynamicLocation& where,
                         memory::Extent extent, const u8* memory, u8* value, const DuressSite* site) {
   const trail::Prediction* wanted = predictions_.find(where);
@@ -97,7 +97,7 @@ bool Adversary::predict(const memory::Viewer& who, const memory::DynamicLocation
     u128 whole = u128{wanted->value[1]} << 64 | wanted->value[0];
     if (!speculative_.add(who, extent, whole)) return false;
     ++record_.future_loads;
-    note_debts();
+    note_unvalidated();
   }
   memcpy(value, bytes, wanted->size);
   note_replaced(where.site, site, wanted->size, memory, value, future);
@@ -111,10 +111,10 @@ void Adversary::storing(Thread& t, void* p, u64 size, const DuressSite* site, me
   memory::Extent extent = extent_of(p, size);
   model_.store(who, extent, key ? memory::Tracking::kBegin : memory::Tracking::kOnlyTracked,
                runtime_.modules.site_id(site), static_cast<const u8*>(p), value);
-  if (request_.profile) profile_.store(who, extent, value);
+  if (request_.profile_futures) profile_.store(who, extent, value);
   if (speculative_.count()) {
     speculative_.store(who, extent, value);
-    note_debts();
+    note_unvalidated();
   }
   if (!key) return;
   note_statistics();
@@ -125,16 +125,16 @@ void Adversary::storing(Thread& t, void* p, u64 size, const DuressSite* site, me
   record_.changing_stores += changes;
 }
 
-// ---- debts
+// ---- unvalidated predictions
 // -----------------------------------------------------------------------------------------------------
 
-/// What the record says holds at every moment: a crash can come at any.
-void Adversary::note_debts() {
+/// A crash can come at any moment, so the record is kept up to date.
+void Adversary::note_unvalidated() {
   record_.unvalidated = speculative_.count();
   if (!speculative_.count()) {
     if (settling_) scheduler().wake(address_of(&speculative_));
   } else if (speculative_.hopeless(*this)) {
-    // Whatever comes now, nobody may see it.
+    // No concurrent store can come any more: whatever the execution does now would not be legal.
     scheduler().finish();
     record_.outcome = trail::Outcome::kEnded;
     exit_process(0);
@@ -149,7 +149,7 @@ void Adversary::settle(uptr place) {
                     sched::kNever - 2);
 }
 
-// ---- what is told
+// ---- records
 // ----------------------------------------------------------------------------------------------
 
 void Adversary::note_replaced(u32 key, const DuressSite* site, u32 size, const u8* memory, const u8* value,
@@ -177,8 +177,8 @@ void Adversary::note_statistics() {
 
 /// Whether the request named the site itself, not only its variable.
 bool Adversary::named(u32 key) const {
-  for (u32 i = 0; i < request_.sites - request_.waits; ++i) {
-    if (request_.site_keys()[i] == key) return true;
+  for (u32 site : request_.sites()) {
+    if (site == key) return true;
   }
   return false;
 }

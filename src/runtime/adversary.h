@@ -4,7 +4,8 @@
 // that the request names have histories (src/memory); a racing load of one may be given an older value that
 // is still legal. Every such value is a choice in the trail, 0 the newest: a replay needs no heuristic, and
 // minimising takes away the values that a failure does not need. Values of the future are named by the
-// request, one by one; each must be stored later, and until then nothing that happens counts.
+// request, one by one. Each is an unvalidated prediction until a concurrent store writes it; an execution
+// that ends with one is not legal.
 #ifndef DURESS_RUNTIME_ADVERSARY_H_
 #define DURESS_RUNTIME_ADVERSARY_H_
 
@@ -26,13 +27,13 @@ class Adversary final : memory::ClockSource, memory::Chooser, memory::Picker {
   void loaded(Thread& t, const void* p, u32 size, const DuressSite* site, void* value);
   /// Before a store: any store, tracked site or not.
   void storing(Thread& t, void* p, u64 size, const DuressSite* site, memory::Source value);
-  /// The bytes are given back.
+  /// The bytes are freed.
   void forget(uptr begin, uptr end) {
     model_.forget({begin, end});
-    if (request_.profile) profile_.forget({begin, end});
+    if (request_.profile_futures) profile_.forget({begin, end});
   }
-  /// The running strand is about to end the process. If values of the future are still owed, it waits until
-  /// the others have stored them, or until none of them can run.
+  /// The running strand is about to end the process. If predictions are unvalidated, it waits until other
+  /// strands have stored their values, or until none of them can run.
   void settle(uptr place);
 
  private:
@@ -40,7 +41,7 @@ class Adversary final : memory::ClockSource, memory::Chooser, memory::Picker {
                const u8* memory, u8* value, const DuressSite* site);
   void note_replaced(u32 key, const DuressSite* site, u32 size, const u8* memory, const u8* value,
                      bool future);
-  void note_debts();
+  void note_unvalidated();
   void note_statistics();
   bool named(u32 key) const;
   const VectorClock* next(u32* cursor) override;
@@ -50,17 +51,17 @@ class Adversary final : memory::ClockSource, memory::Chooser, memory::Picker {
   Runtime& runtime_;
   const trail::Request& request_;
   trail::Record& record_;
-  memory::HeuristicId heuristic_;
+  HeuristicId heuristic_;
   Prng prng_;
   memory::StaleModel model_;
   memory::LoadCounter counter_;
   memory::FutureProfile profile_;
   memory::Predictions predictions_;
   memory::SpeculativeReads speculative_;
-  bool settling_ = false;  // somebody waits for the debts to be paid
+  bool settling_ = false;  // a strand waits in settle()
 };
 
-/// Null: memory is as it is.
+/// Null: loads return what memory holds.
 extern Adversary* g_adversary;
 
 }  // namespace duress

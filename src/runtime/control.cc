@@ -15,12 +15,12 @@
 
 #include "base/check.h"
 #include "runtime/adversary.h"
-#include "runtime/as_if.h"
 #include "runtime/interceptors/real.h"
 #include "runtime/misuse.h"
 #include "runtime/rc11.h"
 #include "runtime/runtime.h"
 #include "runtime/unwinding.h"
+#include "runtime/what_if.h"
 
 namespace duress {
 
@@ -28,7 +28,7 @@ thread_local uptr t_hook_caller __attribute__((tls_model("initial-exec"))) = 0;
 thread_local sched::Strand* t_strand __attribute__((tls_model("initial-exec"))) = nullptr;
 sched::Scheduler* g_scheduler = nullptr;
 void (*g_trace_value)(u64 value, u32 size) = nullptr;
-bool g_plain_matters = true;
+bool g_observe_plain = true;
 void (*g_learn_access)(const void* p, u64 size, bool write, const DuressSite* site) = nullptr;
 void (*g_learn_atomic)(const void* p, u64 size, bool write) = nullptr;
 void (*g_learn_freed)(void* p) = nullptr;
@@ -245,27 +245,28 @@ void control_begin() {
   static sched::Callbacks callbacks = {stuck, dump_strand,   start_carrier,       nobody_left,
                                        trace, control_state, control_local_state, nullptr};
   g_scheduler = new (map_memory(sizeof(sched::Scheduler))) sched::Scheduler(rt.arena, callbacks);
-  if (g_request->steps) g_scheduler->set_step_log(step_log(g_record));
+  if (g_request->by_steps) g_scheduler->set_step_log(step_log(g_record));
   rt.points.apply(*g_request);
-  as_if_begin(*g_request, *g_record);
-  g_plain_matters = g_request->detect == trail::kDetectRaces || g_request->sites ||
-                    g_request->points == trail::Points::kAll;
+  what_if_begin(*g_request, *g_record);
+  g_observe_plain = g_request->detect == trail::Detect::kRaces || g_request->site_count ||
+                    g_request->wait_site_count || g_request->points == trail::Points::kAll;
   bool by_volatile = rt.volatile_mode != VolatileMode::kPlain;
-  if (g_request->detect != trail::kDetectRaces && g_request->points == trail::Points::kSync &&
-      !g_request->steps && !by_volatile)
+  if (g_request->detect != trail::Detect::kRaces && g_request->points == trail::Points::kSync &&
+      !g_request->by_steps && !by_volatile)
     rt.points.begin_filter();
   if (g_request->trace) g_trace_value = trace_value;
-  bool rc11 = g_request->model == raw(memory::ModelId::kRc11);
-  bool clocks = g_request->detect || rc11;
-  if (g_request->detect) rt.reporter.tell_points(&rt.points);
+  bool rc11 = g_request->model == ModelId::kRc11;
+  bool detects = g_request->detect != trail::Detect::kNothing;
+  bool clocks = detects || rc11;
+  if (detects) rt.reporter.tell_points(&rt.points);
   if (clocks) {
-    rt.checking = g_request->detect == trail::kDetectRaces;
+    rt.checking = g_request->detect == trail::Detect::kRaces;
     rt.enter_main_thread();
   }
   if (rc11) {
     g_rc11 = new (map_memory(sizeof(Rc11Adversary))) Rc11Adversary(rt, *g_request, *g_record);
-  } else if (g_request->model != 0) {
-    if (!g_request->detect) fatal("a request with a memory model must follow clocks");
+  } else if (g_request->model != ModelId::kSc) {
+    if (!detects) fatal("a request with a memory model must follow clocks");
     g_adversary = new (map_memory(sizeof(Adversary))) Adversary(rt, *g_request, *g_record);
   }
   if (!clocks) control_enter_strand();
@@ -427,7 +428,7 @@ bool control_access(const void* p, u64 size, bool write, const DuressSite* site)
   u32 key = g_runtime->points.point(site, p);
   if (!key && g_request->points != trail::Points::kAll) {
     if (DURESS_UNLIKELY(g_request->points == trail::Points::kLongRuns ||
-                        (g_request->waits && g_runtime->points.waits(site))))
+                        (g_request->wait_site_count && g_runtime->points.waits(site))))
       end_long_run(write, site);
     return false;
   }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Controlled mode as interceptors and hooks see it. `controlled()` is null in free-running mode, in threads
-// that the scheduler does not know, and while the asked thread is inside the scheduler; then an interceptor
-// makes its real call as always. Otherwise it comes to a schedule point and waits, if it must, in the
-// scheduler.
+// that the scheduler does not know, and while the calling thread is inside the scheduler; then an interceptor
+// makes its real call. Otherwise it comes to a schedule point and blocks, if it must, in the scheduler.
 #ifndef DURESS_RUNTIME_CONTROL_H_
 #define DURESS_RUNTIME_CONTROL_H_
 
@@ -22,7 +21,7 @@ extern sched::Scheduler* g_scheduler;
 inline sched::Strand* controlled() {
   return t_strand;
 }
-/// The runtime itself calls libraries that lock (the unwinder, the loader): no strand may wait there.
+/// The runtime itself calls libraries that lock (the unwinder, the loader): no strand may block there.
 class Uncontrolled {
  public:
   Uncontrolled() : strand_(t_strand) { t_strand = nullptr; }
@@ -44,7 +43,7 @@ inline uptr address_of(const volatile void* object) {
 // ---- the execution (control.cc)
 // ------------------------------------------------------------------------------
 /// Whether another process performs the execution of that record already: a program that the target started
-/// runs by itself.
+/// runs uncontrolled.
 bool control_taken(const char* record);
 /// Maps request and record as the options say. Called once when the runtime starts.
 void control_prepare();
@@ -52,18 +51,19 @@ void control_prepare();
 void control_begin();
 /// Where a fork server waits for requests: before main, or at the first thread. Returns in each child.
 void control_fork_point();
-/// The process ends by itself.
+/// The process ends without a crash.
 void control_ended();
-/// The calling thread is about to end the process, by itself or by a crash: what it did under the memory
-/// model may have to be paid for by other threads first. Comes before everything else that is done then.
+/// The calling thread is about to end the process, by a crash or not: other threads may have to validate
+/// predictions of the memory model first. REQUIRES: called before everything else that is done then.
 void control_settle(uptr place);
-/// It is about to die of a signal.
+/// The process is about to die of a signal.
 void control_crashed();
 void control_after_fork_in_child();
-/// The program has started another process, which nobody controls.
+/// The program has started another process, which is not controlled.
 void control_child_made();
 bool control_has_children();
-/// The calling strand's inline state, where nothing is detected: every inline check passes, frames have room.
+/// Sets the calling strand's inline state where nothing is detected: every inline check passes, frames have
+/// room.
 void control_enter_strand();
 void control_leave_strand();
 /// In signals.cc.
@@ -71,16 +71,16 @@ void control_signals_begin();
 /// In processors.cc: one strand runs at a time, and one processor is enough.
 void control_processor_begin();
 /// A fork server and all its executions stay on the processor with that number among the allowed ones.
-/// Without it executions are short enough to begin on one processor all the time, beside an idle one.
+/// Without it, executions are so short that all of them may start on one processor while another is idle.
 void control_server_processor(unsigned index);
-/// In random.cc: what the program asks of the system's randomness comes from this seed.
+/// In random.cc: random numbers that the program gets from the system come from this seed.
 void control_random_begin(u64 seed);
 
 /// Another request and record (duress::check).
 void control_attach(const trail::Request* request, trail::Record* record);
+/// False: plain accesses are not observed, the hooks of faithful bodies only perform them.
+extern bool g_observe_plain;
 /// Called for every plain access of a strand before it is decided whether it is a point; null: nothing.
-/// False: nobody wants to hear of plain accesses, the hooks of faithful bodies only perform them.
-extern bool g_plain_matters;
 extern void (*g_learn_access)(const void* p, u64 size, bool write, const DuressSite* site);
 /// The same of atomic operations and of blocks that are freed; of accesses by library functions, whose site
 /// is null, too.
@@ -95,12 +95,12 @@ bool control_access(const void* p, u64 size, bool write, const DuressSite* site)
 void control_atomic(const void* p, u64 size, OpKind kind, const DuressSite* site);
 /// The same of a compare-and-swap.
 void control_compare(const void* p, u64 size, u64 expected, const DuressSite* site);
-/// After an operation at a point: it changed memory, or it did not; for the trace.
+/// After an operation at a point: whether it changed memory.
 void control_done(bool changed);
-extern void (*g_trace_value)(u64 value, u32 size);  // null: nobody wants to know
-/// The value that comes next is not the newest.
+extern void (*g_trace_value)(u64 value, u32 size);  // null: steps are not traced
+/// The value that is traced next is stale; memory holds `newest`.
 void control_trace_stale(u64 newest);
-/// Whether that was said of the last value; not again.
+/// Whether the last traced value was stale; resets that.
 bool control_take_stale(u64* newest);
 inline void control_trace_value(u64 value, u32 size) {
   if (DURESS_UNLIKELY(g_trace_value != nullptr)) g_trace_value(value, size);
@@ -113,7 +113,7 @@ u64 control_deadline(clockid_t clock, const timespec* until);
 u64 control_timeout(const timespec* duration);
 /// What a clock showed at virtual time 0.
 u64 control_clock_start(clockid_t clock);
-/// Whether a timespec is one that the C library accepts.
+/// Whether the C library accepts the timespec.
 inline bool valid_time(const timespec* t) {
   return !t || (t->tv_nsec >= 0 && t->tv_nsec < 1'000'000'000);
 }
@@ -121,7 +121,7 @@ inline bool valid_time(const timespec* t) {
 /// If a cancellation is due, the thread ends here.
 void control_cancellation_point();
 
-/// What waits until a deadline, where that is explored: tried once.
+/// A wait with a deadline where timeouts are explored: it is tried once.
 template <typename Attempt>
 int control_try(Operation operation, u64 deadline, Attempt attempt) {
   operation.kind = operation.kind == OpKind::kReadLock  ? OpKind::kTryReadLock
@@ -160,7 +160,7 @@ int control_lock(const volatile void* lock, bool reentrant, uptr pc, u64 deadlin
     return result;
   }
   for (bool first = true;; first = false) {
-    // Somebody holds it whom the scheduler did not see: wait for the unlock, which it will see.
+    // Its holder locked it unseen by the scheduler: wait for the unlock, which the scheduler will see.
     bool in_time = first || scheduler().holder_of(operation.object)
                        ? scheduler().approach_lock(operation, reentrant, deadline)
                        : scheduler().block(operation, operation.object, deadline) != sched::Wake::kTimeout;
@@ -176,16 +176,16 @@ int control_lock(const volatile void* lock, bool reentrant, uptr pc, u64 deadlin
 inline void control_point(OpKind kind, const volatile void* object, uptr pc, u32 size = 0) {
   scheduler().point({kind, size, address_of(object), 0, pc});
 }
-/// The size in operations on locks that know readers.
+/// The size in operations on read-write locks.
 inline constexpr u32 kReadWriteLock = 1;
 /// The state of a semaphore or of such a lock, for systematic executions.
 u64 control_state(const Operation& operation);
-/// What the running strand remembers, as one number: registers and stack of the program's code.
+/// A hash of the running strand's local state: registers and stack of the program's code.
 u64 control_local_state(const sched::Strand& strand);
-/// Where the hook that runs was called from.
+/// Return address of the hook that runs.
 extern thread_local uptr t_hook_caller __attribute__((tls_model("initial-exec")));
 
-/// Before a call that could wait for a descriptor: waits until it would not. Nothing if it does not block.
+/// Before a call that could block on a descriptor: waits in the scheduler until it would not.
 void control_await_descriptor(int fd, short events, uptr pc);
 void control_await_epoll(int set, i64 milliseconds, uptr pc);
 

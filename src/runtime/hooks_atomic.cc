@@ -4,7 +4,7 @@
 #include "runtime/hooks_atomic.h"
 
 #include "runtime/adversary.h"
-#include "runtime/as_if.h"
+#include "runtime/what_if.h"
 
 namespace duress {
 namespace {
@@ -158,20 +158,20 @@ T atomic_cas(void* p, T expected, T desired, MemoryOrder success, MemoryOrder fa
   return old;
 }
 
-/// As if it came later: see as_if.h.
+/// Whether a what-if edit moves the store after an access that is still to come.
 template <typename T>
 bool hold_back(void* p, T value, MemoryOrder order, const DuressSite* site) {
-  if (sizeof(T) > 8 || !controlled() || !as_if_waits(t_hook_caller)) return false;
+  if (sizeof(T) > 8 || !controlled() || !what_if_holds_back(t_hook_caller)) return false;
   publish_held_back();
-  held_back() = {p, static_cast<u64>(value), sizeof(T), order, site};
+  held_back_store() = {p, static_cast<u64>(value), sizeof(T), order, site};
   return true;
 }
 
 }  // namespace
 
 void publish_held_back() {
-  HeldBack store = held_back();
-  held_back().size = 0;
+  HeldBackStore store = held_back_store();
+  held_back_store().size = 0;
   if (store.size == 1) atomic_store<u8>(store.p, static_cast<u8>(store.value), store.order, store.site);
   if (store.size == 2) atomic_store<u16>(store.p, static_cast<u16>(store.value), store.order, store.site);
   if (store.size == 4) atomic_store<u32>(store.p, static_cast<u32>(store.value), store.order, store.site);
@@ -186,13 +186,13 @@ using namespace duress;
 /// Only while somebody schedules: who called, for what the caller remembers.
 #define DURESS_NOTE_CALLER() \
   if (DURESS_UNLIKELY(controlled() != nullptr)) t_hook_caller = DURESS_CALLER_PC
-/// Orders as they are, or as if they were others. A site: whom it is to join is joined first.
+/// The orders of an operation, after what-if edits. With a site, joins that edits put before it are done.
 struct Orders {
   Orders(u32 on_success, u32 on_failure, trail::AtomicKind kind, const DuressSite* site)
       : success(static_cast<MemoryOrder>(on_success)), failure(static_cast<MemoryOrder>(on_failure)) {
-    if (DURESS_LIKELY(!g_as_if)) return;
-    as_if_orders(t_hook_caller, kind, &success, &failure);
-    if (site && controlled()) as_if_join(site);
+    if (DURESS_LIKELY(!g_what_if)) return;
+    what_if_orders(t_hook_caller, kind, &success, &failure);
+    if (site && controlled()) what_if_join(site);
   }
   MemoryOrder success, failure;
 };
@@ -205,7 +205,7 @@ using trail::AtomicKind;
   DURESS_EXPORT void __duress_atomic_store##N(void* p, T v, u32 order, const DuressSite* s) {      \
     DURESS_NOTE_CALLER();                                                                          \
     Orders orders(order, order, AtomicKind::kStore, s);                                            \
-    if (DURESS_UNLIKELY(g_as_if) && hold_back<T>(p, v, orders.success, s)) return;                 \
+    if (DURESS_UNLIKELY(g_what_if) && hold_back<T>(p, v, orders.success, s)) return;               \
     atomic_store<T>(p, v, orders.success, s);                                                      \
   }                                                                                                \
   DURESS_EXPORT T __duress_atomic_rmw##N(void* p, T v, u32 op, u32 order, const DuressSite* s) {   \

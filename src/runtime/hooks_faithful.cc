@@ -6,11 +6,11 @@
 
 #include "runtime/access_observer.h"
 #include "runtime/adversary.h"
-#include "runtime/as_if.h"
 #include "runtime/control.h"
 #include "runtime/hooks_atomic.h"
 #include "runtime/parallel_adversary.h"
 #include "runtime/runtime.h"
+#include "runtime/what_if.h"
 
 namespace duress {
 
@@ -93,7 +93,7 @@ bool store_in_parallel(void* p, u64 size, const DuressSite* site, memory::Source
   return done;
 }
 
-// ---- as if the program were another one
+// ---- what-if edits
 
 /// The place of an update whose load is done: its store belongs to it.
 struct Update {
@@ -107,63 +107,63 @@ struct Update {
 Update update = {};
 
 template <typename T>
-bool load_as_if(const void* p, const DuressSite* site, T* value) {
-  const AsIfSite& as = as_if(site);
-  if (as.joins) as_if_join(site);
-  if (!as.atomic && !as.lock) return false;
-  if (as.atomic && !as.updates) {
-    *value = atomic_load<T>(p, as_if_order(MemoryOrder::kAcquire), site);
+bool load_what_if(const void* p, const DuressSite* site, T* value) {
+  const WhatIfSite& edits = what_if(site);
+  if (edits.joins) what_if_join(site);
+  if (!edits.atomic && !edits.lock) return false;
+  if (edits.atomic && !edits.updates) {
+    *value = atomic_load<T>(p, edits.order_of(MemoryOrder::kAcquire), site);
     return true;
   }
-  if (as.atomic) {
+  if (edits.atomic) {
     control_atomic(p, sizeof(T), OpKind::kAtomicRmw, site);
     AtomicOperation operation(p, sizeof(T), true, site);
-    operation.modified(as_if_order(MemoryOrder::kAcqRel));
+    operation.modified(edits.order_of(MemoryOrder::kAcqRel));
   } else {
-    pthread_mutex_lock(as.lock);
+    pthread_mutex_lock(edits.lock);
     event(p, sizeof(T), AccessKind::kRead, site);
   }
   memcpy(value, p, sizeof *value);
-  if (as.updates) {
+  if (edits.updates) {
     update = {p, site->line, site->column};
   } else {
-    pthread_mutex_unlock(as.lock);
+    pthread_mutex_unlock(edits.lock);
   }
   return true;
 }
 
 template <typename T>
-bool store_as_if(void* p, T value, const DuressSite* site) {
-  const AsIfSite& as = as_if(site);
-  if (as.joins) as_if_join(site);
-  bool second = update.is(p, site) && (as.atomic || as.lock);
+bool store_what_if(void* p, T value, const DuressSite* site) {
+  const WhatIfSite& edits = what_if(site);
+  if (edits.joins) what_if_join(site);
+  bool second = update.is(p, site) && (edits.atomic || edits.lock);
   if (second) update = {};
-  if (as.atomic) {
+  if (edits.atomic) {
     if (second) {
       memcpy(p, &value, sizeof value);
     } else {
-      atomic_store<T>(p, value, as_if_order(MemoryOrder::kRelease), site);
+      atomic_store<T>(p, value, edits.order_of(MemoryOrder::kRelease), site);
     }
     return true;
   }
-  if (as.lock) {
-    if (!second) pthread_mutex_lock(as.lock);
+  if (edits.lock) {
+    if (!second) pthread_mutex_lock(edits.lock);
     event(p, sizeof(T), AccessKind::kWrite, site);
     memcpy(p, &value, sizeof value);
-    pthread_mutex_unlock(as.lock);
+    pthread_mutex_unlock(edits.lock);
     return true;
   }
-  if (!as.publishes) return false;
+  if (!edits.publishes) return false;
   event(p, sizeof(T), AccessKind::kWrite, site);
   memcpy(p, &value, sizeof value);
-  as_if_set();
+  what_if_published_early();
   publish_held_back();
   return true;
 }
 
 template <typename T>
-__attribute__((noinline)) T load_that_matters(const void* p, const DuressSite* site) {
-  if (T value; DURESS_UNLIKELY(g_as_if) && controlled() && load_as_if<T>(p, site, &value)) return value;
+__attribute__((noinline)) T load_slow(const void* p, const DuressSite* site) {
+  if (T value; DURESS_UNLIKELY(g_what_if) && controlled() && load_what_if<T>(p, site, &value)) return value;
   MemoryOrder order;
   if (DURESS_UNLIKELY(atomic_volatile(site, MemoryOrder::kAcquire, &order)))
     return atomic_load<T>(p, order, site);
@@ -179,7 +179,7 @@ __attribute__((noinline)) T load_that_matters(const void* p, const DuressSite* s
 
 template <typename T>
 T load(const void* p, const DuressSite* site) {
-  if (g_plain_matters && !g_access_filter.ignores(p, sizeof(T), site)) return load_that_matters<T>(p, site);
+  if (g_observe_plain && !g_access_filter.ignores(p, sizeof(T), site)) return load_slow<T>(p, site);
   observe_access(p, sizeof(T), false, site);
   T value;
   memcpy(&value, p, sizeof value);
@@ -187,8 +187,8 @@ T load(const void* p, const DuressSite* site) {
 }
 
 template <typename T>
-__attribute__((noinline)) void store_that_matters(void* p, T value, const DuressSite* site) {
-  if (DURESS_UNLIKELY(g_as_if) && controlled() && store_as_if<T>(p, value, site)) return;
+__attribute__((noinline)) void store_slow(void* p, T value, const DuressSite* site) {
+  if (DURESS_UNLIKELY(g_what_if) && controlled() && store_what_if<T>(p, value, site)) return;
   MemoryOrder order;
   if (DURESS_UNLIKELY(atomic_volatile(site, MemoryOrder::kRelease, &order)))
     return atomic_store<T>(p, value, order, site);
@@ -208,8 +208,7 @@ __attribute__((noinline)) void store_that_matters(void* p, T value, const Duress
 
 template <typename T>
 void store(void* p, T value, const DuressSite* site) {
-  if (g_plain_matters && !g_access_filter.ignores(p, sizeof(T), site))
-    return store_that_matters<T>(p, value, site);
+  if (g_observe_plain && !g_access_filter.ignores(p, sizeof(T), site)) return store_slow<T>(p, value, site);
   observe_access(p, sizeof(T), true, site);
   memcpy(p, &value, sizeof value);
 }
@@ -246,8 +245,8 @@ bool copy_by_model(void* to, const void* from, u64 size, const DuressSite* site)
 
 /// Reads or writes whole ranges: what was written before is not compared.
 void range(const void* p, u64 size, AccessKind kind, const DuressSite* site) {
-  if (DURESS_UNLIKELY(g_as_if) && controlled()) as_if_join(site);
-  if (!g_plain_matters) return observe_access(p, size, is_write(kind), site);
+  if (DURESS_UNLIKELY(g_what_if) && controlled()) what_if_join(site);
+  if (!g_observe_plain) return observe_access(p, size, is_write(kind), site);
   if (!event(p, size, kind, site)) return;
   control_done(is_write(kind));
   control_trace_value(0, 16);
@@ -259,9 +258,9 @@ void range(const void* p, u64 size, AccessKind kind, const DuressSite* site) {
 using namespace duress;
 
 #define DURESS_EXPORT extern "C" __attribute__((visibility("default")))
-/// An access that is taken for an atomic one may be part of a loop that waits.
+/// An access that an edit makes atomic may be part of a loop that waits.
 #define DURESS_NOTE_CALLER() \
-  if (DURESS_UNLIKELY(g_as_if)) t_hook_caller = DURESS_CALLER_PC
+  if (DURESS_UNLIKELY(g_what_if)) t_hook_caller = DURESS_CALLER_PC
 #define DURESS_ACCESS_HOOKS(N, T)                                           \
   DURESS_EXPORT T __duress_load##N(const void* p, const DuressSite* s) {    \
     DURESS_NOTE_CALLER();                                                   \

@@ -76,7 +76,7 @@ void misuse_at_unlock(const pthread_mutex_t* mutex) {
   // Locked by somebody whom the scheduler did not see: nothing is known.
   if (!holder && mutex->__data.__lock != 0) return;
   if (holder == controlled()) return;
-  found(holder ? trail::kUnlockedByOther : trail::kUnlockedTwice, 0, 0);
+  found(holder ? trail::Outcome::kUnlockedByOther : trail::Outcome::kUnlockedTwice, 0, 0);
 }
 
 void misuse_at_thread_end() {
@@ -85,7 +85,7 @@ void misuse_at_thread_end() {
   for (u32 i = 0; i < s.held.count; ++i) {
     const sched::HeldLocks::Lock& lock = s.held.locks[i];
     if (lock.kind == OpKind::kLock && !may_be_kept(lock.address))
-      found(trail::kLockKept, lock.address, lock.taken_at);
+      found(trail::Outcome::kLockKept, lock.address, lock.taken_at);
   }
 }
 
@@ -94,7 +94,7 @@ void misuse_at_exit() {
   misuse_at_thread_end();
   for (const sched::Strand* s = scheduler().strands(); s; s = s->next_strand) {
     if (s->number != 0 && s->thread_made && !s->joined && !s->detached)
-      found(trail::kNotJoined, address_of(s), s->created_at);
+      found(trail::Outcome::kNotJoined, address_of(s), s->created_at);
   }
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Mistakes with locks and threads that systematic executions (duress verify) end with: trail/misuse.h.
+// Mistakes with locks and threads that systematic executions (duress verify) end with: trail/outcome.h.
 #ifndef DURESS_RUNTIME_MISUSE_H_
 #define DURESS_RUNTIME_MISUSE_H_
 
 #include <pthread.h>
 
 #include "sched/scheduler.h"
-#include "trail/misuse.h"
+#include "trail/outcome.h"
 
 namespace duress {
 

@@ -18,10 +18,10 @@ memory::StaleModel::Options options_of(const Options& options) {
   return result;
 }
 
-memory::HeuristicId heuristic_of(const Options& options) {
-  memory::HeuristicId id;
+HeuristicId heuristic_of(const Options& options) {
+  HeuristicId id;
   if (!memory::heuristic_named(options.heuristic_, &id))
-    fatal("option heuristic names none", "duress list heuristics names them");
+    fatal("option heuristic names no known heuristic", "duress list heuristics lists them");
   return id;
 }
 
@@ -34,9 +34,9 @@ memory::Extent extent_of(const void* p, u64 size) {
 const trail::Request& ParallelAdversary::request() {
   static trail::Request request = [] {
     trail::Request made;
-    made.detect = trail::kDetectClocks;
-    made.model = static_cast<u32>(memory::ModelId::kStale);
-    made.sample = 1;
+    made.detect = trail::Detect::kClocks;
+    made.model = ModelId::kStale;
+    made.sample = true;
     return made;
   }();
   return request;
@@ -49,7 +49,7 @@ ParallelAdversary::ParallelAdversary(Runtime& runtime)
       nothing_(runtime.arena),
       model_(runtime.arena, *this, options_of(runtime.options)) {}
 
-/// Other threads' clocks change while they run. With one that knows nothing [GC1] keeps everything, and only
+/// Other threads' clocks change while they run. With an empty clock instead [GC1] keeps everything, and only
 /// [REMOVE OLDEST] bounds a history.
 const VectorClock* ParallelAdversary::next(u32* cursor) {
   return (*cursor)++ == 0 ? &nothing_ : nullptr;

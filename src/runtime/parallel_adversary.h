@@ -5,7 +5,7 @@
 // have histories; accesses to all others are neither checked nor slowed down.
 //
 // An access to a tracked site and its entry in the history are one step, under one lock: otherwise memory
-// could hold what the history does not know yet.
+// could hold a value that the history does not have yet.
 #ifndef DURESS_RUNTIME_PARALLEL_ADVERSARY_H_
 #define DURESS_RUNTIME_PARALLEL_ADVERSARY_H_
 
@@ -24,9 +24,9 @@ class ParallelAdversary final : memory::ClockSource, memory::Chooser {
   /// The request that says which bodies functions run; it names no sites.
   static const trail::Request& request();
 
-  /// Performs a load of a tracked site. False: it is none.
+  /// Performs a load of a tracked site. False: the site is not tracked.
   bool load(Thread& t, const void* p, u32 size, const DuressSite* site, void* value);
-  /// Performs a store, or only notes what it does to tracked bytes. False: the caller is to perform it.
+  /// Performs a store, or only updates histories of the bytes. False: the caller has to perform the store.
   bool store(Thread& t, void* p, u64 size, const DuressSite* site, memory::Source value);
   void forget(uptr begin, uptr end);
   /// JUMBLE's figure 10, as statistics of the run.
@@ -38,13 +38,13 @@ class ParallelAdversary final : memory::ClockSource, memory::Chooser {
 
   Runtime& runtime_;
   SpinLock lock_;
-  memory::HeuristicId heuristic_;
+  HeuristicId heuristic_;
   Prng prng_;
   VectorClock nothing_;  // the clock of a thread that knows nothing
   memory::StaleModel model_;
 };
 
-/// Null: memory is as it is.
+/// Null: loads return what memory holds.
 extern ParallelAdversary* g_parallel_adversary;
 
 }  // namespace duress

@@ -24,11 +24,11 @@ memory::Rc11Model::Options options_of(const trail::Request& request) {
 Rc11Adversary::Rc11Adversary(Runtime& runtime, const trail::Request& request, trail::Record& record)
     : runtime_(runtime),
       record_(record),
-      heuristic_(static_cast<memory::HeuristicId>(request.heuristic)),
+      heuristic_(request.heuristic),
       prng_(mix(request.seed ^ 0x5c11)),
       rarity_(1u << 2 * prng_.below(3)),
       reverses_(prng_.chance(1, 8)),
-      explores_(request.strategy == raw(StrategyId::kExhaustive)),
+      explores_(request.strategy == StrategyId::kExhaustive),
       model_(runtime.arena, *this, options_of(request)) {}
 
 const VectorClock* Rc11Adversary::next(u32* cursor) {
@@ -69,8 +69,7 @@ u32 Rc11Adversary::place(u32 places, u32 forward) {
       wanted = static_cast<u32>(__builtin_ctzll(rest)) == age ? i : wanted;
     }
   } else if (most > 1 && interested() && prng_.chance(1, 2)) {
-    bool oldest =
-        heuristic_ == memory::HeuristicId::kOldest || heuristic_ == memory::HeuristicId::kOldestButDifferent;
+    bool oldest = heuristic_ == HeuristicId::kOldest || heuristic_ == HeuristicId::kOldestButDifferent;
     wanted = oldest ? most - 1 : choose(most);
   }
   return scheduler().decide(sched::ValueKind::kStorePlace, places, wanted);
@@ -109,8 +108,7 @@ void Rc11Adversary::note(const SyncObject& object, const DuressSite* site,
   memcpy(replaced.value, &read.value, sizeof replaced.value);
   memcpy(replaced.newest, &memory, sizeof replaced.newest);
   bool has_log = *runtime_.options.log_dir_ != 0;  // duress::check has none
-  if (has_log && scheduler().request().strategy == raw(StrategyId::kReplay))
-    log_stale(object, site, replaced);
+  if (has_log && scheduler().request().strategy == StrategyId::kReplay) log_stale(object, site, replaced);
 }
 
 /// Only in replays: a search has thousands of runs, and few of them are reported.

@@ -51,13 +51,11 @@ class Rc11Adversary final : memory::ClockSource, memory::Chooser, memory::Rc11Pi
   void note(const SyncObject& object, const DuressSite* site, const memory::Rc11Model::Read& read,
             u128 memory);
   void log_stale(const SyncObject& object, const DuressSite* site, const trail::Replaced& replaced);
-  bool interested() {
-    return heuristic_ != memory::HeuristicId::kSequentiallyConsistent && prng_.chance(1, rarity_);
-  }
+  bool interested() { return heuristic_ != HeuristicId::kSequentiallyConsistent && prng_.chance(1, rarity_); }
 
   Runtime& runtime_;
   trail::Record& record_;
-  memory::HeuristicId heuristic_;
+  HeuristicId heuristic_;
   Prng prng_;
   Thread* next_ = nullptr;  // see next()
   u32 rarity_;              // one choice in so many is left to the heuristic

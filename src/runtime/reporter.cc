@@ -6,7 +6,7 @@
 #include "analysis/analysis.h"
 #include "base/prng.h"
 #include "runtime/control.h"
-#include "trail/as_if.h"
+#include "trail/strand_path.h"
 
 namespace duress {
 

@@ -38,9 +38,8 @@ void each_unit(const DuressModule& module, Body body) {
 /// at plain accesses does, and the executions that its own are compared with (trial_runner.cc): with fewer
 /// points they would be other schedules.
 bool means_variables(const trail::Request& request) {
-  bool tracks_plain =
-      request.model != raw(memory::ModelId::kSc) && request.model != raw(memory::ModelId::kRc11);
-  return tracks_plain || request.sample != 0;
+  bool tracks_plain = request.model != ModelId::kSc && request.model != ModelId::kRc11;
+  return tracks_plain || request.sample;
 }
 
 bool is_atomic_site(const DuressSite& site) {
@@ -136,12 +135,14 @@ void SitePoints::make_keys(Unit& unit) {
 
 void SitePoints::mark_requested(Unit& unit) {
   memset(unit.points, 0, unit.count);
-  const u32* keys = request_->site_keys();
-  if (!request_->sites) return;
+  if (!request_->site_count && !request_->wait_site_count) return;
   for (u32 i = 0; i < unit.count; ++i) {
     if (!unit.keys[i]) continue;
-    for (u32 k = 0; k < request_->sites; ++k) {
-      if (unit.keys[i] == keys[k]) unit.points[i] = k < request_->sites - request_->waits ? kPoint : kWait;
+    for (u32 key : request_->sites()) {
+      if (unit.keys[i] == key) unit.points[i] = kPoint;
+    }
+    for (u32 key : request_->wait_sites()) {
+      if (unit.keys[i] == key) unit.points[i] = kWait;
     }
   }
 }
@@ -192,7 +193,7 @@ void SitePoints::apply(const trail::Request& request) {
     set_bodies(units_[i].module);
   }
   // Await loops are recognised by what they write: every write must be seen.
-  if (request.steps && request.detect) set_all(DURESS_BODY_FAITHFUL);
+  if (request.by_steps && request.detect != trail::Detect::kNothing) set_all(DURESS_BODY_FAITHFUL);
 }
 
 /// One module is enough: others' accesses just take longer.
@@ -319,7 +320,7 @@ class Functions {
 /// Plain bodies know nothing of atomics: a function that has one runs its checked body, where no check fails
 /// while nothing is detected; one that has a point runs faithfully.
 void SitePoints::set_bodies(const DuressModule& module) const {
-  bool all = request_->points == trail::Points::kAll || request_->detect == trail::kDetectRaces;
+  bool all = request_->points == trail::Points::kAll || request_->detect == trail::Detect::kRaces;
   memset(module.flags_begin, all ? DURESS_BODY_FAITHFUL : DURESS_BODY_PLAIN,
          static_cast<size_t>(module.flags_end - module.flags_begin));
   const Unit* unit = all ? nullptr : find(module.sites_begin);

@@ -52,7 +52,7 @@ void sync_forget(const void* object);
 /// What follows, or ends here, is meant to be atomic.
 void sync_block(const void* name, bool begin, uptr pc);
 
-/// The end of a strand, by its path (trail/as_if.h), for those that join it as if they did.
+/// The end of a strand, by its path (trail/strand_path.h), for what-if joins.
 void sync_release_end(u64 path);
 void sync_acquire_end(u64 path);
 
@@ -74,7 +74,7 @@ void sync_duplicate_fd(int number, int copy);
 struct Thread;
 /// In the creator, before the real create: makes the new thread known. Null when asleep.
 Thread* thread_created(uptr pc);
-/// Who it is in systematic executions (trail/as_if.h).
+/// Who it is in systematic executions (trail/strand_path.h).
 void thread_path(Thread* t, u64 path);
 /// In the new thread, first of all. The stack is [stack_begin, stack_end).
 void thread_started(Thread* t);

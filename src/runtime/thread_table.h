@@ -18,7 +18,7 @@ struct ThreadInfo {
   bool logged;
   char name[16];
   uptr stack_begin, stack_end;
-  u64 path;  // systematic executions: see trail/as_if.h
+  u64 path;  // systematic executions: see trail/strand_path.h
 };
 
 /// Threads: adding under Runtime's lock; reading any time.

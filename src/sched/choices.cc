@@ -10,7 +10,7 @@ void Choices::start(const trail::Request& request, trail::Record* record) {
   record_ = record;
   record->magic = trail::kMagic;
   record->version = trail::kVersion;
-  strategy_ = strategy_of(static_cast<StrategyId>(request.strategy));
+  strategy_ = strategy_of(request.strategy);
   if (!strategy_) fatal("the request names a strategy that this runtime does not have");
   strategy_->start(request);
 }
@@ -36,7 +36,7 @@ u32 Choices::choose(ValueKind kind, u32 count) {
 
 u32 Choices::decide(ValueKind kind, u32 count, u32 wanted) {
   if (count <= 1) return 0;
-  bool follows = request_->strategy == raw(StrategyId::kReplay);
+  bool follows = request_->strategy == StrategyId::kReplay;
   u32 value = follows ? strategy_->choose_value(kind, count) : wanted;
   DURESS_CHECK(value < count);
   note(trail::ChoiceKind::kValue, value, value != 0);

@@ -22,9 +22,9 @@ class Choices {
   const trail::Request& request() const { return *request_; }
   trail::Record& record() const { return *record_; }
   Strategy& strategy() const { return *strategy_; }
-  bool is_exhaustive() const { return request_->strategy == raw(StrategyId::kExhaustive); }
+  bool is_exhaustive() const { return request_->strategy == StrategyId::kExhaustive; }
   /// What the request wants of that step, 0 if nothing (trail::Pick::value).
-  u32 wanted_at(u64 step) const { return step < request_->picks ? request_->picked()[step].value : 0; }
+  u32 wanted_at(u64 step) const { return step < request_->pick_count ? request_->picks()[step].value : 0; }
 
   u32 choose(ValueKind kind, u32 count);
   /// A value choice that the caller has made, unless the execution follows a trail: then the trail's.

@@ -8,19 +8,18 @@
 namespace duress::sched {
 
 void Scheduler::name_lock(Operation& operation) const {
-  const trail::SitePair* pairs = request().site_pairs();
   const HeldLocks& held = running()->held;
   for (u32 i = 0; i < held.count; ++i) {
     u32 key = trail::lock_key(held.locks[i].address, operation.object);
-    for (u32 k = 0; k < request().pairs; ++k) {
-      if (pairs[k].first == key || pairs[k].second == key) operation.site = key;
+    for (const trail::SitePair& pair : request().pairs()) {
+      if (pair.first == key || pair.second == key) operation.site = key;
     }
   }
 }
 
 bool Scheduler::approach_lock(const Operation& asked, bool reentrant, u64 deadline) {
   Operation operation = asked;
-  if (DURESS_UNLIKELY(running()->held.count != 0 && request().pairs != 0)) name_lock(operation);
+  if (DURESS_UNLIKELY(running()->held.count != 0 && request().pair_count != 0)) name_lock(operation);
   WaitQueues::Object& o = queues_.get(operation.object);
   ++o.contenders;
   bool held = o.holder && !(o.holder == running() && reentrant);

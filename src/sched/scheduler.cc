@@ -23,9 +23,9 @@ constexpr u64 kLastPoints = 10'000;  // of each strand, to see whether it has a 
 void Scheduler::start(const trail::Request& request, trail::Record* record) {
   choices_.start(request, record);
   most_steps_ = request.most_steps ? request.most_steps : kDefaultMostSteps;
-  by_steps_ = request.steps != 0;
+  by_steps_ = request.by_steps;
   if (by_steps_) {
-    recorder_.start(request.model != 0);
+    recorder_.start(request.model != ModelId::kSc);
     spins_.start(&recorder_.log(), !choices_.is_exhaustive());
   } else {
     recorder_.start_without_steps();

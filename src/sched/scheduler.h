@@ -134,7 +134,7 @@ class Scheduler {
 
   /// The process or the execution ends: the strategy completes the record.
   void finish();
-  /// The running strand made a mistake: the execution ends (trail/misuse.h).
+  /// The running strand made a mistake: the execution ends (trail/outcome.h).
   [[noreturn]] void misuse(trail::Outcome outcome) { stop(outcome); }
 
   // ---- time, virtual, in nanoseconds
@@ -206,7 +206,7 @@ class Scheduler {
   }
 
   void trace(const Strand& s) {
-    if (DURESS_UNLIKELY(request().trace != 0) && s.next.kind != OpKind::kChoose) callbacks_.trace(s);
+    if (DURESS_UNLIKELY(request().trace) && s.next.kind != OpKind::kChoose) callbacks_.trace(s);
   }
   /// The strand has passed its point.
   void passed(Strand& s) {

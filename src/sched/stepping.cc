@@ -7,7 +7,7 @@
 // known before the choice, and no choice is wasted.
 #include "exhaustive/silent.h"
 #include "sched/scheduler.h"
-#include "trail/as_if.h"
+#include "trail/strand_path.h"
 
 namespace duress::sched {
 

@@ -78,7 +78,7 @@ struct StrandExecution : StrandView {
   // In systematic executions (stepping.cc).
   bool at_step = false;  // is about to perform a step; else it only continues to its next step
   u32 children = 0;      // strands that it has created
-  u64 path = 0;          // identifies it in every interleaving: see trail/as_if.h
+  u64 path = 0;          // identifies it in every interleaving: see trail/strand_path.h
 
   WaitState wait;
   HeldLocks held;

@@ -56,9 +56,9 @@ void Search::minimise(exec::Worker& worker, Found& found) {
 }
 
 void Search::try_without_model(exec::Worker& worker, Found& found) {
-  if (found.plan.head.model == 0 || (found.stale == 0 && found.early == 0)) return;
+  if (found.plan.head.model == ModelId::kSc || (found.stale == 0 && found.early == 0)) return;
   SearchOptions options = setup_.search;
-  options.model = 0;
+  options.model = ModelId::kSc;
   Portfolio portfolio(options);
   found.needs_model = true;
   for (u64 i = 0; i < kRunsWithoutModel && found.needs_model; ++i) {

@@ -16,12 +16,10 @@ namespace {
 constexpr u64 kFirstRound = 16;
 constexpr u64 kLaterDetections = 4;
 
-#define DURESS_HEURISTIC(identifier, name, description) identifier,
-enum Heuristic : u32 { DURESS_HEURISTICS(DURESS_HEURISTIC) };
-#undef DURESS_HEURISTIC
 // The likeliest first. One run in five is sequentially consistent: what fails then needs no model.
-constexpr Heuristic kHeuristicsInTurn[] = {kRandom, kOldest, kSequentiallyConsistent, kRandomButDifferent,
-                                           kOldestButDifferent};
+constexpr HeuristicId kHeuristicsInTurn[] = {
+    HeuristicId::kRandom, HeuristicId::kOldest, HeuristicId::kSequentiallyConsistent,
+    HeuristicId::kRandomButDifferent, HeuristicId::kOldestButDifferent};
 
 bool before(const trail::SitePair& a, const trail::SitePair& b) {
   return std::tie(a.first, a.second) < std::tie(b.first, b.second);
@@ -63,15 +61,16 @@ exec::Plan Portfolio::plan(u64 index, const SearchState& state) const {
   // Neighbouring numbers must not give related executions.
   plan.head.seed = mix(mix(options_.seed) + (index + 1) * 0x9e3779b97f4a7c15u);
   plan.head.depth = options_.depth;
-  plan.head.length = state.length;
+  plan.head.expected_choices = state.length;
   plan.head.most_steps = options_.most_steps;
   plan.head.points = options_.points;
   plan.head.backend = options_.backend;
-  plan.head.detect = detects(index) ? 1 : 0;
+  plan.head.detect = detects(index) ? trail::Detect::kRaces : trail::Detect::kNothing;
   plan.head.model = options_.model;
   // There are five, and strategies come in a cycle of four: every two meet.
-  if (options_.model != 0)
-    plan.head.heuristic = options_.heuristic.value_or(static_cast<u32>(kHeuristicsInTurn[index % 5]));
+  if (options_.model != ModelId::kSc)
+    plan.head.heuristic =
+        options_.heuristic.value_or(kHeuristicsInTurn[index % std::size(kHeuristicsInTurn)]);
   plan.sites = state.sites();
   choose(index, state, plan);
   return plan;
@@ -82,7 +81,7 @@ void Portfolio::choose(u64 index, const SearchState& state, exec::Plan& plan) co
   bool mixed = options_.strategy == "portfolio";
   if (!mixed) exec::strategy_from_name(options_.strategy.c_str(), chosen);
   u64 turn = index;  // ordinal of this run among those of its strategy
-  if (mixed && plan.head.detect != 0) {
+  if (mixed && plan.head.detect != trail::Detect::kNothing) {
     // pct runs threads in a very different order from each other, random mixes them: both see other races.
     chosen = index % 2 == 0 ? StrategyId::kRandom : StrategyId::kPct;
     plan.head.depth = 1 + static_cast<u32>(index / 2 % 3);
@@ -118,7 +117,7 @@ void Portfolio::choose(u64 index, const SearchState& state, exec::Plan& plan) co
         plan.pairs = state.pairs;
     }
   }
-  plan.head.strategy = raw(chosen);
+  plan.head.strategy = chosen;
 }
 
 void Portfolio::learn(const std::vector<RunFeedback>& feedback, SearchState& state) {

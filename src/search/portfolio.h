@@ -19,8 +19,8 @@ struct SearchOptions {
   trail::Backend backend = trail::Backend::kFiber;
   u64 seed = 1;
   u64 most_steps = 0;
-  u32 model = 0;                 // sc, or rc11
-  std::optional<u32> heuristic;  // of rc11; none: all in turn
+  ModelId model = ModelId::kSc;          // or rc11
+  std::optional<HeuristicId> heuristic;  // of rc11; none: all in turn
 };
 
 /// What the search knows from earlier runs: which pairs of sites race, and how many choices a run has.

@@ -38,10 +38,10 @@ TEST(Portfolio, EveryStrategyHasItsTurnAndEveryPair) {
   std::set<u32> depths, pairs, single;
   for (u64 i = 16; i < 1000; ++i) {
     exec::Plan plan = portfolio.plan(i, state);
-    ++turns[plan.strategy()];
+    ++turns[plan.head.strategy];
     EXPECT_EQ(plan.sites, (std::vector<u32>{1, 2, 3, 4}));
-    if (plan.strategy() == StrategyId::kPct) depths.insert(plan.head.depth);
-    if (plan.strategy() == StrategyId::kRacefuzzer) {
+    if (plan.head.strategy == StrategyId::kPct) depths.insert(plan.head.depth);
+    if (plan.head.strategy == StrategyId::kRacefuzzer) {
       pairs.insert(static_cast<u32>(plan.pairs.size()));
       if (plan.pairs.size() == 1) single.insert(plan.pairs[0].second);
     }
@@ -54,17 +54,18 @@ TEST(Portfolio, EveryStrategyHasItsTurnAndEveryPair) {
 }
 
 TEST(Portfolio, HeuristicsInTurnOrTheOneThatIsAskedFor) {
-  Portfolio none({}), all({.model = exec::kRc11Model}), one({.model = exec::kRc11Model, .heuristic = 3});
-  std::set<std::pair<u32, StrategyId>> together;
-  std::map<u32, int> turns;
+  Portfolio none({}), all({.model = ModelId::kRc11}),
+      one({.model = ModelId::kRc11, .heuristic = HeuristicId::kRandom});
+  std::set<std::pair<HeuristicId, StrategyId>> together;
+  std::map<HeuristicId, int> turns;
   for (u64 i = 0; i < 1000; ++i) {
-    EXPECT_EQ(none.plan(i, {}).head.model, 0u);
-    EXPECT_EQ(one.plan(i, {}).head.heuristic, 3u);
+    EXPECT_EQ(none.plan(i, {}).head.model, ModelId::kSc);
+    EXPECT_EQ(one.plan(i, {}).head.heuristic, HeuristicId::kRandom);
     exec::Plan plan = all.plan(i, {});
-    EXPECT_EQ(plan.head.model, exec::kRc11Model);
+    EXPECT_EQ(plan.head.model, ModelId::kRc11);
     EXPECT_EQ(plan.head.seed, none.plan(i, {}).head.seed);
     ++turns[plan.head.heuristic];
-    together.insert({plan.head.heuristic, plan.strategy()});
+    together.insert({plan.head.heuristic, plan.head.strategy});
   }
   EXPECT_EQ(turns.size(), 5u);
   for (auto [heuristic, times] : turns) EXPECT_EQ(times, 200) << exec::heuristic_name(heuristic);
@@ -74,15 +75,15 @@ TEST(Portfolio, HeuristicsInTurnOrTheOneThatIsAskedFor) {
 TEST(Portfolio, WithoutRacesNoRacefuzzer) {
   Portfolio portfolio({}), alone({.strategy = "racefuzzer"});
   for (u64 i = 0; i < 200; ++i) {
-    EXPECT_NE(portfolio.plan(i, {}).strategy(), StrategyId::kRacefuzzer);
-    EXPECT_EQ(alone.plan(i, {}).strategy(), StrategyId::kRandom);
+    EXPECT_NE(portfolio.plan(i, {}).head.strategy, StrategyId::kRacefuzzer);
+    EXPECT_EQ(alone.plan(i, {}).head.strategy, StrategyId::kRandom);
   }
 }
 
 TEST(Portfolio, OneStrategyOnRequest) {
   Portfolio portfolio({.strategy = "pct", .depth = 5});
   for (u64 i = 0; i < 100; ++i) {
-    EXPECT_EQ(portfolio.plan(i, {}).strategy(), StrategyId::kPct);
+    EXPECT_EQ(portfolio.plan(i, {}).head.strategy, StrategyId::kPct);
     EXPECT_EQ(portfolio.plan(i, {}).head.depth, 5u);
   }
 }

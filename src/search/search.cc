@@ -60,7 +60,8 @@ std::string Search::key() const {
   for (const std::string& part :
        {std::filesystem::current_path(ignored).string(), search.strategy, std::to_string(search.depth),
         std::to_string(raw(search.points)), std::to_string(search.seed), std::to_string(search.most_steps),
-        std::to_string(search.model), std::to_string(search.heuristic.value_or(~u32{0})),
+        std::to_string(raw(search.model)),
+        std::to_string(search.heuristic ? raw(*search.heuristic) : ~u32{0}),
         std::to_string(setup_.oracle.expect_exit), setup_.oracle.check, setup_.oracle.expected_output,
         std::to_string(setup_.keep_going), setup_.worker.chain,
         exec::read_file(setup_.worker.input).value_or("")})
@@ -215,7 +216,8 @@ void Search::note_run(exec::Worker& worker, u64 index, const exec::Plan& plan, e
                       Round& round) {
   finding::RunLogs logs;
   std::optional<finding::Failure> failure = identified_failure(worker, execution, logs);
-  bool wanted = plan.head.detect != 0 || (execution.record.uncontrolled != 0 && index < 16);
+  bool wanted =
+      plan.head.detect != trail::Detect::kNothing || (execution.record.uncontrolled != 0 && index < 16);
   if (!failure && wanted)
     logs = worker.take_logs(execution);
   else if (!failure)
@@ -237,7 +239,7 @@ void Search::note_run(exec::Worker& worker, u64 index, const exec::Plan& plan, e
   result_.most_output = std::max(result_.most_output, execution.output_bytes + execution.error_bytes);
   for (const finding::ProcessLog& process : logs.run.processes)
     result_.incomplete.insert(process.incomplete.begin(), process.incomplete.end());
-  if (plan.head.detect != 0) {
+  if (plan.head.detect != trail::Detect::kNothing) {
     finding::RunLog& races = races_[index];
     for (const finding::ProcessLog& process : logs.run.processes) {
       if (!process.races.empty()) races.processes.push_back(process);
@@ -256,8 +258,8 @@ void Search::note_pairs(const exec::Plan& plan, const exec::Execution& execution
     result_.created.insert(std::minmax(pair.first, pair.second));
   }
   for (const trail::SitePair& pair : deadlocks) result_.deadlocks.insert({pair.first, pair.second});
-  if (execution.record.outcome == trail::Outcome::kDeadlock && plan.strategy() == StrategyId::kRacefuzzer &&
-      plan.pairs.size() == 1) {
+  if (execution.record.outcome == trail::Outcome::kDeadlock &&
+      plan.head.strategy == StrategyId::kRacefuzzer && plan.pairs.size() == 1) {
     std::pair<u32, u32> pair{plan.pairs[0].first, plan.pairs[0].second};
     if (result_.deadlocks.count(pair) != 0) result_.deadlocks_created.insert(pair);
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One controlled execution, as the host asks for it and as the target tells of it. Both are files that host
-// and target map: so a request costs no parsing, and what a crashing target had written is not lost.
+// The protocol between host and target: one controlled execution as the host asks for it (Request) and as
+// the target reports it (Record). Both are files that host and target map: a request costs no parsing, and
+// what a crashing target had written is not lost. docs/design/trail.md says who writes and reads what.
 //
 // The choices of an execution are numbered from 0: every time more than one thread could run, and every time
 // a value is chosen (which waiter a signal wakes, whether a timer fires early). Most choices are the default
@@ -12,11 +13,17 @@
 #define DURESS_TRAIL_EXECUTION_H_
 
 #include "base/types.h"
+#include "event/exploration_orders.h"
+#include "event/memory_models.h"
+#include "event/strategies.h"
+#include "trail/outcome.h"
+#include "trail/side_events.h"
+#include "trail/what_if.h"
 
 namespace duress::trail {
 
 inline constexpr u32 kMagic = 0x53525544;  // "DURS"
-inline constexpr u32 kVersion = 5;
+inline constexpr u32 kVersion = 6;
 
 enum class ChoiceKind : u32 { kThread = 0, kValue = 1 };
 
@@ -32,37 +39,30 @@ struct Deviation {
 };
 
 /// Which plain accesses are schedule points: those of the sites that a request names; all; or, besides those
-/// of the sites, every so many-th in a row of one thread, so that who waits for a plain variable lets others
-/// go on before anybody knows that it races. The last cannot be replayed; it is for runs that look for races.
+/// of the sites, every n-th in a row of one thread, so that a thread that waits for a plain variable lets
+/// others run before anybody knows that it races. The last cannot be replayed; it is for runs that look for
+/// races.
 enum class Points : u32 { kSync = 0, kAll = 1, kLongRuns = 2 };
-// What is followed beside the schedule. Clocks are enough for a memory model and cost nothing where nothing
-// is synchronised.
-inline constexpr u32 kDetectNothing = 0;
-inline constexpr u32 kDetectRaces = 1;   // the analysis chain runs too
-inline constexpr u32 kDetectClocks = 2;  // who happens before whom, but no access is checked
-enum class Backend : u32 { kFiber = 0, kThread = 1 };
-
-/// What the execution ended with, as far as the runtime can tell; signals and exit codes are seen outside.
-enum class Outcome : u32 {
-  kRunning = 0,  // still in it: it crashed, was killed, or its process never came to an end
-  kEnded,        // exit, or main returned
-  kDeadlock,
-  kLivelock,
-  kStepLimit,
-  kStuck,   // a thread ran for long without reaching a schedule point
-  kFailed,  // duress::check saw the closure fail
+/// What is followed beside the schedule. Clocks are enough for a memory model and cost nothing where nothing
+/// is synchronised.
+enum class Detect : u32 {
+  kNothing = 0,
+  kRaces = 1,   // the analysis chain runs
+  kClocks = 2,  // happens-before is followed, but no access is checked
 };
+enum class Backend : u32 { kFiber = 0, kThread = 1 };
 
 struct SitePair {
   u32 first, second;  // site keys, see site_key() in site_key.h
+  bool operator==(const SitePair&) const = default;
 };
 
 /// A load and a value for it that memory does not hold yet: what a profile finds, and what a request wants to
-/// be returned there. The load is named by its *dynamic location*: thread, site, count.
+/// be returned there. The load is named by its *dynamic location*: thread, site, ordinal.
 struct Prediction {
   u32 strand;    // its number
   u32 site;      // key of the site
-  u32 count;     // the load is the so many-th of that strand at that site; the first is 1
+  u32 ordinal;   // the load is the n-th of that strand at that site; the first is 1
   u32 size;      // bytes, 1 to 16
   u64 value[2];  // the lower 8 bytes first; what is beyond `size` is 0
   bool operator==(const Prediction&) const = default;
@@ -73,6 +73,7 @@ static_assert(sizeof(Prediction) == 32);
 /// and of a signal 1 + the strand that it wakes.
 struct Pick {
   u8 strand, value;
+  bool operator==(const Pick&) const = default;
 };
 
 /// How a value is shown; the compiler does not tell signed from unsigned.
@@ -90,60 +91,107 @@ struct Replaced {
 };
 static_assert(sizeof(Replaced) == 48);
 
+/// A list behind a request.
+template <typename T>
+struct List {
+  T* items;
+  u64 count;
+  T* data() const { return items; }
+  u64 size() const { return count; }
+  T* begin() const { return items; }
+  T* end() const { return items + count; }
+  T& operator[](u64 i) const { return items[i]; }
+};
+
 /// In file REQUEST; written by the host before each execution.
 struct Request {
-  u32 magic = kMagic, version = kVersion;
+  u32 magic = kMagic;
+  u32 version = kVersion;
   u64 seed = 1;
-  u32 strategy = 0;    // StrategyId
-  u32 depth = 3;       // pct: d
-  u64 length = 0;      // how many choices an execution is expected to have; 0: not known
-  u64 most_steps = 0;  // 0: the default limit
+  StrategyId strategy = StrategyId::kReplay;
+  u32 depth = 3;             // pct: d, one more than the number of priority changes
+  u64 expected_choices = 0;  // pct, racefuzzer: how many choices the execution will have; 0: not known
+  u64 most_steps = 0;        // 0: the default limit
   Points points = Points::kSync;
   Backend backend = Backend::kFiber;
-  u32 detect = kDetectNothing;
-  u32 trace = 0;  // 1: write every step to the log
-  u32 model =
-      0;  // memory::ModelId; values are replaced at the sites below, and wherever their variables are named
-  u32 heuristic = 0;    // memory::HeuristicId; a replay takes the values from its trail
+  Detect detect = Detect::kNothing;
+  ModelId model = ModelId::kSc;  // plain models: of the variables of the sites; rc11: of all atomics
+  HeuristicId heuristic = HeuristicId::kSequentiallyConsistent;  // a replay takes the values from its trail
   u32 fair_after = 16;  // stale loads in a row after which the newest value must come; 0: it need not
-  u32 tear = 8;         // wider values are read in pieces
-  u32 profile = 0;      // 1: the record shall list which loads could return values of the future
-  u32 predictions = 0;  // last of all lists: Prediction, values of the future that loads shall return
-  u32 sites = 0;        // how many keys of sites that are schedule points follow, those of `waits` among them
-  u32 pairs = 0;        // then SitePair: what racefuzzer is after
-  u64 deviations = 0;   // then Deviation: what replay follows
-  u32 steps = 0;        // 1: only steps that others can tell are choices, and they are written down
-  u32 picks = 0;        // after all other lists: Pick, the first choices of the exhaustive strategy
-  u32 waits = 0;        // the last so many sites are no points: see SitePoints::waits
-  u32 sample = 0;       // 1: the variables of the sites are meant, and of arrays some elements only
-  // Executions by steps: so many spurious wake-ups and early timeouts in a row of a thread at a place are
-  // choices; 0: there are none.
-  u32 spurious = 0, timeouts = 0;
-  // u32 site_keys[sites (+1 if odd)], SitePair pairs[pairs], Deviation deviations[deviations],
-  // Prediction predictions[predictions], Pick picks[picks]
+  u32 tear = 8;         // bytes: wider values are read in pieces
+  ExplorationOrder exploration_order = ExplorationOrder::kRunOn;  // exhaustive
+  u64 priority_strands = 0;  // exhaustive, by graph: a bit by id for each strand that runs first, once
+  u32 spurious = 0;       // by steps: this many spurious wake-ups in a row of a thread at a place are choices
+  u32 timeouts = 0;       // by steps: the same of early timeouts
+  bool trace = false;     // every step is written to the log
+  bool by_steps = false;  // only steps that other strands can observe are choices; they are recorded
+  bool sample = false;    // the sites stand for their variables, and of arrays for some elements
+  bool profile_futures = false;  // Record::future_values is wanted
+  bool profile_atomics = false;  // by steps: Record::atomic_profile is wanted
+  u8 unused[3] = {};
+  // Lengths of the lists behind this struct.
+  u32 site_count = 0;        // keys of sites that are schedule points
+  u32 wait_site_count = 0;   // keys of sites that are not, but end a long run of one thread
+  u32 pair_count = 0;        // what racefuzzer brings together
+  u32 prediction_count = 0;  // values of the future that loads return
+  u32 edit_count = 0;        // by steps: what-if edits
+  u32 pick_count = 0;        // the first choices of the exhaustive strategy
+  u64 deviation_count = 0;   // what replay follows
 
-  const u32* site_keys() const { return reinterpret_cast<const u32*>(this + 1); }
-  u32* site_keys() { return reinterpret_cast<u32*>(this + 1); }
-  const SitePair* site_pairs() const {
-    return reinterpret_cast<const SitePair*>(site_keys() + (sites + 1) / 2 * 2);
+  /// Where each list begins, in bytes from the struct: the only place that knows their order. Each begins at
+  /// a multiple of 8.
+  struct Layout {
+    u64 sites, wait_sites, pairs, deviations, predictions, edits, picks, end;
+  };
+  Layout layout() const {
+    Layout at;
+    at.sites = sizeof(Request);
+    at.wait_sites = after(at.sites, site_count * sizeof(u32));
+    at.pairs = after(at.wait_sites, wait_site_count * sizeof(u32));
+    at.deviations = after(at.pairs, pair_count * sizeof(SitePair));
+    at.predictions = after(at.deviations, deviation_count * sizeof(Deviation));
+    at.edits = after(at.predictions, prediction_count * sizeof(Prediction));
+    at.picks = after(at.edits, edit_count * sizeof(WhatIfEdit));
+    at.end = after(at.picks, pick_count * sizeof(Pick));
+    return at;
   }
-  SitePair* site_pairs() { return reinterpret_cast<SitePair*>(site_keys() + (sites + 1) / 2 * 2); }
-  const Deviation* trail() const { return reinterpret_cast<const Deviation*>(site_pairs() + pairs); }
-  Deviation* trail() { return reinterpret_cast<Deviation*>(site_pairs() + pairs); }
-  const Prediction* predicted() const { return reinterpret_cast<const Prediction*>(trail() + deviations); }
-  Prediction* predicted() { return reinterpret_cast<Prediction*>(trail() + deviations); }
-  u64 bytes() const {
-    return sizeof(Request) + (sites + 1) / 2 * 8 + pairs * sizeof(SitePair) + deviations * sizeof(Deviation) +
-           predictions * sizeof(Prediction) + (picks * sizeof(Pick) + 7) / 8 * 8;
+  u64 bytes() const { return layout().end; }
+
+  List<const u32> sites() const { return list<const u32>(layout().sites, site_count); }
+  List<const u32> wait_sites() const { return list<const u32>(layout().wait_sites, wait_site_count); }
+  List<const SitePair> pairs() const { return list<const SitePair>(layout().pairs, pair_count); }
+  List<const Deviation> trail() const { return list<const Deviation>(layout().deviations, deviation_count); }
+  List<const Prediction> predictions() const {
+    return list<const Prediction>(layout().predictions, prediction_count);
   }
-  const Pick* picked() const { return reinterpret_cast<const Pick*>(predicted() + predictions); }
-  Pick* picked() { return reinterpret_cast<Pick*>(predicted() + predictions); }
+  List<const WhatIfEdit> edits() const { return list<const WhatIfEdit>(layout().edits, edit_count); }
+  List<const Pick> picks() const { return list<const Pick>(layout().picks, pick_count); }
+
+  // For the writer, who has set the lengths before.
+  List<u32> sites() { return list<u32>(layout().sites, site_count); }
+  List<u32> wait_sites() { return list<u32>(layout().wait_sites, wait_site_count); }
+  List<SitePair> pairs() { return list<SitePair>(layout().pairs, pair_count); }
+  List<Deviation> trail() { return list<Deviation>(layout().deviations, deviation_count); }
+  List<Prediction> predictions() { return list<Prediction>(layout().predictions, prediction_count); }
+  List<WhatIfEdit> edits() { return list<WhatIfEdit>(layout().edits, edit_count); }
+  List<Pick> picks() { return list<Pick>(layout().picks, pick_count); }
+
+  /// Whether the hooks have what-if edits to carry out, or atomic operations to list.
+  bool asks_what_if() const { return by_steps && (edit_count != 0 || profile_atomics); }
+
+ private:
+  static constexpr u64 after(u64 begin, u64 bytes) { return (begin + bytes + 7) / 8 * 8; }
+  template <typename T>
+  List<T> list(u64 at, u64 count) const {
+    return {reinterpret_cast<T*>(reinterpret_cast<uptr>(this) + at), count};
+  }
 };
-static_assert(sizeof(Request) == 120);
+static_assert(sizeof(Request) == 128);
 
 /// In file RECORD; cleared by the host before each execution, written by the target while it runs.
 struct Record {
-  u32 magic = 0, version = 0;  // set when the execution begins
+  u32 magic = 0;  // set when the execution begins
+  u32 version = 0;
   Outcome outcome = Outcome::kRunning;
   u32 strands = 0;  // how many there were
   u64 steps = 0;    // schedule points
@@ -156,45 +204,62 @@ struct Record {
   SitePair created[8] = {};  // the first of them
   u64 stale_loads = 0;       // loads that returned an older value than memory held
   u64 future_loads = 0;      // loads that returned a value which was not stored yet
-  u64 unvalidated = 0;       // of these, how many were never stored concurrently: not 0, and nothing counts
+  u64 unvalidated = 0;       // of these, how many were not stored concurrently yet; if it stays so, the
+                             // execution is not legal and its results are discarded
   u64 stores = 0;            // at the sites of the request
   u64 changing_stores = 0;   // of these, how many changed memory
-  // JUMBLE's figure 10: locations with a history, stores that reached one, the longest, the longest if
-  // nothing were compressed, loads that reached one.
-  u64 instances = 0, writes = 0, largest = 0, largest_uncompressed = 0, reads = 0;
-  u64 replaced = 0;  // loads with another value than memory held
+  // JUMBLE's figure 10.
+  u64 instances = 0;             // locations with a history
+  u64 writes = 0;                // stores that reached one
+  u64 largest = 0;               // the longest history
+  u64 largest_uncompressed = 0;  // the longest if nothing were compressed
+  u64 reads = 0;                 // loads that reached one
+  u64 replaced = 0;              // loads with another value than memory held
   static constexpr u32 kMostReplaced = 16;
   Replaced first_replaced[kMostReplaced] = {};  // the first of them
-  u64 profiled = 0;                             // how many Prediction are at kProfileOffset
   u64 early_stores = 0;                         // atomic stores that are not last in modification order
-  u64 long_runs = 0;  // times a thread was made to wait because it went on for long past plain accesses
-  u64 published = 0;  // see as_if.h
-  u64 deviations = 0;
-  // Deviation trail[]
+  u64 long_runs = 0;         // times a thread was made to wait after a long run of plain accesses
+  u64 publishing_store = 0;  // where the call of the atomic store returns to that WhatIfEdit::kPublishedAfter
+                             // moved, or could move; 0: none
+  // Lengths of the lists behind this struct, at the offsets below.
+  u64 future_value_count = 0;    // values of the future that loads could have returned
+  u64 atomic_profile_count = 0;  // atomic operations that ran
+  u64 side_event_count = 0;
+  u64 deviations = 0;  // the trail, which follows the struct
 
   const Deviation* trail() const { return reinterpret_cast<const Deviation*>(this + 1); }
   Deviation* trail() { return reinterpret_cast<Deviation*>(this + 1); }
-  inline const Prediction* profile() const;
-  inline Prediction* profile();
+  /// In the order in which the loads ran; several values for one load follow each other.
+  inline Prediction* future_values() const;
+  inline AtomicProfileEntry* atomic_profile() const;
+  inline SideEvent* side_events() const;
 };
 static_assert(sizeof(Record) % 8 == 0);
 
 /// Sizes of the two files. Sparse: only what is written takes room.
 inline constexpr u64 kRequestBytes = u64{64} << 20;
 inline constexpr u64 kRecordBytes = u64{64} << 20;
-inline constexpr u64 kMostProfiled = u64{1} << 14;
-inline constexpr u64 kProfileOffset = kRecordBytes - kMostProfiled * sizeof(Prediction);
-/// Where the steps of an explored execution are, an exhaustive::StepLog.
+// The record's lists, from the end of the file: future values, atomic profile, side events, the steps of an
+// execution by steps (an exhaustive::StepLog). The trail has the rest.
+inline constexpr u64 kMostFutureValues = u64{1} << 14;
+inline constexpr u64 kMostAtomicProfile = u64{1} << 12;
+inline constexpr u64 kMostSideEvents = u64{1} << 11;
 inline constexpr u64 kStepsBytes = u64{8} << 20;
-inline constexpr u64 kStepsOffset = kProfileOffset - kStepsBytes;
+inline constexpr u64 kFutureValuesOffset = kRecordBytes - kMostFutureValues * sizeof(Prediction);
+inline constexpr u64 kAtomicProfileOffset =
+    kFutureValuesOffset - kMostAtomicProfile * sizeof(AtomicProfileEntry);
+inline constexpr u64 kSideEventsOffset = kAtomicProfileOffset - kMostSideEvents * sizeof(SideEvent);
+inline constexpr u64 kStepsOffset = kSideEventsOffset - kStepsBytes;
 inline constexpr u64 kMostDeviations = (kStepsOffset - sizeof(Record)) / sizeof(Deviation);
 
-/// In the order in which the loads ran; several values for one load follow each other.
-inline const Prediction* Record::profile() const {
-  return reinterpret_cast<const Prediction*>(reinterpret_cast<const char*>(this) + kProfileOffset);
+inline Prediction* Record::future_values() const {
+  return reinterpret_cast<Prediction*>(reinterpret_cast<uptr>(this) + kFutureValuesOffset);
 }
-inline Prediction* Record::profile() {
-  return reinterpret_cast<Prediction*>(reinterpret_cast<char*>(this) + kProfileOffset);
+inline AtomicProfileEntry* Record::atomic_profile() const {
+  return reinterpret_cast<AtomicProfileEntry*>(reinterpret_cast<uptr>(this) + kAtomicProfileOffset);
+}
+inline SideEvent* Record::side_events() const {
+  return reinterpret_cast<SideEvent*>(reinterpret_cast<uptr>(this) + kSideEventsOffset);
 }
 
 // The fork server. The target is started once, with `server=IN,OUT` in DURESS_OPTIONS; it stops before main

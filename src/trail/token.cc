@@ -2,12 +2,13 @@
 //
 // Payload, before base64url: version, flags (bit 0: points all, bit 1: a step limit follows, bit 2: waits
 // follow the sites, bit 3: tearing words of 4 bytes, bit 4: unfair, bit 5: the memory model's number follows,
-// with bit 7 if arrays are sampled and bit 6 if ends of waits follow it, bit 6: predictions follow at the
-// end), [model, [spurious wake-ups, timeouts,]] seed, [step limit], number of sites, the sites' keys (4 bytes
-// each, little endian), [how many of the last are only waited at,] number of deviations, per deviation the
-// gap to the one before and pick * 2 + kind, [number of predictions, of each strand, site (4 bytes), count,
-// size, as many bytes of the value,] CRC-32 of all that (4 bytes). Numbers are LEB128. The program's name is
-// hashed into the checksum as well: a payload pasted behind another name is found out.
+// with bit 7 if arrays are sampled and bit 6 if the bounds of spurious wake-ups and timeouts follow it, bit
+// 6: predictions follow at the end, bit 7: a systematic execution), [model, [spurious wake-ups, timeouts,]]
+// seed, [step limit], number of sites, the sites' keys (4 bytes each, little endian), [how many of the last
+// are wait sites,] number of deviations, per deviation the gap to the one before and pick * 2 + kind, [number
+// of predictions, of each strand, site (4 bytes), ordinal, size, as many bytes of the value,] CRC-32 of all
+// that (4 bytes). Numbers are LEB128. The program's name is hashed into the checksum as well, so that a
+// payload pasted behind another name is detected.
 #include "trail/token.h"
 
 namespace duress::trail {
@@ -15,7 +16,7 @@ namespace {
 
 constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 constexpr u64 kLongestVarint = 10;
-constexpr u8 kSample = 0x80, kEnds = 0x40;  // beside the model's number
+constexpr u8 kSample = 0x80, kWaitBounds = 0x40;  // in the byte of the model's number
 
 constexpr int digit_value(char c) {
   if (c >= 'A' && c <= 'Z') return c - 'A';
@@ -71,7 +72,7 @@ class Encoder {
   u32 count_ = 0;
 };
 
-/// Reads a payload; `good` turns false at the first thing that makes no sense and stays so.
+/// Reads a payload; `good` becomes false at the first invalid byte and stays so.
 struct Decoder {
   const u8* at;
   const u8* end;
@@ -136,14 +137,16 @@ u64 write_token(const TokenView& view, const char* program, char* out) {
   Encoder encoder(at);
   encoder.hash(name, length);
   encoder.byte(kTokenVersion);
-  bool ends = view.spurious || view.timeouts;
+  bool wait_bounds = view.spurious || view.timeouts;
+  bool has_model = view.model != ModelId::kSc || view.sample || wait_bounds;
   encoder.byte(static_cast<u8>((view.points == Points::kAll ? 1 : 0) | (view.most_steps ? 2 : 0) |
                                (view.wait_count ? 4 : 0) | (view.tear == 4 ? 8 : 0) | (view.fair ? 0 : 16) |
-                               (view.model || view.sample || ends ? 32 : 0) |
-                               (view.prediction_count ? 64 : 0) | (view.steps ? 128 : 0)));
-  if (view.model || view.sample || ends)
-    encoder.byte(static_cast<u8>(view.model | (view.sample ? kSample : 0) | (ends ? kEnds : 0)));
-  if (ends) encoder.varint(view.spurious), encoder.varint(view.timeouts);
+                               (has_model ? 32 : 0) | (view.prediction_count ? 64 : 0) |
+                               (view.by_steps ? 128 : 0)));
+  if (has_model)
+    encoder.byte(
+        static_cast<u8>(raw(view.model) | (view.sample ? kSample : 0) | (wait_bounds ? kWaitBounds : 0)));
+  if (wait_bounds) encoder.varint(view.spurious), encoder.varint(view.timeouts);
   encoder.varint(view.seed);
   if (view.most_steps) encoder.varint(view.most_steps);
   encoder.varint(view.site_count);
@@ -162,7 +165,7 @@ u64 write_token(const TokenView& view, const char* program, char* out) {
     const Prediction& prediction = view.predictions[i];
     encoder.varint(prediction.strand);
     encoder.word(prediction.site);
-    encoder.varint(prediction.count);
+    encoder.varint(prediction.ordinal);
     encoder.byte(static_cast<u8>(prediction.size));
     for (u32 k = 0; k < prediction.size && k < 16; ++k)
       encoder.byte(static_cast<u8>(prediction.value[k / 8] >> 8 * (k % 8)));
@@ -220,15 +223,15 @@ TokenError read_token(const char* text, u64 length, void* memory, TokenHead& hea
   if (flags_version != kTokenVersion) return TokenError::kDamaged;
   view.points = flags & 1 ? Points::kAll : Points::kSync;
   u8 model = flags & 32 ? in.byte() : 0;
-  view.model = model & ~(kSample | kEnds);
-  u64 spurious = model & kEnds ? in.varint() : 0, timeouts = model & kEnds ? in.varint() : 0;
+  view.model = static_cast<ModelId>(model & ~(kSample | kWaitBounds));
+  u64 spurious = model & kWaitBounds ? in.varint() : 0, timeouts = model & kWaitBounds ? in.varint() : 0;
   if (spurious > 0xffffffffu || timeouts > 0xffffffffu) return TokenError::kDamaged;
   view.spurious = static_cast<u32>(spurious);
   view.timeouts = static_cast<u32>(timeouts);
   view.sample = model & kSample;
   view.tear = flags & 8 ? 4 : 8;
   view.fair = !(flags & 16);
-  view.steps = flags & 128;
+  view.by_steps = flags & 128;
   view.seed = in.varint();
   view.most_steps = flags & 2 ? in.varint() : 0;
   u64 sites = in.varint();
@@ -257,11 +260,11 @@ TokenError read_token(const char* text, u64 length, void* memory, TokenHead& hea
     Prediction& prediction = predictions[i];
     u64 strand = in.varint();
     u32 site = in.word();
-    u64 which = in.varint();
+    u64 ordinal = in.varint();
     u32 size = in.byte();
-    if (!in.good || strand > 0xffffffffu || which > 0xffffffffu || size < 1 || size > 16)
+    if (!in.good || strand > 0xffffffffu || ordinal > 0xffffffffu || size < 1 || size > 16)
       return TokenError::kDamaged;
-    prediction = {static_cast<u32>(strand), site, static_cast<u32>(which), size, {}};
+    prediction = {static_cast<u32>(strand), site, static_cast<u32>(ordinal), size, {}};
     for (u32 k = 0; k < size; ++k) prediction.value[k / 8] |= u64{in.byte()} << 8 * (k % 8);
   }
   if (!in.good || in.at != in.end) return TokenError::kDamaged;

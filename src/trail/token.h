@@ -5,7 +5,7 @@
 // The payload is what a replay needs beside the program and its input: the seed (it fixes rand, addresses and
 // clocks), which accesses are schedule points, and the deviations from the default choices. Three preemptions
 // take about a dozen bytes however long the run was. A checksum at the end tells a token that lost a
-// character on its way from one that names another execution.
+// character from one that names another execution.
 //
 // The target writes and reads tokens too (duress::check), so nothing here allocates: callers bring memory.
 #ifndef DURESS_TRAIL_TOKEN_H_
@@ -20,7 +20,7 @@ inline constexpr u32 kTokenVersion = 1;
 /// What a token holds. The arrays belong to whoever made it.
 struct TokenView {
   Points points = Points::kSync;
-  u32 model = 0;  // memory::ModelId: what loads of the sites may return; the trail says which older value
+  ModelId model = ModelId::kSc;  // what loads of the sites may return; the trail says which older value
   u32 tear = 8;
   bool fair = true;  // a load that was stale often enough returns the newest value
   u64 seed = 1;
@@ -31,9 +31,9 @@ struct TokenView {
   u64 trail_count = 0;
   const Prediction* predictions = nullptr;  // values of the future that loads return
   u32 prediction_count = 0;
-  u32 wait_count = 0;              // the last so many sites are Request::waits
+  u32 wait_count = 0;              // this many of the sites, the last ones, are Request::wait_sites
   bool sample = false;             // of arrays, only some elements are points
-  bool steps = false;              // only steps that others can tell are choices (exhaustive)
+  bool by_steps = false;           // only steps that other strands can observe are choices (exhaustive)
   u32 spurious = 0, timeouts = 0;  // as in Request
 };
 
@@ -59,7 +59,7 @@ struct TokenHead {
 /// Bytes of memory, aligned to 8, that read_token needs for a text of that length.
 u64 token_memory(u64 length);
 
-/// Takes a token apart. `view` then points into `memory`. Any bytes may be given.
+/// Decodes a token. `view` then points into `memory`. Any bytes may be given.
 TokenError read_token(const char* text, u64 length, void* memory, TokenHead& head, TokenView& view);
 
 /// The base name of `path` as it stands in a token: what is not a letter, a digit, '-', '_' or '.' becomes

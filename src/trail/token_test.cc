@@ -56,7 +56,7 @@ TEST(Token, ComesBackAsItWas) {
       for (u32 k = 0; k < p.size; ++k) p.value[k / 8] |= random.below(256) << 8 * (k % 8);
     }
     TokenView view{random.chance(1, 2) ? Points::kAll : Points::kSync,
-                   static_cast<u32>(random.below(5)),
+                   static_cast<ModelId>(random.below(5)),
                    random.chance(1, 2) ? 4u : 8u,
                    random.chance(1, 2),
                    random.next() >> random.below(64),
@@ -80,7 +80,7 @@ TEST(Token, ComesBackAsItWas) {
     EXPECT_EQ(back.view.fair, view.fair);
     EXPECT_EQ(back.view.seed, view.seed);
     EXPECT_EQ(back.view.most_steps, view.most_steps);
-    EXPECT_EQ(back.view.steps, view.steps);
+    EXPECT_EQ(back.view.by_steps, view.by_steps);
     EXPECT_EQ(back.view.sample, view.sample);
     EXPECT_EQ(back.view.wait_count, view.wait_count);
     EXPECT_EQ(std::vector<u32>(back.view.sites, back.view.sites + back.view.site_count), sites);
@@ -92,18 +92,18 @@ TEST(Token, ComesBackAsItWas) {
 }
 
 TEST(Token, EndsOfWaitsAreAPartOfIt) {
-  for (u32 model : {0u, 4u}) {
+  for (ModelId model : {ModelId::kSc, ModelId::kRc11}) {
     for (auto [spurious, timeouts] : {std::pair(0u, 0u), {1u, 0u}, {0u, 2u}, {300u, 1u}}) {
       TokenView view;
       view.model = model;
-      view.sample = model != 0;
-      view.steps = true;
+      view.sample = model != ModelId::kSc;
+      view.by_steps = true;
       view.spurious = spurious;
       view.timeouts = timeouts;
       Read back = read(write(view, "prog"));
       ASSERT_EQ(back.error, TokenError::kNone);
       EXPECT_EQ(back.view.model, model);
-      EXPECT_EQ(back.view.sample, model != 0);
+      EXPECT_EQ(back.view.sample, model != ModelId::kSc);
       EXPECT_EQ(back.view.spurious, spurious);
       EXPECT_EQ(back.view.timeouts, timeouts);
     }
@@ -113,7 +113,8 @@ TEST(Token, EndsOfWaitsAreAPartOfIt) {
 TEST(Token, ThreePreemptionsAreShort) {
   Deviation trail[] = {Deviation::of(17, ChoiceKind::kThread, 2), Deviation::of(350, ChoiceKind::kThread, 1),
                        Deviation::of(9000, ChoiceKind::kThread, 0)};
-  std::string text = write({Points::kSync, 0, 8, true, 77, 0, nullptr, 0, trail, 3, nullptr, 0}, "counter");
+  std::string text =
+      write({Points::kSync, ModelId::kSc, 8, true, 77, 0, nullptr, 0, trail, 3, nullptr, 0}, "counter");
   EXPECT_LT(text.size(), 45u) << text;
   EXPECT_EQ(text.rfind("D1.counter.", 0), 0u) << text;
 }
@@ -135,7 +136,8 @@ TEST(Token, GarbageIsToldFromDamage) {
        {"", "x", "D", "D1", "D1.", "D1.prog", "F-12ab", "hello world", "D1.pr og.AAAA", "Dx.a.b"})
     EXPECT_EQ(read(text).error, TokenError::kNotAToken) << text;
   Deviation trail[] = {Deviation::of(17, ChoiceKind::kThread, 2)};
-  std::string good = write({Points::kSync, 0, 8, true, 77, 0, nullptr, 0, trail, 1, nullptr, 0}, "counter");
+  std::string good =
+      write({Points::kSync, ModelId::kSc, 8, true, 77, 0, nullptr, 0, trail, 1, nullptr, 0}, "counter");
   ASSERT_EQ(read(good).error, TokenError::kNone);
   for (std::size_t i = 3; i < good.size(); ++i) {  // any one character mistyped or lost
     std::string wrong = good;
@@ -161,7 +163,7 @@ TEST(Token, AnyBytesAreSafe) {
 /// A forged token has a right checksum and a lying count.
 TEST(Token, CountsThatLieAreRefused) {
   Deviation trail[] = {Deviation::of(3, ChoiceKind::kThread, 1), Deviation::of(3, ChoiceKind::kThread, 1)};
-  EXPECT_EQ(read(write({Points::kSync, false, 8, true, 1, 0, nullptr, 0, trail, 2}, "p")).error,
+  EXPECT_EQ(read(write({Points::kSync, ModelId::kSc, 8, true, 1, 0, nullptr, 0, trail, 2}, "p")).error,
             TokenError::kDamaged);
 }
 

@@ -122,7 +122,7 @@ class Verifier::Exploration {
       verifier_.kept_limits_ = explorer_.limits() & Log::kHistory;
       return true;
     } else {
-      if (verifier_.setup_.model != 0) {
+      if (verifier_.setup_.model != ModelId::kSc) {
         if (verifier_.is_new(execution, fingerprint_)) verifier_.note(outcome);
       } else if ((execution.limits & Log::kAwaitBlocked) != 0) {
         ++result_.cut_off;
@@ -180,7 +180,7 @@ bool Verifier::explore(const std::atomic<bool>& stop) {
     Arena& arena;
     ~Release() { arena.release_all(); }
   } release{arena};
-  if (setup_.model != 0 && !by_interleavings_) {
+  if (setup_.model != ModelId::kSc && !by_interleavings_) {
     exhaustive::GraphExplorer graphs(arena);
     bool over_again = Exploration<exhaustive::GraphExplorer>(*this, graphs, arena).run(stop);
     limits_ |= graphs.limits();

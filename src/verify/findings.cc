@@ -34,7 +34,7 @@ void Verifier::minimise_race(RacyExecution& racy) {
   exec::Worker& worker = pool_->front();
   auto replay = [&](const exec::Trail& trail) -> std::optional<search::Attempt> {
     exec::Plan plan = base_plan().replaying(trail);
-    plan.head.detect = 1;
+    plan.head.detect = trail::Detect::kRaces;
     std::optional<exec::Execution> execution = worker.run(plan);
     if (!execution) return std::nullopt;
     finding::RunLogs logs = worker.take_logs(*execution);

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Side events: what executions report besides their steps (trail/told.h).
+// Side events: what executions report besides their steps (trail/side_events.h).
 #include <algorithm>
 
-#include "trail/told.h"
 #include "verify/verifier.h"
 
 namespace duress::verify {
 
 void Verifier::take_side_events(const Outcome& outcome) {
-  const std::vector<trail::Prediction>& told = outcome.execution.profile;
-  for (std::size_t i = 0; i + trail::kToldEntries <= told.size(); i += trail::kToldEntries) {
+  for (const trail::SideEvent& event : outcome.execution.side_events) {
     std::vector<finding::Address> calls;
-    for (std::size_t k = 0; k < trail::kToldCalls; ++k) {
-      if (u64 call = told[i + 1 + k / 2].value[k % 2]; call != 0) calls.push_back(call);
+    for (u64 call : event.calls) {
+      if (call != 0) calls.push_back(call);
     }
-    auto what = static_cast<trail::Told>(told[i].strand);
-    if (what == trail::Told::kClock) {
-      auto [it, is_new] = known_clocks_.try_emplace(calls, false);
-      if (is_new) it->second = reads_clock_itself(outcome, calls);
-      if (it->second) limits_ |= exhaustive::StepLog::kClock;
-    } else if (what == trail::Told::kJoined) {
-      take_join(outcome, {told[i].value[0], told[i].value[1], {}}, calls);
+    switch (event.kind) {
+      case trail::SideEvent::Kind::kClockRead: {
+        auto [it, is_new] = known_clocks_.try_emplace(calls, false);
+        if (is_new) it->second = reads_clock_itself(outcome, calls);
+        if (it->second) limits_ |= exhaustive::StepLog::kClock;
+        break;
+      }
+      case trail::SideEvent::Kind::kJoined:
+        take_join(outcome, {event.joined, event.joiner, {}}, calls);
+        break;
     }
   }
 }

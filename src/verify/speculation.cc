@@ -53,8 +53,8 @@ exec::Plan plan_of(exec::Plan base, const exhaustive::Explorer::Plan& wanted, co
 }
 
 exec::Plan plan_of(exec::Plan base, const exhaustive::GraphExplorer::Plan& wanted, const Origins& origins) {
-  base.head.heuristic = raw(exhaustive::Order::kByGraph);
-  base.head.length = wanted.first;
+  base.head.exploration_order = ExplorationOrder::kByGraph;
+  base.head.priority_strands = wanted.first;
   return plan_of(std::move(base), exhaustive::Explorer::Plan{wanted.picks, wanted.count, nullptr}, origins);
 }
 

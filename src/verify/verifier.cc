@@ -6,7 +6,6 @@
 
 #include "exec/token_text.h"
 #include "exhaustive/limits.h"
-#include "trail/as_if.h"
 
 namespace duress::verify {
 namespace {
@@ -43,21 +42,22 @@ Verifier::~Verifier() = default;
 
 exec::Plan Verifier::base_plan() const {
   exec::Plan plan;
-  plan.head.strategy = raw(StrategyId::kExhaustive);
+  plan.head.strategy = StrategyId::kExhaustive;
   plan.head.seed = setup_.seed;
-  plan.head.detect = 1;
-  plan.head.steps = 1;
-  plan.head.heuristic = raw(setup_.order);
+  plan.head.detect = trail::Detect::kRaces;
+  plan.head.by_steps = true;
+  plan.head.exploration_order = setup_.order;
   plan.head.model = setup_.model;
-  plan.head.profile = setup_.profile ? 1 : 0;
+  plan.head.profile_atomics = setup_.profile_atomics;
   plan.head.spurious = setup_.spurious;
   plan.head.timeouts = setup_.timeouts;
-  if (setup_.model != 0) plan.head.fair_after = 0;
+  if (setup_.model != ModelId::kSc) plan.head.fair_after = 0;
   plan.origins = origins_;
   plan.spins = spins_;
-  plan.sites = setup_.as_if_atomic;
-  plan.predictions = setup_.as_if;
-  if (!plan.sites.empty()) plan.head.depth = setup_.as_if_order;
+  plan.edits = setup_.edits;
+  for (const trail::WhatIfEdit& edit : plan.edits) {
+    if (edit.kind == trail::WhatIfEdit::Kind::kAtomic) plan.sites.push_back(edit.site);
+  }
   return plan;
 }
 
@@ -81,17 +81,14 @@ Outcome Verifier::outcome_of(exec::Worker& worker, const exec::Plan& plan,
 /// The atomic operations that ran, each once.
 void Verifier::take_atomics(const Outcome& outcome) {
   const finding::ProcessLog* process = outcome.logs.process();
-  const std::vector<trail::Prediction>& profile = outcome.execution.profile;
-  constexpr std::size_t kEntries = trail::kOrderedCalls / 2;
   if (process == nullptr) return;
-  for (std::size_t i = 0; i + kEntries <= profile.size(); i += kEntries) {
+  for (const trail::AtomicProfileEntry& entry : outcome.execution.atomic_profile) {
     AtomicUse use;
-    use.kind = static_cast<trail::AtomicKind>(profile[i].site);
-    use.success = profile[i].count;
-    use.failure = profile[i].size;
-    for (std::size_t k = 0; k < trail::kOrderedCalls && use.pc == 0; ++k) {
-      finding::Address pc = profile[i + k / 2].value[k % 2];
-      if (pc == 0) break;
+    use.kind = entry.kind;
+    use.success = raw(entry.order);
+    use.failure = raw(entry.failure_order);
+    for (finding::Address pc : entry.calls) {
+      if (pc == 0 || use.pc != 0) break;
       std::lock_guard guard(names_lock_);
       for (const finding::Frame& frame : names_.stack(*process, {pc - 1})) {
         if (frame.library || frame.file.empty() || frame.file.rfind("/usr/", 0) == 0) {
@@ -115,15 +112,15 @@ void Verifier::take(Outcome& outcome) {
   exec::Execution& execution = outcome.execution;
   result_.most_strands = std::max(result_.most_strands, execution.record.strands);
   result_.most_steps = std::max<u64>(result_.most_steps, execution.steps.size());
-  result_.published_at = std::max(result_.published_at, trail::published_at(execution.record));
+  result_.publishing_store = std::max(result_.publishing_store, execution.record.publishing_store);
   for (const finding::ProcessLog& process : outcome.logs.run.processes)
     result_.incomplete.insert(process.incomplete.begin(), process.incomplete.end());
   uncontrolled_ = uncontrolled_ || execution.record.uncontrolled != 0;
   result_.waited =
       result_.waited || std::any_of(execution.steps.begin(), execution.steps.end(),
                                     [](const exhaustive::Step& step) { return step.kind == OpKind::kWait; });
-  if (setup_.profile) take_atomics(outcome);
-  if (!setup_.profile) take_side_events(outcome);
+  take_atomics(outcome);
+  take_side_events(outcome);
   if (const finding::ProcessLog* process = outcome.logs.process()) {
     std::map<std::string, const finding::RaceRecord*> here;
     for (const finding::RaceRecord& race : process->races) here.try_emplace(race_key(race), &race);

@@ -17,13 +17,12 @@
 #include <set>
 #include <unordered_set>
 
+#include "event/exploration_orders.h"
 #include "exec/oracle.h"
 #include "exhaustive/explorer.h"
 #include "exhaustive/graph_explorer.h"
 #include "exhaustive/graph_fingerprint.h"
-#include "exhaustive/order.h"
 #include "search/search.h"
-#include "trail/as_if.h"
 #include "verify/execution_queue.h"
 
 namespace duress::verify {
@@ -36,19 +35,16 @@ struct VerifySetup {
   u64 most_executions = ~u64{0};
   double seconds = 0;  // 0: no limit
   unsigned jobs = 1;
-  int preemptions = -1;  // -1: any number
-  u32 model = 0;         // 0: sc; else rc11
-  u32 spurious = 0;      // explored spurious wake-ups in a row at a wait
-  u32 timeouts = 0;      // the same for early timeouts
-  exhaustive::Order order = exhaustive::Order::kRunOn;
+  int preemptions = -1;          // -1: any number
+  ModelId model = ModelId::kSc;  // or rc11
+  u32 spurious = 0;              // explored spurious wake-ups in a row at a wait
+  u32 timeouts = 0;              // the same for early timeouts
+  ExplorationOrder order = ExplorationOrder::kRunOn;
   bool minimise = true;
-  bool keeps = true;            // findings are stored
-  bool stops_at_first = false;  // one finding is enough
-  bool profile = false;         // the result lists the atomic operations that ran
-  /// What-if edits of the program: see trail/as_if.h.
-  std::vector<u32> as_if_atomic;  // keys of sites
-  u32 as_if_order = 5;            // seq_cst
-  std::vector<trail::Prediction> as_if;
+  bool keeps = true;             // findings are stored
+  bool stops_at_first = false;   // one finding is enough
+  bool profile_atomics = false;  // the result lists the atomic operations that ran
+  std::vector<trail::WhatIfEdit> edits;
 };
 
 /// An atomic operation that ran.
@@ -60,7 +56,7 @@ struct AtomicUse {
   bool indirect = false;  // inside another part of the library than <atomic>: a shared pointer
 };
 
-/// Where a thread really joins one that a what-if edit joins earlier (trail::AsIf::kJoined).
+/// Where a thread really joins one that a what-if edit joins earlier (trail::WhatIfEdit::kJoined).
 struct JoinPlace {
   u64 joined = 0, joiner = 0;  // paths
   finding::Frame place;
@@ -91,7 +87,7 @@ struct VerifyResult {
   u64 cut_off = 0;  // executions that do not count: forbidden by rc11, or a wait that never ends
   u32 spurious = 0, timeouts = 0;  // as asked for
   bool waited = false;             // on a condition
-  u64 published_at = 0;            // trail/as_if.h
+  u64 publishing_store = 0;        // trail::Record::publishing_store
   std::vector<AtomicUse> atomics;
   std::vector<JoinPlace> joins;
   u32 most_strands = 0;

@@ -27,7 +27,7 @@ using namespace duress::exec;
 
 constexpr std::size_t kMost = 1024;
 using Before = std::vector<std::bitset<kMost>>;
-enum Model : u32 { kSc = 0, kStale = 1, kFuture = 2, kBoth = 3 };
+using enum ModelId;
 
 /// before[b] has a: a happens before b. By program order, from a release to the next acquire of the object,
 /// and from each update of an atomic to all later ones; transitively.
@@ -104,7 +104,7 @@ bool whole_is_legal(const std::vector<JournalEntry>& events, const Before& befor
   return false;
 }
 
-Verdict check(const std::vector<JournalEntry>& events, u32 model, const std::set<unsigned>& mixed) {
+Verdict check(const std::vector<JournalEntry>& events, ModelId model, const std::set<unsigned>& mixed) {
   Verdict verdict;
   Before before = happens_before(events);
   bool future = model == kFuture || model == kBoth;
@@ -167,19 +167,19 @@ struct Machine {
     for (u64 i = 0; i < 24; ++i) {
       Plan plan;
       plan.head.seed = mix(i + 1);
-      plan.head.strategy = raw(StrategyId::kRandom);
-      plan.head.detect = 1;
+      plan.head.strategy = StrategyId::kRandom;
+      plan.head.detect = trail::Detect::kRaces;
       Execution execution = run(plan);
       for (const trail::SitePair& pair : racing_pairs(worker.take_logs(execution)))
         sites.insert({pair.first, pair.second});
     }
   }
 
-  Plan plan(u64 seed, u32 model, u32 heuristic) const {
+  Plan plan(u64 seed, ModelId model, HeuristicId heuristic) const {
     Plan plan;
     plan.head.seed = mix(seed * 0x9e3779b97f4a7c15u);
-    plan.head.strategy = raw(seed % 3 ? StrategyId::kRandom : StrategyId::kPct);
-    plan.head.detect = seed % 5 ? trail::kDetectClocks : trail::kDetectRaces;
+    plan.head.strategy = seed % 3 ? StrategyId::kRandom : StrategyId::kPct;
+    plan.head.detect = seed % 5 ? trail::Detect::kClocks : trail::Detect::kRaces;
     plan.head.model = model;
     plan.head.heuristic = heuristic;
     plan.head.tear = seed % 2 ? 8 : 4;
@@ -202,25 +202,26 @@ int main(int count, char** arguments) {
   Machine machine(options);
   machine.find_sites();
   u64 runs = 0, discarded = 0, futures = 0, loads = 0;
-  std::map<u32, u64> replaced;
+  std::map<ModelId, u64> replaced;
   u64 all = 0;
   std::set<unsigned> mixed;
   for (u64 seed = 1; loads < wanted; ++seed) {
-    u32 model = static_cast<u32>(seed % 4), heuristic = static_cast<u32>(1 + seed / 4 % 4);
+    auto model = static_cast<ModelId>(seed % 4);
+    auto heuristic = static_cast<HeuristicId>(1 + seed / 4 % 4);
     Plan plan = machine.plan(seed, model, heuristic);
     if (model == kFuture || model == kBoth) {
       Plan profile = plan;
       profile.head.model = kFuture;
-      profile.head.profile = 1;
+      profile.head.profile_futures = true;
       Execution execution = machine.run(profile);
       machine.worker.drop_logs(execution);
       // One load and its value, or a few: of all at once hardly any would be validated.
       Prng random(seed);
-      if (execution.profile.empty()) continue;
-      u64 first = random.below(execution.profile.size()), most = 1 + random.below(3);
-      for (u64 i = first; i < execution.profile.size() && plan.predictions.size() < most;
+      if (execution.future_values.empty()) continue;
+      u64 first = random.below(execution.future_values.size()), most = 1 + random.below(3);
+      for (u64 i = first; i < execution.future_values.size() && plan.predictions.size() < most;
            i += 1 + random.below(9))
-        plan.predictions.push_back(execution.profile[i]);
+        plan.predictions.push_back(execution.future_values[i]);
     }
     Execution execution = machine.run(plan);
     machine.worker.drop_logs(execution);
@@ -243,12 +244,13 @@ int main(int count, char** arguments) {
     Verdict verdict = check(events, model, mixed);
     if (!verdict.legal) {
       std::fprintf(stderr, "seed %llu, model %u, heuristic %u: %s, which is not legal\n",
-                   (unsigned long long)seed, model, heuristic, verdict.problem.c_str());
+                   (unsigned long long)seed, raw(model), raw(heuristic), verdict.problem.c_str());
       return 1;
     }
     if (seed % 8 == 1) {  // checking accesses must not change an execution
       Plan other = plan;
-      other.head.detect = trail::kDetectClocks + trail::kDetectRaces - plan.head.detect;
+      other.head.detect =
+          plan.head.detect == trail::Detect::kClocks ? trail::Detect::kRaces : trail::Detect::kClocks;
       Execution again = machine.run(other);
       machine.worker.drop_logs(again);
       std::string journal = read_file(machine.worker.captured().output).value_or("");

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Controlled executions without the command: asks a program's fork server for them, by src/trail/execution.h.
+"""Controlled executions without the command: asks a program's fork server for them (protocol.py).
 
 For what `duress explore` does not say: how often a race was created, how often a run failed; and for pairs of sites
 that no detector of today reports. Keys of sites are computed from the program's site table, as
@@ -13,32 +13,26 @@ import struct
 import subprocess
 import tempfile
 
-from harness import ROOT, Failure
+from harness import Failure
+from protocol import FILE_BYTES, MAGIC, RECORD, REQUEST, site_list
 
 STRATEGIES = {"replay": 0, "random": 1, "pct": 2, "pos": 3, "racefuzzer": 4, "round-robin": 5}
 OUTCOMES = ["running", "ended", "deadlock", "livelock", "step-limit", "stuck", "failed"]
 ACCESS = ["read", "write", "atomic-read", "atomic-write", "atomic-rmw", "fence", "frame"]
-EXCHANGE = (ROOT / "src/trail/execution.h").read_text()
-MAGIC, VERSION = 0x53525544, int(re.search(r"kVersion = (\d+);", EXCHANGE)[1])
-REQUEST, RECORD = struct.Struct("<IIQIIQQIIII24xIIQ24x"), struct.Struct("<IIIIQQQQIIQ16I")  # the beginning of it
-FILE_BYTES = 64 << 20  # sparse
-
-if f"sizeof(Request) == {REQUEST.size})" not in EXCHANGE:
-    raise SystemExit("controlled.py speaks another exchange than src/trail/execution.h")
 
 Site = collections.namedtuple("Site", "key line function variable access")
 
 
 def fnv(text, value=2166136261):
     for byte in text:
-        value = (value ^ byte) * 16777619 & 0xffffffff
+        value = (value ^ byte) * 16777619 & 0xFFFFFFFF
     return value
 
 
 def site_key(function, variable, access, ordinal):
-    value = fnv(variable, fnv(function) * 16777619 & 0xffffffff)
+    value = fnv(variable, fnv(function) * 16777619 & 0xFFFFFFFF)
     for number in (access, ordinal):
-        value = (value ^ number) * 16777619 & 0xffffffff
+        value = (value ^ number) * 16777619 & 0xFFFFFFFF
     return value or 1
 
 
@@ -50,7 +44,7 @@ def sections(data):
     start = heads[names][4]
     result = {}
     for name, _, _, address, offset, size in heads:
-        result[data[start + name:data.index(b"\0", start + name)].decode()] = (address, offset, size)
+        result[data[start + name : data.index(b"\0", start + name)].decode()] = (address, offset, size)
     return result
 
 
@@ -69,7 +63,7 @@ def sites_of(binary):
         strings = address + position + 12 + rel_strings - string_address + string_offset
 
         def text(at, strings=strings):
-            return data[strings + at:data.index(b"\0", strings + at)]
+            return data[strings + at : data.index(b"\0", strings + at)]
 
         for i in range(count):
             site = struct.unpack_from("<IIIIHBBIIBBH", data, offset + position + 32 + i * 32)
@@ -97,12 +91,13 @@ class Run:
     """What came of one execution."""
 
     def __init__(self, record, status):
-        (self.magic, _, outcome, self.strands, self.steps, self.choices, self.switches, self.diverged, _, _,
-         self.races_created) = record[:11]
-        self.outcome = OUTCOMES[outcome]
-        self.created = {frozenset(pair) for pair in zip(record[11:27:2], record[12:27:2]) if pair != (0, 0)}
-        self.signal = status & 0x7f
-        self.code = status >> 8 & 0xff
+        for field in ("magic", "strands", "steps", "choices", "switches", "diverged", "races_created"):
+            setattr(self, field, RECORD.get(record, field))
+        self.outcome = OUTCOMES[RECORD.get(record, "outcome")]
+        created = RECORD.get(record, "created")
+        self.created = {frozenset(pair) for pair in zip(created[::2], created[1::2]) if pair != (0, 0)}
+        self.signal = status & 0x7F
+        self.code = status >> 8 & 0xFF
         self.failed = status != 0 or self.outcome not in ("running", "ended")
 
 
@@ -117,12 +112,20 @@ class Server:
         self.reply, reply_write = os.pipe()
         logs = f"{self.folder.name}/logs"
         os.mkdir(logs)
-        options = (f"log_dir={logs}:chain=FastTrack:mode=controlled:request={self.folder.name}/request"
-                   f":record={self.folder.name}/record:server={to_read},{reply_write}")
+        options = (
+            f"log_dir={logs}:chain=FastTrack:mode=controlled:request={self.folder.name}/request"
+            f":record={self.folder.name}/record:server={to_read},{reply_write}"
+        )
         self.logs = logs
-        self.process = subprocess.Popen([str(binary), *args], env={**tool.env, "DURESS_OPTIONS": options},
-                                        pass_fds=(to_read, reply_write), stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        self.process = subprocess.Popen(
+            [str(binary), *args],
+            env={**tool.env, "DURESS_OPTIONS": options},
+            pass_fds=(to_read, reply_write),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
         os.close(to_read)
         os.close(reply_write)
 
@@ -144,14 +147,18 @@ class Server:
             return mmap.mmap(file.fileno(), FILE_BYTES)
 
     def run(self, strategy, seed, depth=1, length=0, sites=(), pairs=(), points_all=False):
-        keys = [site.key for site in sites]
-        keys += [0] * (len(keys) % 2)
-        head = REQUEST.pack(MAGIC, VERSION, seed, STRATEGIES[strategy], depth, length, 0, int(points_all), 0, 0, 0,
-                            len(sites), len(pairs), 0)
-        numbers = keys + [site.key for pair in pairs for site in pair]
-        body = head + struct.pack(f"<{len(numbers)}I", *numbers)
-        self.request[:len(body)] = body
-        self.record[:RECORD.size] = bytes(RECORD.size)
+        head = REQUEST.pack(
+            seed=seed,
+            strategy=STRATEGIES[strategy],
+            depth=depth,
+            expected_choices=length,
+            points=int(points_all),
+            site_count=len(sites),
+            pair_count=len(pairs),
+        )
+        body = head + site_list([site.key for site in sites]) + site_list([site.key for pair in pairs for site in pair])
+        self.request[: len(body)] = body
+        self.record[: RECORD.size] = bytes(RECORD.size)
         os.write(self.to, b"r")
         status = -1
         while status == -1:
@@ -162,7 +169,7 @@ class Server:
         log = f"{self.logs}/{pid}.jsonl"
         if os.path.exists(log):
             os.unlink(log)
-        run = Run(RECORD.unpack_from(self.record, 0), status)
+        run = Run(self.record, status)
         if run.magic != MAGIC:
             raise Failure("the execution did not begin")
         return run

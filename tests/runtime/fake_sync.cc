@@ -59,10 +59,10 @@ void misuse_at_thread_end() {}
 void misuse_at_exit() {}
 void misuse_note_lock(const void*, uptr) {}
 void misuse_note_thread(const sched::Strand*, uptr) {}
-bool g_as_if = false;
-void as_if_joined(const sched::Strand*, uptr) {}
-void as_if_ended() {}
-void tell_clock(uptr) {}
+bool g_what_if = false;
+void what_if_joined(const sched::Strand*, uptr) {}
+void what_if_ended() {}
+void record_clock_read(uptr) {}
 void thread_path(Thread*, u64) {}
 
 static void set_awake(bool on) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program that speaks the host's protocol (trail/execution.h) as the runtime does, without threads: two
-// strands are simulated, so that every schedule is exact and a test of the host depends on nothing else.
+// A program that speaks the protocol of host and target (trail/execution.h) as the runtime does, without
+// threads: two strands are simulated, so that every schedule is exact and a test of the host depends on
+// nothing else.
 //
 // Each strand performs kSteps operations; the racy ones are a read and a write of one counter. The first
 // argument is what the program does with it. Where that is about values ("stale", "future", ...), the first
@@ -29,7 +30,6 @@ using namespace duress;
 
 constexpr u32 kReadKey = 111, kWriteKey = 222;
 constexpr int kSteps = 8, kRead = 3, kWrite = 4, kReadAgain = 5;
-constexpr u32 kStale = 1, kFuture = 2, kBoth = 3;  // models
 constexpr const char* kAboutValues[] = {"stale", "future", "broken-promise", "slower",
                                         "same",  "noisy",  "prints"};
 
@@ -59,7 +59,7 @@ class Simulation {
         what_(std::move(what)),
         random_(request.seed),
         adversary_(mix(request.seed ^ 1)) {
-    for (u32 i = 0; i < request.sites; ++i) points_.push_back(request.site_keys()[i]);
+    points_.assign(request.sites().begin(), request.sites().end());
     for (const char* mode : kAboutValues) values_ = values_ || what_ == mode;
   }
 
@@ -72,10 +72,9 @@ class Simulation {
       if (const char* fifo = std::getenv("FAKE_TARGET_HANGS")) close(open(fifo, O_WRONLY));
       pause();
     }
-    if (static_cast<StrategyId>(request_.strategy) == StrategyId::kRacefuzzer && request_.pairs != 0 &&
-        what_ != "apart") {
+    if (request_.strategy == StrategyId::kRacefuzzer && request_.pair_count != 0 && what_ != "apart") {
       record_.races_created = 1;
-      record_.created[0] = request_.site_pairs()[0];
+      record_.created[0] = request_.pairs()[0];
     }
     if (what_ == "kill-parent") kill(getppid(), SIGKILL);
     if (what_ == "daemon" && fork() == 0) {
@@ -87,7 +86,7 @@ class Simulation {
       for (int i = 0; i < 20; ++i) std::fwrite(std::string(1 << 20, 'x').data(), 1, 1 << 20, stdout);
     }
     if (what_ != "single") schedule();
-    if (request_.profile) write_profile();
+    if (request_.profile_futures) write_profile();
     record_.unvalidated = promised_.size();
     write_log();
     finish();
@@ -104,10 +103,10 @@ class Simulation {
   int choose(int running) {
     u32 number = static_cast<u32>(record_.choices++);
     int pick = running;
-    if (static_cast<StrategyId>(request_.strategy) == StrategyId::kReplay) {
-      for (u64 i = 0; i < request_.deviations; ++i) {
-        if (request_.trail()[i].choice == number && request_.trail()[i].kind() == trail::ChoiceKind::kThread)
-          pick = static_cast<int>(request_.trail()[i].pick());
+    if (request_.strategy == StrategyId::kReplay) {
+      for (const trail::Deviation& deviation : request_.trail()) {
+        if (deviation.choice == number && deviation.kind() == trail::ChoiceKind::kThread)
+          pick = static_cast<int>(deviation.pick());
       }
       if (pick != 1 && pick != 2) {
         if (record_.diverged == 0) record_.diverged = number + 1;
@@ -124,16 +123,16 @@ class Simulation {
     return pick;
   }
 
-  bool tracked() const { return request_.model != 0 && !points_.empty(); }
+  bool tracked() const { return request_.model != ModelId::kSc && !points_.empty(); }
 
   /// A choice among `count` values; `wanted` unless a trail is followed.
   u32 choose_value(u32 count, u32 wanted) {
     u32 number = static_cast<u32>(record_.choices++), pick = wanted;
-    if (static_cast<StrategyId>(request_.strategy) == StrategyId::kReplay) {
+    if (request_.strategy == StrategyId::kReplay) {
       pick = 0;
-      for (u64 i = 0; i < request_.deviations; ++i) {
-        if (request_.trail()[i].choice == number && request_.trail()[i].kind() == trail::ChoiceKind::kValue)
-          pick = std::min(request_.trail()[i].pick(), count - 1);
+      for (const trail::Deviation& deviation : request_.trail()) {
+        if (deviation.choice == number && deviation.kind() == trail::ChoiceKind::kValue)
+          pick = std::min(deviation.pick(), count - 1);
       }
     }
     if (pick != 0)
@@ -154,36 +153,47 @@ class Simulation {
     ++record_.replaced;
   }
 
+  /// Of the one value that was stored and the older 0, what the heuristic wants: 0 is the newest.
+  u32 wanted_value() {
+    switch (request_.heuristic) {
+      case HeuristicId::kSequentiallyConsistent:
+        return 0;
+      case HeuristicId::kOldest:
+        return 1;
+      case HeuristicId::kOldestButDifferent:
+        return seen_ != 0;
+      case HeuristicId::kRandom:
+        return static_cast<u32>(adversary_.below(2));
+      case HeuristicId::kRandomButDifferent:
+        return seen_ < 0 ? static_cast<u32>(adversary_.below(2)) : seen_ != 0;
+    }
+    return 0;
+  }
+
   int load(int strand) {
     u32 number = ++loads_;
     ++record_.reads;
     int value = count_;
-    for (u32 i = 0; tracked() && request_.model >= kFuture && i < request_.predictions; ++i) {
-      const trail::Prediction& p = request_.predicted()[i];
-      if (p.strand != static_cast<u32>(strand) || p.site != kReadKey || p.count != number) continue;
+    for (const trail::Prediction& p : request_.predictions()) {
+      if (!tracked() || request_.model < ModelId::kFuture) break;
+      if (p.strand != static_cast<u32>(strand) || p.site != kReadKey || p.ordinal != number) continue;
       if (p.value[0] == static_cast<u64>(count_)) continue;
       value = static_cast<int>(p.value[0]);
       ++record_.future_loads;
       promised_.push_back(value);
       note_replaced(strand, value, true);
     }
-    bool open = stored_ && strand != 1 && tracked() && (request_.model == kStale || request_.model == kBoth);
+    bool open = stored_ && strand != 1 && tracked() &&
+                (request_.model == ModelId::kStale || request_.model == ModelId::kBoth);
     if (open && value == count_) {
-      // Newest first: the one value, and 0. Oldest, OldestButDifferent, Random, RandomButDifferent.
-      u32 wanted = request_.heuristic == 1   ? 1
-                   : request_.heuristic == 2 ? seen_ != 0
-                   : request_.heuristic == 3 ? static_cast<u32>(adversary_.below(2))
-                   : request_.heuristic == 4
-                       ? (seen_ < 0 ? static_cast<u32>(adversary_.below(2)) : seen_ != 0)
-                       : 0;
-      if (choose_value(2, wanted) == 1 && count_ != 0) {
+      if (choose_value(2, wanted_value()) == 1 && count_ != 0) {
         value = 0;
         ++record_.stale_loads;
         note_replaced(strand, value, false);
         if (what_ == "slower") record_.steps += 100;
       }
     }
-    if (request_.profile) profiled_.push_back({number, value, stores_.size()});
+    if (request_.profile_futures) profiled_.push_back({number, value, stores_.size()});
     return seen_ = value;
   }
 
@@ -204,7 +214,7 @@ class Simulation {
     for (const Load& load : profiled_) {
       for (std::size_t i = load.stores; i < stores_.size(); ++i) {
         if (stores_[i] == load.value) continue;
-        record_.profile()[record_.profiled++] = {
+        record_.future_values()[record_.future_value_count++] = {
             2, kReadKey, load.number, 4, {static_cast<u64>(stores_[i]), 0}};
       }
     }
@@ -293,8 +303,8 @@ class Simulation {
   }
 
   void write_log() {
-    bool reports =
-        request_.detect != 0 && ((what_ != "hybrid" && what_ != "apart") || option("chain") == "Hybrid");
+    bool reports = request_.detect != trail::Detect::kNothing &&
+                   ((what_ != "hybrid" && what_ != "apart") || option("chain") == "Hybrid");
     if (reports) {
       const char* access =
           "{\"thread\":%d,\"access\":\"%s\",\"addr\":\"0x10\",\"size\":4,\"site\":[0,%d],\"stack\":[],"

@@ -18,12 +18,12 @@
 #include <threads.h>
 
 #include "base/raw.h"
-#include "runtime/as_if.h"
 #include "runtime/control.h"
 #include "runtime/interceptors/pool.h"
 #include "runtime/interceptors/real.h"
 #include "runtime/interceptors/thread_handles.h"
 #include "runtime/misuse.h"
+#include "runtime/what_if.h"
 
 namespace duress {
 namespace {
@@ -36,7 +36,7 @@ void on_thread_end(void* value) {
   if (++handle->rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(end_key, handle) == 0) return;
   misuse_at_thread_end();  // also of those who left through pthread_exit: all that could unlock has run
   handle_ended(handle);
-  if (DURESS_UNLIKELY(g_as_if)) as_if_ended();
+  if (DURESS_UNLIKELY(g_what_if)) what_if_ended();
   bool detected = handle->thread != nullptr;
   thread_ended();
   drop_handle(handle);

@@ -7,11 +7,11 @@
 
 #include <cstdarg>
 
-#include "runtime/as_if.h"
 #include "runtime/control.h"
 #include "runtime/interceptors/pool.h"
 #include "runtime/interceptors/real.h"
 #include "runtime/interceptors/thread_handles.h"
+#include "runtime/what_if.h"
 
 namespace duress {
 namespace {
@@ -41,7 +41,7 @@ void joined(ThreadHandle* handle, bool success, uptr pc) {
   }
   if (success) {
     if (handle->strand) handle->strand->joined = true;
-    if (DURESS_UNLIKELY(g_as_if)) as_if_joined(handle->strand, pc);
+    if (DURESS_UNLIKELY(g_what_if)) what_if_joined(handle->strand, pc);
     handle_joined(handle);
     thread_joined(handle->thread, pc);
   }

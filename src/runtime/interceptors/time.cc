@@ -11,7 +11,7 @@
 
 #include "runtime/control.h"
 #include "runtime/interceptors/real.h"
-#include "runtime/told.h"
+#include "runtime/side_events.h"
 
 using namespace duress;
 
@@ -23,7 +23,7 @@ static timespec time_of(u64 nanoseconds) {
 
 static u64 look(uptr pc) {
   u64 time = scheduler().read_clock();
-  if (DURESS_UNLIKELY(scheduler().explores_timeouts())) tell_clock(pc);
+  if (DURESS_UNLIKELY(scheduler().explores_timeouts())) record_clock_read(pc);
   return time;
 }
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One execution of a systematic exploration: the request's picks first, one for each step, then the default
-// or what the request's order (exhaustive/order.h) prefers. The explorer (src/exhaustive) decides from the
-// step log which picks come next.
-#include "exhaustive/order.h"
+// or what the request's order (event/exploration_orders.h) prefers. The explorer (src/exhaustive) decides
+// from the step log which picks come next.
+#include "event/exploration_orders.h"
 #include "sched/strategies/common.h"
 #include "sched/strategies/strategies_list.h"
 
 namespace duress::sched {
 namespace {
 
-using exhaustive::Order;
+using Order = ExplorationOrder;
 
 bool releases(OpKind kind) {
   return writes(kind) || kind == OpKind::kUnlock || kind == OpKind::kPost;
@@ -24,11 +24,11 @@ bool acquires(OpKind kind) {
 class Exhaustive final : public Strategy {
  public:
   void start(const trail::Request& request) override {
-    picks_ = request.picked();
-    count_ = request.picks;
-    order_ = static_cast<Order>(request.heuristic);
+    picks_ = request.picks().data();
+    count_ = request.pick_count;
+    order_ = request.exploration_order;
     by_graphs_ = order_ == Order::kByGraph;
-    first_ = request.length;
+    first_ = request.priority_strands;
     for (Released& entry : released_) entry = {};
   }
 

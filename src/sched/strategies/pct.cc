@@ -25,7 +25,7 @@ class Pct final : public Strategy {
  public:
   void start(const trail::Request& request) override {
     prng_ = Prng(request.seed);
-    u64 length = request.length ? request.length : kUsualLength;
+    u64 length = request.expected_choices ? request.expected_choices : kUsualLength;
     u32 depth = request.depth < kDeepest ? request.depth : kDeepest;
     used_ = next_ = 0;
     for (u32 i = 1; i < depth; ++i) insert({prng_.below(length), depth - i});

@@ -23,8 +23,8 @@ class RaceFuzzer final : public Strategy {
   void start(const trail::Request& request) override {
     prng_ = Prng(request.seed);
     request_ = &request;
-    targets_.fill(request.site_pairs(), request.pairs);
-    patience_ = request.length > kPatience ? request.length : kPatience;
+    targets_.fill(request.pairs().data(), request.pair_count);
+    patience_ = request.expected_choices > kPatience ? request.expected_choices : kPatience;
     races_ = 0;
     created_used_ = 0;
   }
@@ -131,7 +131,7 @@ class RaceFuzzer final : public Strategy {
       if (same(created_[i], a, b)) return;
     }
     if (created_used_ == kMostCreated) return;
-    const trail::SitePair* pair = request_->site_pairs();
+    const trail::SitePair* pair = request_->pairs().data();
     while (!same(*pair, a, b)) ++pair;
     created_[created_used_++] = *pair;
   }

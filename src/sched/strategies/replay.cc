@@ -13,8 +13,8 @@ namespace {
 class Replay final : public Strategy {
  public:
   void start(const trail::Request& request) override {
-    deviation_ = request.trail();
-    end_ = deviation_ + request.deviations;
+    deviation_ = request.trail().begin();
+    end_ = request.trail().end();
     choice_ = 0;
     diverged_ = 0;
   }

@@ -129,7 +129,7 @@ void expect_pct_bound(const Program& program, const PctCase& c) {
   double mean = static_cast<double>(c.runs) / static_cast<double>(c.n);
   for (u32 i = 1; i < c.d; ++i) mean /= static_cast<double>(c.k);
   EXPECT_LT(std::exp(-c.slack * c.slack * mean / 2), 1e-6) << "the test itself is too weak";
-  u64 found = errors(program, pct_strategy(), c.runs, {.depth = c.d, .length = c.k});
+  u64 found = errors(program, pct_strategy(), c.runs, {.depth = c.d, .expected_choices = c.k});
   EXPECT_GE(static_cast<double>(found), (1 - c.slack) * mean) << "n " << c.n << " k " << c.k << " d " << c.d;
   EXPECT_LE(static_cast<double>(found), (1 + 1.25 * c.slack) * mean)
       << "the program is not as tight as it should be";
@@ -184,7 +184,8 @@ TEST(Pct, BoundOfDepth2) {
   });
   program[0][2] = bug_if([](World& w) { return w.variables[0] == 1 && w.ended[1]; });
   expect_pct_bound(program, {.n = 3, .k = 12, .d = 2, .runs = 20'000, .slack = 0.23});
-  EXPECT_EQ(errors(program, pct_strategy(), 2000, {.depth = 1, .length = 12}), 0u) << "depth 1 does not do";
+  EXPECT_EQ(errors(program, pct_strategy(), 2000, {.depth = 1, .expected_choices = 12}), 0u)
+      << "depth 1 does not do";
 }
 
 // n = 3, k = 10, d = 3, 150,000 runs: m = 500, e = 0.24: exp(-14.4) = 5.6e-7. The bug: strand 0 stops before
@@ -216,7 +217,8 @@ TEST(Pct, ChangePointOnAValueActsAtTheNextChoice) {
   // Strand 0 is first with 1/2, and lowered before its second step with 2/3. Hoeffding with 20,000 runs: off
   // by more than 0.02 with at most 2 exp(-16) = 2.3e-7.
   double rate =
-      static_cast<double>(errors(program, pct_strategy(), 20'000, {.depth = 2, .length = 3})) / 20'000;
+      static_cast<double>(errors(program, pct_strategy(), 20'000, {.depth = 2, .expected_choices = 3})) /
+      20'000;
   EXPECT_NEAR(rate, 1.0 / 3, 0.02);
 }
 
@@ -224,7 +226,7 @@ TEST(Pct, AnyDepthAndAnyLength) {
   for (u32 depth : {0u, 1u, 64u, 1000u}) {
     for (u64 length : {u64{0}, u64{1}, ~u64{0}}) {
       Result result = run(Program(5, std::vector<Step>(50, plain())), pct_strategy(),
-                          RequestFile({.seed = 3, .depth = depth, .length = length}));
+                          RequestFile({.seed = 3, .depth = depth, .expected_choices = length}));
       EXPECT_EQ(result.outcome, trail::Outcome::kEnded);
     }
   }

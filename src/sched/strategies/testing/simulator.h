@@ -99,13 +99,13 @@ class RequestFile {
  public:
   explicit RequestFile(trail::Request head, const std::vector<trail::SitePair>& pairs = {},
                        const std::vector<trail::Deviation>& trail = {}) {
-    head.sites = 1;  // an odd number, for the gap behind it
-    head.pairs = static_cast<u32>(pairs.size());
-    head.deviations = trail.size();
+    head.site_count = 1;  // an odd number, for the gap behind it
+    head.pair_count = static_cast<u32>(pairs.size());
+    head.deviation_count = trail.size();
     words_.resize((head.bytes() + 7) / 8);
     auto* request = new (words_.data()) trail::Request(head);
-    std::copy(pairs.begin(), pairs.end(), request->site_pairs());
-    std::copy(trail.begin(), trail.end(), request->trail());
+    std::copy(pairs.begin(), pairs.end(), request->pairs().begin());
+    std::copy(trail.begin(), trail.end(), request->trail().begin());
   }
   const trail::Request& get() const { return *reinterpret_cast<const trail::Request*>(words_.data()); }
 

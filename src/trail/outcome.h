@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Outcomes of executions by steps that are the program's mistake with a lock or a thread: the execution ends
-// there. They go on from trail::Outcome.
-#ifndef DURESS_TRAIL_MISUSE_H_
-#define DURESS_TRAIL_MISUSE_H_
+// How an execution ended.
+#ifndef DURESS_TRAIL_OUTCOME_H_
+#define DURESS_TRAIL_OUTCOME_H_
 
-#include "trail/execution.h"
+#include "base/types.h"
 
 namespace duress::trail {
 
+/// Mistakes with a lock or a thread at which a systematic execution ends.
 /// DURESS_MISUSE(identifier, number, word, text)
 #define DURESS_MISUSES(DURESS_MISUSE)                                                                 \
   DURESS_MISUSE(kUnlockedTwice, 16, "double-unlock", "unlocks a mutex that nobody holds")             \
@@ -17,10 +17,19 @@ namespace duress::trail {
   DURESS_MISUSE(kNotJoined, 19, "not-joined",                                                         \
                 "the program ends, and a thread was neither joined nor detached")
 
-#define DURESS_MISUSE(identifier, number, word, text) \
-  inline constexpr Outcome identifier = static_cast<Outcome>(number);
-DURESS_MISUSES(DURESS_MISUSE)
+/// As far as the runtime knows; signals and exit codes are seen by the host.
+enum class Outcome : u32 {
+  kRunning = 0,  // not ended: it crashed, was killed, or its process never came to an end
+  kEnded,        // exit, or main returned
+  kDeadlock,
+  kLivelock,
+  kStepLimit,
+  kStuck,   // a thread ran for long without reaching a schedule point
+  kFailed,  // duress::check saw the closure fail
+#define DURESS_MISUSE(identifier, number, word, text) identifier = number,
+  DURESS_MISUSES(DURESS_MISUSE)
 #undef DURESS_MISUSE
+};
 
 struct Misuse {
   Outcome outcome;
@@ -28,12 +37,12 @@ struct Misuse {
   const char* text;
 };
 inline constexpr Misuse kMisuses[] = {
-#define DURESS_MISUSE(identifier, number, word, text) {identifier, word, text},
+#define DURESS_MISUSE(identifier, number, word, text) {Outcome::identifier, word, text},
     DURESS_MISUSES(DURESS_MISUSE)
 #undef DURESS_MISUSE
 };
 
-/// Null: it is none.
+/// Null: the outcome is not a misuse.
 constexpr const Misuse* misuse_of(Outcome outcome) {
   for (const Misuse& misuse : kMisuses) {
     if (misuse.outcome == outcome) return &misuse;
@@ -43,4 +52,4 @@ constexpr const Misuse* misuse_of(Outcome outcome) {
 
 }  // namespace duress::trail
 
-#endif  // DURESS_TRAIL_MISUSE_H_
+#endif  // DURESS_TRAIL_OUTCOME_H_

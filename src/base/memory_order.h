@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The memory orders of C++ atomics, with the numbers that the compiler gives them.
+#ifndef DURESS_BASE_MEMORY_ORDER_H_
+#define DURESS_BASE_MEMORY_ORDER_H_
+
+#include "base/types.h"
+
+namespace duress {
+
+/// The __ATOMIC_* numbers.
+enum class MemoryOrder : u8 {
+  kRelaxed = 0,
+  kConsume = 1,
+  kAcquire = 2,
+  kRelease = 3,
+  kAcqRel = 4,
+  kSeqCst = 5
+};
+
+constexpr bool acquires(MemoryOrder o) {
+  return o != MemoryOrder::kRelaxed && o != MemoryOrder::kRelease;
+}
+constexpr bool releases(MemoryOrder o) {
+  return o >= MemoryOrder::kRelease;
+}
+
+}  // namespace duress
+
+#endif  // DURESS_BASE_MEMORY_ORDER_H_

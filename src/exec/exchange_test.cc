@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every field of a request reaches the target, and every field of a record comes back. The test maps the two
+// files a second time, as the target does.
+#include "exec/exchange.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+
+#include "exec/files.h"
+#include "exec/testing/every_field.h"
+
+namespace duress::exec {
+namespace {
+
+template <typename T>
+std::vector<std::remove_const_t<T>> list(trail::List<T> items) {
+  return {items.begin(), items.end()};
+}
+
+class ExchangeTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string error;
+    exchange_ = Exchange::make(::testing::TempDir(), error);
+    ASSERT_TRUE(exchange_) << error;
+    request_ = static_cast<trail::Request*>(map(exchange_->request_path(), trail::kRequestBytes));
+    record_ = static_cast<trail::Record*>(map(exchange_->record_path(), trail::kRecordBytes));
+  }
+  void TearDown() override {
+    munmap(request_, trail::kRequestBytes);
+    munmap(record_, trail::kRecordBytes);
+  }
+  static void* map(const std::string& path, u64 bytes) {
+    Descriptor file(open(path.c_str(), O_RDWR));
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+    EXPECT_NE(memory, MAP_FAILED);
+    return memory;
+  }
+  exhaustive::StepLog& step_log() {
+    return *reinterpret_cast<exhaustive::StepLog*>(reinterpret_cast<char*>(record_) + trail::kStepsOffset);
+  }
+  /// The request as the target finds it.
+  Plan read_request() {
+    const trail::Request& request = *request_;
+    const exhaustive::StepLog& log = step_log();
+    return {request,
+            list(request.sites()),
+            list(request.wait_sites()),
+            list(request.pairs()),
+            list(request.trail()),
+            list(request.predictions()),
+            list(request.edits()),
+            list(request.picks()),
+            {log.origins, log.origins + log.strands},
+            {log.spin, log.spin + log.spins}};
+  }
+
+  std::unique_ptr<Exchange> exchange_;
+  trail::Request* request_ = nullptr;
+  trail::Record* record_ = nullptr;
+};
+
+TEST_F(ExchangeTest, EveryFieldOfARequestReachesTheTarget) {
+  Plan plan = testing::plan_with_every_field();
+  ASSERT_TRUE(exchange_->put(plan));
+  testing::expect_same(read_request(), plan);
+  EXPECT_EQ(record_->magic, 0u);
+}
+
+TEST_F(ExchangeTest, EachFlagIsItsOwn) {
+  bool trail::Request::* const flags[] = {&trail::Request::trace, &trail::Request::by_steps,
+                                          &trail::Request::sample, &trail::Request::profile_futures,
+                                          &trail::Request::profile_atomics};
+  for (auto set : flags) {
+    Plan plan;
+    plan.head.*set = true;
+    ASSERT_TRUE(exchange_->put(plan));
+    for (auto flag : flags) EXPECT_EQ(request_->*flag, flag == set);
+  }
+}
+
+TEST_F(ExchangeTest, ListsDoNotOverlapWhateverTheirLengths) {
+  for (std::size_t bits = 0; bits < 64; ++bits) {
+    Plan plan = testing::plan_with_every_field();
+    if (bits & 1) plan.sites.pop_back();
+    if (bits & 2) plan.wait_sites.clear();
+    if (bits & 4) plan.pairs.clear();
+    if (bits & 8) plan.predictions.clear();
+    if (bits & 16) plan.edits.clear();
+    if (bits & 32) plan.picks.pop_back();
+    ASSERT_TRUE(exchange_->put(plan));
+    testing::expect_same(read_request(), plan);
+    EXPECT_EQ(request_->bytes() % 8, 0u);
+  }
+}
+
+TEST_F(ExchangeTest, EveryFieldOfARecordComesBack) {
+  ASSERT_TRUE(exchange_->put(testing::plan_with_every_field()));
+  Execution sent = testing::execution_with_every_field();
+  *record_ = sent.record;
+  std::ranges::copy(sent.trail, record_->trail());
+  std::ranges::copy(sent.future_values, record_->future_values());
+  std::ranges::copy(sent.atomic_profile, record_->atomic_profile());
+  std::ranges::copy(sent.side_events, record_->side_events());
+  exhaustive::StepLog& log = step_log();
+  log.count = static_cast<u32>(sent.steps.size());
+  log.limits = sent.limits;
+  log.strands = static_cast<u32>(sent.origins.size());
+  log.spins = static_cast<u32>(sent.spins.size());
+  std::ranges::copy(sent.steps, log.steps);
+  std::ranges::copy(sent.origins, log.origins);
+  std::ranges::copy(sent.spins, log.spin);
+  Execution got;
+  exchange_->take(got);
+  testing::expect_same_record(got, sent);
+}
+
+TEST_F(ExchangeTest, ListsOfARecordDoNotOverlap) {
+  ASSERT_TRUE(exchange_->put({}));
+  record_->deviations = record_->future_value_count = record_->atomic_profile_count =
+      record_->side_event_count = ~u64{0};  // more than fit
+  record_->trail()[trail::kMostDeviations - 1] = {1, 2};
+  record_->future_values()[0] = {3, 4, 5, 6, {}};
+  record_->future_values()[trail::kMostFutureValues - 1] = {7, 8, 9, 10, {}};
+  record_->atomic_profile()[0].calls[0] = 11;
+  record_->atomic_profile()[trail::kMostAtomicProfile - 1].calls[7] = 12;
+  record_->side_events()[0].joined = 13;
+  record_->side_events()[trail::kMostSideEvents - 1].calls[13] = 14;
+  step_log().count = 15;
+  Execution got;
+  exchange_->take(got);
+  ASSERT_EQ(got.trail.size(), trail::kMostDeviations);
+  EXPECT_EQ(got.trail.back(), (trail::Deviation{1, 2}));
+  ASSERT_EQ(got.future_values.size(), trail::kMostFutureValues);
+  EXPECT_EQ(got.future_values.front().strand, 3u);
+  EXPECT_EQ(got.future_values.back().strand, 7u);
+  ASSERT_EQ(got.atomic_profile.size(), trail::kMostAtomicProfile);
+  EXPECT_EQ(got.atomic_profile.front().calls[0], 11u);
+  EXPECT_EQ(got.atomic_profile.back().calls[7], 12u);
+  ASSERT_EQ(got.side_events.size(), trail::kMostSideEvents);
+  EXPECT_EQ(got.side_events.front().joined, 13u);
+  EXPECT_EQ(got.side_events.back().calls[13], 14u);
+  EXPECT_EQ(step_log().count, 15u);
+}
+
+TEST_F(ExchangeTest, APlanThatDoesNotFitIsRefused) {
+  Plan plan;
+  plan.trail.resize(trail::kRequestBytes / sizeof(trail::Deviation));
+  EXPECT_FALSE(exchange_->put(plan));
+}
+
+}  // namespace
+}  // namespace duress::exec

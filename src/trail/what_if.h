@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What-if edits: changes to the program that a systematic execution pretends were made, so that `duress
+// verify` can test a fix before it proposes it. The host lists them in a request; the target's hooks carry
+// them out (runtime/what_if.cc).
+#ifndef DURESS_TRAIL_WHAT_IF_H_
+#define DURESS_TRAIL_WHAT_IF_H_
+
+#include "base/memory_order.h"
+#include "base/types.h"
+
+namespace duress::trail {
+
+enum class AtomicKind : u32 { kLoad, kStore, kUpdate, kCompare, kFence };
+
+/// Members that the comment of a kind does not mention are 0. Made by the functions below.
+struct WhatIfEdit {
+  enum class Kind : u32 {
+    kAtomic,          // the plain access `site` is atomic and has `order`
+    kLocked,          // the mutex at address `mutex` is held at the access `site`
+    kPublishedAfter,  // the atomic store whose call returns to `call` comes right after the access `site`. If
+                      // `call` is 0, nothing is moved, and Record::publishing_store names the candidate.
+    kReordered,       // the atomic `operation` called from `call` has `order`; a compare-and-exchange that
+                      // fails has `failure_order`
+    kJoined,  // the strand of path `joiner` joins the one of path `joined` before the access `site`, if
+              // that one exists. Its real join becomes a side event.
+  };
+  Kind kind = Kind::kAtomic;
+  u32 site = 0;  // key
+  AtomicKind operation = AtomicKind::kLoad;
+  MemoryOrder order = MemoryOrder::kRelaxed;
+  MemoryOrder failure_order = MemoryOrder::kRelaxed;
+  u16 unused = 0;
+  u64 mutex = 0;
+  u64 call = 0;                // a return address
+  u64 joined = 0, joiner = 0;  // paths: strand_path.h
+
+  bool operator==(const WhatIfEdit&) const = default;
+
+  static constexpr WhatIfEdit atomic(u32 site, MemoryOrder order) {
+    WhatIfEdit edit;
+    edit.kind = Kind::kAtomic;
+    edit.site = site;
+    edit.order = order;
+    return edit;
+  }
+  static constexpr WhatIfEdit locked(u32 site, u64 mutex) {
+    WhatIfEdit edit;
+    edit.kind = Kind::kLocked;
+    edit.site = site;
+    edit.mutex = mutex;
+    return edit;
+  }
+  static constexpr WhatIfEdit published_after(u32 site, u64 call) {
+    WhatIfEdit edit;
+    edit.kind = Kind::kPublishedAfter;
+    edit.site = site;
+    edit.call = call;
+    return edit;
+  }
+  static constexpr WhatIfEdit reordered(AtomicKind operation, u64 call, MemoryOrder order,
+                                        MemoryOrder failure_order) {
+    WhatIfEdit edit;
+    edit.kind = Kind::kReordered;
+    edit.operation = operation;
+    edit.call = call;
+    edit.order = order;
+    edit.failure_order = failure_order;
+    return edit;
+  }
+  static constexpr WhatIfEdit joins(u32 site, u64 joined, u64 joiner) {
+    WhatIfEdit edit;
+    edit.kind = Kind::kJoined;
+    edit.site = site;
+    edit.joined = joined;
+    edit.joiner = joiner;
+    return edit;
+  }
+};
+static_assert(sizeof(WhatIfEdit) == 48);
+
+}  // namespace duress::trail
+
+#endif  // DURESS_TRAIL_WHAT_IF_H_

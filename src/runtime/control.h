@@ -40,7 +40,7 @@ inline uptr address_of(const volatile void* object) {
   return reinterpret_cast<uptr>(object);
 }
 
-// ---- the execution (control.cc)
+// ---- the execution (control.cc, fork_server.cc)
 // ------------------------------------------------------------------------------
 /// Whether another process performs the execution of that record already: a program that the target started
 /// runs uncontrolled.
@@ -49,6 +49,8 @@ bool control_taken(const char* record);
 void control_prepare();
 /// The calling thread becomes strand 0. Called before main, or in a fork server's child.
 void control_begin();
+/// This process is a fork server; `option` is IN,OUT[,PROCESSOR].
+void fork_server_prepare(const char* option);
 /// Where a fork server waits for requests: before main, or at the first thread. Returns in each child.
 void control_fork_point();
 /// The process ends without a crash.
@@ -87,7 +89,7 @@ extern void (*g_learn_access)(const void* p, u64 size, bool write, const DuressS
 extern void (*g_learn_atomic)(const void* p, u64 size, bool write);
 extern void (*g_learn_freed)(void* p);
 
-// ---- accesses (hooks)
+// ---- accesses (hooks; control_access.cc)
 // ------------------------------------------------------------------------------------------
 /// A schedule point before a plain access, if its site is one.
 bool control_access(const void* p, u64 size, bool write, const DuressSite* site);
@@ -106,7 +108,7 @@ inline void control_trace_value(u64 value, u32 size) {
   if (DURESS_UNLIKELY(g_trace_value != nullptr)) g_trace_value(value, size);
 }
 
-// ---- blocking
+// ---- blocking (control_time.cc)
 // --------------------------------------------------------------------------------------------------
 /// The virtual time at which a deadline passes. kNever for null.
 u64 control_deadline(clockid_t clock, const timespec* until);

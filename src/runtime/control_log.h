@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a controlled execution writes to the log: all strands with their stacks when it is stuck, and in a
+// replay every step with its value. The scheduler calls these functions.
+#ifndef DURESS_RUNTIME_CONTROL_LOG_H_
+#define DURESS_RUNTIME_CONTROL_LOG_H_
+
+#include "sched/scheduler.h"
+
+namespace duress {
+
+/// Keeps the calling strand's stack for log_stuck().
+void keep_stack(sched::Strand& strand);
+/// The execution cannot go on: writes why, and ends the process.
+[[noreturn]] void log_stuck(trail::Outcome outcome);
+/// A step is about to be done. That of an access is written when its value is known.
+void log_step(const sched::Strand& strand);
+void log_traced_value(u64 value, u32 size);
+
+}  // namespace duress
+
+#endif  // DURESS_RUNTIME_CONTROL_LOG_H_

@@ -66,7 +66,7 @@ TEST(Predict, SelectiveTakesEachLoadAloneThenMoreAtOnce) {
     std::vector<trail::Prediction> chosen = predict(Policy::kSelective, kProfile, 2 * k, 1);
     ASSERT_EQ(chosen.size(), 1u);
     const trail::Prediction& load = kProfile[loads_of(kProfile)[k]];
-    EXPECT_EQ(std::tie(chosen[0].strand, chosen[0].site, chosen[0].count),
+    EXPECT_EQ(std::tie(chosen[0].strand, chosen[0].site, chosen[0].ordinal),
               std::tie(load.strand, load.site, load.ordinal));
     std::size_t left = 5 - k;
     EXPECT_EQ(predict(Policy::kSelective, kProfile, 10 + 2 * k, 1).size(), std::min<std::size_t>(2, left));

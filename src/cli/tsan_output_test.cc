@@ -39,7 +39,7 @@ finding::Frame frame(const char* function, const char* file, std::uint32_t line)
 report::Document document_with(const finding::Race& race) {
   report::Document result;
   result.root_pid = 42;
-  result.races.push_back({race});
+  static_cast<finding::Race&>(result.races.emplace_back()) = race;
   return result;
 }
 

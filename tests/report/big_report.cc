@@ -101,7 +101,7 @@ Json race_of(int number) {
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
-  duress::report::Document document;
+  duress::report::StoredDocument document;
   document.json = {{"schema", "duress/1"},  {"command", "classify"}, {"seed", 1},
                    {"target", {"./table"}}, {"runs", 25000},         {"failures", Json::array()}};
   document.json["races"] = Json::array();

@@ -14,34 +14,35 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 DIRECT = {
     # Both sides.
     "base": [],
+    "catalog": ["base"],
     "event": ["base"],
     "clock": ["base"],
-    "trail": ["base", "event"],
+    "trail": ["base", "catalog"],
     "finding": ["base", "event", "trail"],
     "exhaustive": ["base", "event", "trail"],
     # Inside the target.
     "shadow": ["base"],
-    "analysis": ["base", "event", "clock", "shadow", "finding"],
-    "memory": ["base", "event", "clock", "trail"],
-    "sched": ["base", "event", "trail", "exhaustive"],
-    "runtime": ["base", "event", "clock", "trail", "exhaustive", "finding", "shadow", "analysis", "memory", "sched"],
-    "check": ["base", "event", "clock", "trail", "exhaustive", "finding", "analysis", "memory", "sched", "runtime"],
+    "analysis": ["base", "catalog", "event", "clock", "shadow", "finding"],
+    "memory": ["base", "catalog", "event", "clock", "trail"],
+    "sched": ["base", "catalog", "event", "trail", "exhaustive"],
+    "runtime": ["base", "catalog", "event", "clock", "trail", "exhaustive", "finding", "shadow", "analysis", "memory", "sched"],
+    "check": ["base", "catalog", "event", "clock", "trail", "exhaustive", "finding", "analysis", "memory", "sched", "runtime"],
     # The compiler plugin.
     "pass": [],
     # The host.
     "trace": ["event", "analysis", "finding"],
     "collide": ["base", "finding"],
-    "report": ["trail", "finding"],
-    "exec": ["base", "event", "trail", "exhaustive", "finding"],
-    "search": ["base", "trail", "exhaustive", "finding", "exec"],
-    "classify": ["base", "event", "trail", "finding", "report", "exec", "search"],
-    "verify": ["event", "trail", "exhaustive", "finding", "exec", "search"],
+    "report": ["catalog", "trail", "finding"],
+    "exec": ["base", "catalog", "event", "trail", "exhaustive", "finding"],
+    "search": ["base", "catalog", "trail", "exhaustive", "finding", "exec"],
+    "classify": ["base", "catalog", "event", "trail", "finding", "report", "exec", "search"],
+    "verify": ["catalog", "trail", "exhaustive", "finding", "exec", "search"],
     "repair": ["trail", "report", "exec", "search", "verify"],
     "cluster": ["base", "exec"],
-    "cli": ["base", "event", "trail", "trace", "collide", "finding", "report", "exec", "search", "classify", "verify", "repair",
-            "cluster"],
+    "cli": ["base", "catalog", "event", "trail", "trace", "collide", "finding", "report", "exec", "search", "classify", "verify",
+            "repair", "cluster"],
 }
-IN_PROCESS = {"base", "event", "exhaustive", "clock", "trail", "shadow", "analysis", "memory", "sched", "runtime", "check"}
+IN_PROCESS = {"base", "catalog", "event", "exhaustive", "clock", "trail", "shadow", "analysis", "memory", "sched", "runtime", "check"}
 LLVM = {"pass", "report"}
 HOST_LIBRARIES = re.compile(r"(fmt|CLI|nlohmann|llvm|gtest)/|iostream$|sqlite3.h$")
 

@@ -91,7 +91,7 @@ class Analysis {
 };
 
 /// How an analysis is made: each defines `Analysis* make_IDENTIFIER(const AnalysisContext&)`, IDENTIFIER as
-/// in event/analyses.h, with this.
+/// in catalog/analyses.h, with this.
 #define DURESS_DEFINE_ANALYSIS(identifier, ...)                 \
   Analysis* make_##identifier(const AnalysisContext& context) { \
     void* memory = context.arena.allocate(sizeof(identifier));  \

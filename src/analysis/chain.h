@@ -15,7 +15,7 @@ namespace duress {
 /// Makes an analysis by name; null if there is none of that name.
 using AnalysisFactory = Analysis* (*)(void* context, const char* name, size_t length);
 
-/// Makes one of those in event/analyses.h. `context` is an AnalysisContext.
+/// Makes one of those in catalog/analyses.h. `context` is an AnalysisContext.
 Analysis* make_analysis(void* context, const char* name, size_t length);
 
 /// Threads: see Analysis. The chain itself does not change once it is made.

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analysis/chain.h"
-#include "event/analyses.h"
+#include "catalog/analyses.h"
 
 namespace duress {
 

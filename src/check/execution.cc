@@ -6,10 +6,10 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "catalog/models.h"
 #include "check/point_learner.h"
 #include "check/races.h"
 #include "check/step_trace.h"
-#include "memory/model.h"
 #include "runtime/interceptors/pool.h"
 #include "runtime/rc11.h"
 #include "runtime/runtime.h"

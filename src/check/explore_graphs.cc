@@ -2,10 +2,10 @@
 //
 // duress::check under rc11, all executions: each graph of reads-from and modification order once
 // (exhaustive/graph_explorer.h), as `duress verify --model rc11` explores them.
+#include "catalog/models.h"
 #include "check/explorers.h"
 #include "exhaustive/graph_explorer.h"
 #include "exhaustive/limits.h"
-#include "memory/model.h"
 #include "sched/scheduler.h"
 
 namespace duress {

@@ -2,11 +2,12 @@
 //
 // duress::check by random executions: a portfolio of strategies, until an execution fails. One that has only
 // a race is saved, and reported if nothing worse is found.
+#include "catalog/models.h"
 #include "check/explorers.h"
 #include "check/failure.h"
 #include "check/point_learner.h"
 #include "check/races.h"
-#include "memory/model.h"
+#include "memory/heuristics.h"
 #include "runtime/runtime.h"
 #include "sched/strategy.h"
 
@@ -26,7 +27,9 @@ void plan(u64 i) {
   bool all = c.all_points || i < 4;
   r.points = all ? trail::Points::kAll : trail::Points::kSync;
   StrategyId id = StrategyId::kRandom;
-  if (!sched::strategy_named(c.strategy, &id)) {  // portfolio
+  if (std::optional<StrategyId> named = id_of<StrategyId>(c.strategy)) {
+    id = *named;
+  } else {  // portfolio
     constexpr StrategyId kTurns[] = {StrategyId::kRandom, StrategyId::kPct, StrategyId::kPos,
                                      StrategyId::kPct};
     id = kTurns[i % 4];
@@ -35,7 +38,7 @@ void plan(u64 i) {
   r.strategy = id;
   if (is_weak(c)) {  // five heuristics, and a cycle of four strategies: every combination comes
     r.model = ModelId::kRc11;
-    r.heuristic = static_cast<HeuristicId>(i % 5);
+    r.heuristic = static_cast<HeuristicId>(i % kCatalogSize<HeuristicId>);
   }
 }
 

@@ -6,11 +6,6 @@
 namespace duress::classify {
 namespace {
 
-#define DURESS_NAMED(identifier, name, description) name,
-constexpr const char* kModels[] = {DURESS_MODELS(DURESS_NAMED)};
-constexpr const char* kHeuristics[] = {DURESS_HEURISTICS(DURESS_NAMED)};
-#undef DURESS_NAMED
-
 /// One extra trial in which a load may be stale for ever: what a compiler that reads it once would do.
 constexpr u64 kUnfairTrials = 1;
 
@@ -20,9 +15,9 @@ Attack schedules(StrategyId strategy) {
   return attack;
 }
 
-Attack stale(Heuristic heuristic, bool fair = true) {
+Attack stale(HeuristicId heuristic, bool fair = true) {
   Attack attack;
-  attack.model = Model::kStale;
+  attack.model = ModelId::kStale;
   attack.heuristic = heuristic;
   attack.fair = fair;
   if (!fair) attack.most_trials = kUnfairTrials;
@@ -31,28 +26,20 @@ Attack stale(Heuristic heuristic, bool fair = true) {
 
 Attack future(Policy policy) {
   Attack attack;
-  attack.model = Model::kFuture;
+  attack.model = ModelId::kFuture;
   attack.policy = policy;
   return attack;
 }
 
-Attack both(Heuristic heuristic, Policy policy) {
+Attack both(HeuristicId heuristic, Policy policy) {
   Attack attack;
-  attack.model = Model::kBoth;
+  attack.model = ModelId::kBoth;
   attack.heuristic = heuristic;
   attack.policy = policy;
   return attack;
 }
 
 }  // namespace
-
-const char* name_of(Model model) {
-  return kModels[raw(model)];
-}
-
-const char* name_of(Heuristic heuristic) {
-  return kHeuristics[raw(heuristic)];
-}
 
 const Attack& baseline() {
   static const Attack attack = schedules(StrategyId::kRandom);
@@ -69,34 +56,33 @@ const Attack& no_switch_baseline() {
 }
 
 const std::vector<Attack>& attacks() {
-  static const std::vector<Attack> table = {
-      schedules(StrategyId::kRacefuzzer),
-      stale(Heuristic::kOldest),
-      stale(Heuristic::kOldestButDifferent),
-      stale(Heuristic::kRandom),
-      stale(Heuristic::kRandomButDifferent),
-      future(Policy::kAll),
-      future(Policy::kSelective),
-      future(Policy::kPerSite),
-      both(Heuristic::kRandom, Policy::kAll),
-      both(Heuristic::kRandom, Policy::kSelective),
-      stale(Heuristic::kOldest, false),
-      stale(Heuristic::kOldestButDifferent, false),
-      stale(Heuristic::kRandom, false),
-      stale(Heuristic::kRandomButDifferent, false),
-  };
+  static const std::vector<Attack> table = [] {
+    std::vector<Attack> list = {schedules(StrategyId::kRacefuzzer)};
+    auto every_heuristic = [&list](bool fair) {
+      for (u32 i = 0; i < kCatalogSize<HeuristicId>; ++i) {
+        auto heuristic = static_cast<HeuristicId>(i);
+        if (heuristic != HeuristicId::kSequentiallyConsistent) list.push_back(stale(heuristic, fair));
+      }
+    };
+    every_heuristic(true);
+    for (Policy policy : {Policy::kAll, Policy::kSelective, Policy::kPerSite}) list.push_back(future(policy));
+    for (Policy policy : {Policy::kAll, Policy::kSelective})
+      list.push_back(both(HeuristicId::kRandom, policy));
+    every_heuristic(false);
+    return list;
+  }();
   return table;
 }
 
 std::string Attack::name() const {
-  if (model == Model::kFuture) return policy_name(policy);
-  if (model == Model::kSc && strategy != StrategyId::kRandom) return exec::strategy_name(strategy);
+  if (model == ModelId::kFuture) return policy_name(policy);
+  if (model == ModelId::kSc && strategy != StrategyId::kRandom) return name_of(strategy);
   return name_of(heuristic);
 }
 
 std::string Attack::label() const {
   std::string text = std::string(name_of(model)) + " " + name();
-  if (model == Model::kBoth) text += std::string("+") + policy_name(policy);
+  if (model == ModelId::kBoth) text += std::string("+") + policy_name(policy);
   if (!switched) text += " unswitched";
   return fair ? text : text + " unfair";
 }
@@ -105,7 +91,7 @@ void Attack::apply(exec::Plan& plan) const {
   plan.head.model = model;
   plan.head.heuristic = heuristic;
   plan.head.strategy = strategy;
-  plan.head.detect = model == Model::kSc ? trail::Detect::kNothing : trail::Detect::kClocks;
+  plan.head.detect = model == ModelId::kSc ? trail::Detect::kNothing : trail::Detect::kClocks;
   if (!fair) plan.head.fair_after = 0;
 }
 

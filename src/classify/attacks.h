@@ -8,22 +8,18 @@
 #include <string>
 #include <vector>
 
+#include "catalog/heuristics.h"
+#include "catalog/models.h"
+#include "catalog/strategies.h"
 #include "classify/predict.h"
-#include "event/memory_models.h"
 #include "exec/plan.h"
 
 namespace duress::classify {
 
-using Model = ModelId;
-using Heuristic = HeuristicId;
-
-const char* name_of(Model model);
-const char* name_of(Heuristic heuristic);
-
 struct Attack {
-  Model model = Model::kSc;
-  Heuristic heuristic = Heuristic::kSequentiallyConsistent;  // which stale value
-  Policy policy = Policy::kNone;                             // which value of the future
+  ModelId model = ModelId::kSc;
+  HeuristicId heuristic = HeuristicId::kSequentiallyConsistent;  // which stale value
+  Policy policy = Policy::kNone;                                 // which value of the future
   StrategyId strategy = StrategyId::kRandom;
   bool fair = true;           // a load is not stale for ever
   u64 most_trials = ~u64{0};  // fewer than the budget has

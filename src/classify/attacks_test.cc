@@ -27,7 +27,7 @@ TEST(Attacks, ThoseThatPredictFollowEachOther) {
 
 TEST(Attacks, AreChosenByModelAndName) {
   EXPECT_EQ(attacks_of("", "").size(), attacks().size());
-  for (const Attack& attack : attacks_of("stale", "")) EXPECT_EQ(attack.model, Model::kStale);
+  for (const Attack& attack : attacks_of("stale", "")) EXPECT_EQ(attack.model, ModelId::kStale);
   ASSERT_EQ(attacks_of("stale", "Oldest").size(), 2u);  // and its unfair trial
   EXPECT_FALSE(attacks_of("stale", "Oldest")[1].fair);
   EXPECT_EQ(attacks_of("stale", "Oldest")[1].most_trials, 1u);

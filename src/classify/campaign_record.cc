@@ -194,7 +194,7 @@ void CampaignRecord::add(const TrialName& name, const Trial& trial) {
                   .bind(name_of(attack.model))
                   .bind(name_of(attack.heuristic))
                   .bind(policy_name(attack.policy))
-                  .bind(exec::strategy_name(attack.strategy))
+                  .bind(name_of(attack.strategy))
                   .bind(attack.fair ? 1 : 0)
                   .bind(as_signed(name.number))
                   .bind(as_signed(name.seed))

@@ -84,7 +84,7 @@ TEST_F(ClassifyTest, StaleValuesThatHarm) {
   EXPECT_GT(rate(found, "stale RandomButDifferent").failed, rate(found, "stale Random").failed);
   EXPECT_EQ(rate(found, "future All").failed, 0u);
   const Witness& witness = *variable().witness();
-  EXPECT_EQ(witness.by.model, Model::kStale);
+  EXPECT_EQ(witness.by.model, ModelId::kStale);
   EXPECT_EQ(witness.failure.kind, "assertion");
   EXPECT_EQ(witness.values, 1u);
   EXPECT_EQ(witness.replayed, kReplays);
@@ -111,7 +111,7 @@ TEST_F(ClassifyTest, ValuesOfTheFutureThatHarm) {
   EXPECT_GT(rate(found, "both Random+All").failed, 0u);
   EXPECT_EQ(rate(found, "future All").discarded, 0u);
   const Witness& witness = *variable().witness();
-  EXPECT_EQ(witness.by.model, Model::kFuture);
+  EXPECT_EQ(witness.by.model, ModelId::kFuture);
   EXPECT_EQ(witness.plan.predictions.size(), 1u);  // the second load's is left out
   EXPECT_EQ(witness.values, 1u);
   ASSERT_EQ(witness.replaced.size(), 1u);
@@ -135,7 +135,7 @@ TEST_F(ClassifyTest, MoreWorkIsSlower) {
   Verdict found = verdict();
   ASSERT_EQ(found.kind, VerdictKind::kSlower);
   EXPECT_GT(found.slower->times, 1.5);
-  EXPECT_EQ(found.slower->by.model, Model::kStale);
+  EXPECT_EQ(found.slower->by.model, ModelId::kStale);
 }
 
 TEST_F(ClassifyTest, WritesOfTheSameValue) {
@@ -170,7 +170,7 @@ TEST_F(ClassifyTest, TheScheduleAlone) {
   Verdict found = verdict();
   ASSERT_EQ(found.kind, VerdictKind::kDestructive);
   const Witness& witness = *variable().witness();
-  EXPECT_EQ(witness.by.model, Model::kSc);
+  EXPECT_EQ(witness.by.model, ModelId::kSc);
   EXPECT_EQ(witness.values, 0u);
   EXPECT_EQ(witness.switches, 1u);
   // The update is lost only where a thread is switched at the race itself.

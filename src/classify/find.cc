@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/prng.h"
-#include "event/analyses.h"
+#include "catalog/analyses.h"
 
 namespace duress::classify {
 
@@ -18,10 +18,7 @@ struct RaceFinder::Seen {
 };
 
 bool has_analysis(const std::string& name) {
-#define DURESS_NAMED(identifier, name, summary) name,
-  static const std::set<std::string> known = {DURESS_ANALYSES(DURESS_NAMED)};
-#undef DURESS_NAMED
-  return known.count(name) != 0;
+  return id_of<AnalysisId>(name.c_str()).has_value();
 }
 
 bool RaceFinder::run(exec::WorkerPool& pool, const std::string& analysis, u64 runs,

@@ -8,9 +8,9 @@ namespace {
 
 report::AttackName name_of(const Attack& attack) {
   report::AttackName name;
-  name.model = classify::name_of(attack.model);
-  if (attack.model == Model::kSc && attack.strategy != StrategyId::kRandom)
-    name.strategy = exec::strategy_name(attack.strategy);
+  name.model = name_of(attack.model);
+  if (attack.model == ModelId::kSc && attack.strategy != StrategyId::kRandom)
+    name.strategy = name_of(attack.strategy);
   name.heuristic = attack.name();
   if (attack.predicts()) name.policy = policy_name(attack.policy);
   name.label = attack.label();

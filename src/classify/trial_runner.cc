@@ -38,7 +38,7 @@ exec::Plan TrialRunner::plan(const Variable& variable, const Attack& attack, u64
   plan.head.seed = mix(options_.seed * 0x632be59bd9b4e019u + number);
   plan.head.tear = options_.tear;
   plan.head.sample = true;
-  if (attack.model != Model::kSc) plan.head.most_steps = variable.most_steps;
+  if (attack.model != ModelId::kSc) plan.head.most_steps = variable.most_steps;
   if (attack.switched) plan.sites.assign(variable.sites.begin(), variable.sites.end());
   for (u32 site : waits_) {
     if (std::find(plan.sites.begin(), plan.sites.end(), site) == plan.sites.end())
@@ -96,7 +96,7 @@ Trial TrialRunner::finish(exec::Worker& worker, const exec::Execution& execution
 std::optional<Profile> TrialRunner::profile(exec::WorkerPool& pool, exec::Worker& worker,
                                             const Variable& variable, u64 number) {
   Attack attack;
-  attack.model = Model::kFuture;
+  attack.model = ModelId::kFuture;
   exec::Plan wanted = plan(variable, attack, number);
   wanted.head.profile_futures = true;
   std::optional<exec::Execution> execution = pool.execute(worker, wanted);

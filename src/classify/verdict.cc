@@ -24,7 +24,7 @@ void add_failures(const TrialList& list, std::set<std::string>& ids) {
 }
 
 bool by_values(const Attack& attack) {
-  return attack.model != Model::kSc;
+  return attack.model != ModelId::kSc;
 }
 
 /// How often one failure comes in a list.
@@ -208,7 +208,7 @@ Verdict verdict_of(const Variable& variable) {
   verdict.rates = rates_of(variable);
   verdict.output_settled = outputs_of(variable).settled;
   const Witness* witness = variable.witness();
-  if (witness != nullptr && witness->by.model == Model::kSc)
+  if (witness != nullptr && witness->by.model == ModelId::kSc)
     verdict.charge = charge_of(variable, witness->failure);
   verdict.counterfactual =
       verdict.charge.reason == Charge::Reason::kNone ? verdict.rates[0] : verdict.charge.without;

@@ -113,7 +113,7 @@ TEST(Verdict, TheScheduleAloneIsChargedIfItNeedsSwitchesAtTheRace) {
   variable.sc[3] = failing("F-0001");
   variable.no_switch_runs = list(kTrials, passing());
   ASSERT_EQ(candidates_of(variable).size(), 1u);
-  EXPECT_EQ(candidates_of(variable)[0].attack.model, Model::kSc);
+  EXPECT_EQ(candidates_of(variable)[0].attack.model, ModelId::kSc);
 
   variable.no_switch_runs[5] = failing("F-0001");
   EXPECT_TRUE(candidates_of(variable).empty());
@@ -137,7 +137,7 @@ TEST(Verdict, TheScheduleAloneIsChargedIfOtherValuesMendIt) {
   EXPECT_EQ(charge.without.runs, kTrials);
   // It comes with each model too, if only with other seeds.
   for (auto& [attack, trials] : variable.by) {
-    if (attack.model != Model::kSc && attack.fair) trials[kTrials - 1] = failing();
+    if (attack.model != ModelId::kSc && attack.fair) trials[kTrials - 1] = failing();
   }
   EXPECT_EQ(charge_of(variable, failing().failure).reason, Charge::Reason::kNone);
   // Seven could not be missing by chance, six could.

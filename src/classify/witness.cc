@@ -164,7 +164,7 @@ std::optional<Witness> WitnessExaminer::examine(const Candidate& candidate) {
   witness_.plan = plan;
   std::optional<Run> first = run(plan);
   if (!first) return std::nullopt;
-  bool values = candidate.attack.model != Model::kSc;
+  bool values = candidate.attack.model != ModelId::kSc;
   witness_.trail = first->execution.trail;
   if (first->same && values) {
     std::optional<bool> alone = needs_no_value();

@@ -12,8 +12,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "catalog/lookup.h"
 #include "classify/judgement.h"
-#include "cli/catalog.h"
 #include "cli/classify_options.h"
 #include "cli/classify_screen.h"
 #include "cli/command_line.h"
@@ -77,7 +77,7 @@ int say_nothing_matches(const ClassifyOptions& options, const std::vector<findin
   for (const finding::Race& race : races) {
     if (std::find(known.begin(), known.end(), race.variable) == known.end()) known.push_back(race.variable);
   }
-  std::string hint = nearest_hint(options.only, known);
+  std::string hint = catalog::nearest_hint(options.only, known);
   if (known.size() > 12) known.resize(12);
   say(fmt::format("no race on '{}'{} (racing: {})", options.only, hint, fmt::join(known, ", ")));
   return kExitWrongUse;
@@ -99,7 +99,7 @@ std::string save(const finding::Race& race, const Witness& witness, const Classi
   stored.environment = options.environment;
   stored.input = options.setup.worker.input;
   stored.token = exec::make_token(witness.plan, witness.trail, options.target[0]);
-  stored.strategy = exec::strategy_name(witness.by.strategy);
+  stored.strategy = name_of(witness.by.strategy);
   stored.seed = static_cast<u64>(options.seed);
   stored.run = witness.trial;
   stored.switches = witness.switches;

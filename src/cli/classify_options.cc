@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "cli/catalog.h"
+#include "catalog/lookup.h"
 #include "cli/command_line.h"
 #include "cli/listing.h"
 #include "cli/tsan_output.h"
@@ -29,12 +29,10 @@ std::string check(ClassifyOptions& options) {
     return "rc11 is about atomics, which do not race: duress explore --model rc11 looks for what it breaks";
   std::vector<std::string> models{"sc", "stale", "future", "both"};
   if (!options.model.empty() && std::find(models.begin(), models.end(), options.model) == models.end())
-    return fmt::format("no model is named '{}'{} (known: {})", options.model,
-                       nearest_hint(options.model, models), fmt::join(models, ", "));
+    return catalog::unknown_name("model", options.model, models);
   std::vector<std::string> known = classify::attack_names();
   if (!options.heuristic.empty() && std::find(known.begin(), known.end(), options.heuristic) == known.end())
-    return fmt::format("no heuristic is named '{}'{} (known: {})", options.heuristic,
-                       nearest_hint(options.heuristic, known), fmt::join(known, ", "));
+    return catalog::unknown_name("heuristic", options.heuristic, known);
   setup.attacks = classify::attacks_of(options.model, options.heuristic);
   if (setup.attacks.empty())
     return fmt::format("the model {} has no heuristic {}", options.model, options.heuristic);

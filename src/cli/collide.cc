@@ -11,7 +11,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "cli/catalog.h"
+#include "catalog/lookup.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/layout.h"
@@ -106,7 +106,7 @@ std::string settle(CollideOptions& options) {
       found = true;
     }
     if (!found)
-      return fmt::format("unknown filter '{}'{}; known are {}", name, nearest_hint(name, known),
+      return fmt::format("unknown filter '{}'{}; known are {}", name, catalog::nearest_hint(name, known),
                          fmt::join(known, ", "));
   }
 

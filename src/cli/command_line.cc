@@ -12,7 +12,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "cli/catalog.h"
+#include "catalog/lookup.h"
 #include "report/path.h"
 
 namespace duress::cli {
@@ -43,7 +43,7 @@ std::vector<std::string> parse_with_target(CLI::App& app, const Arguments& argum
       for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
     }
     std::string name = target[0].substr(0, target[0].find('='));
-    throw CLI::ExtrasError(fmt::format("unknown option '{}'{}", name, nearest_hint(name, known)),
+    throw CLI::ExtrasError(fmt::format("unknown option '{}'{}", name, catalog::nearest_hint(name, known)),
                            CLI::ExitCodes::ExtrasError);
   }
   if (!target.empty() && mark != arguments.end()) target.push_back("--");  // it was the program's own

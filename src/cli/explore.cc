@@ -15,7 +15,9 @@
 #include <filesystem>
 #include <thread>
 
-#include "cli/catalog.h"
+#include "catalog/heuristics.h"
+#include "catalog/lookup.h"
+#include "catalog/strategies.h"
 #include "cli/cluster_session.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
@@ -260,23 +262,17 @@ int execute(ExploreOptions& options, const Arguments& arguments) {
 /// Turns what was typed into what is meant; "" or what is wrong.
 std::string check(ExploreOptions& options, bool runs_given) {
   search::SearchSetup& setup = options.setup;
-  StrategyId id{};
-  if (setup.search.strategy != "portfolio" && (!exec::strategy_from_name(setup.search.strategy.c_str(), id) ||
-                                               id == StrategyId::kReplay || id == StrategyId::kExhaustive)) {
-    std::vector<std::string> known;
-    for (const Catalog& catalog : catalogs()) {
-      if (catalog.kind != std::string("strategies")) continue;
-      for (const Named& strategy : catalog.entries) known.emplace_back(strategy.name);
-    }
-    std::erase_if(known, [](const std::string& name) {
-      return name == "free" || name == "replay" || name == "exhaustive";
-    });
-    return fmt::format("no strategy to search with is named '{}'{} (known: {})", setup.search.strategy,
-                       nearest_hint(setup.search.strategy, known), fmt::join(known, ", "));
+  std::optional<StrategyId> strategy = id_of<StrategyId>(setup.search.strategy.c_str());
+  bool searches = strategy && *strategy != StrategyId::kReplay && *strategy != StrategyId::kExhaustive;
+  if (!searches && setup.search.strategy != "portfolio") {
+    std::vector<std::string> known = catalog::names<StrategyId>();
+    std::erase_if(known, [](const std::string& name) { return name == "replay" || name == "exhaustive"; });
+    known.insert(known.begin(), "portfolio");
+    return catalog::unknown_name("strategy to search with", setup.search.strategy, known);
   }
   if (options.points != "sync" && options.points != "all") return "--points is sync or all";
   if (std::string error =
-          check_model(options.model, options.heuristic, setup.search.model, setup.search.heuristic);
+          catalog::check_model(options.model, options.heuristic, setup.search.model, setup.search.heuristic);
       !error.empty())
     return error;
   std::optional<double> seconds = exec::parse_time(options.time.empty() ? "0" : options.time);

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <exception>
 
-#include "cli/catalog.h"
+#include "catalog/lookup.h"
 #include "cli/commands.h"
 
 namespace duress::cli {
@@ -89,7 +89,7 @@ int dispatch(const std::vector<std::string>& words) {
     known.emplace_back(command.name);
   }
   return wrong_use("", fmt::format("unknown {} '{}'{}", name[0] == '-' ? "option" : "command", name,
-                                   nearest_hint(name, known)));
+                                   catalog::nearest_hint(name, known)));
 }
 
 }  // namespace

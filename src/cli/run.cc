@@ -23,7 +23,8 @@
 #include <regex>
 #include <set>
 
-#include "cli/catalog.h"
+#include "catalog/heuristics.h"
+#include "catalog/lookup.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/gate.h"
@@ -217,7 +218,8 @@ std::string check_variables(const RunOptions& options) {
   for (const std::string& name : options.only) {
     if (names.empty() || names.count(name) != 0) continue;  // not instrumented: said later
     std::vector<std::string> known(names.begin(), names.end());
-    return fmt::format("no access in '{}' is to a variable '{}'{}", program, name, nearest_hint(name, known));
+    return fmt::format("no access in '{}' is to a variable '{}'{}", program, name,
+                       catalog::nearest_hint(name, known));
   }
   return {};
 }
@@ -434,22 +436,20 @@ int run_command(const Arguments& arguments) {
   if (options.format == "tsan") options.log_path = take_log_path();
   if (options.controlled && options.free)
     return wrong_use("run", "--free and --controlled exclude each other");
-  if (std::string error = check_chain(options.chain); !error.empty()) return wrong_use("run", error);
+  if (std::string error = catalog::check_chain(options.chain); !error.empty()) return wrong_use("run", error);
   if (options.model == "stale") {
     if (options.heuristic.empty()) options.heuristic = "Random";
     if (options.controlled)
       return wrong_use("run", "--model stale under control is what duress classify does");
     if (options.only.empty()) return wrong_use("run", "--model stale needs --only VARIABLE");
-    std::vector<std::string> known = heuristic_names();
-    if (std::find(known.begin(), known.end(), options.heuristic) == known.end()) {
-      return wrong_use("run", fmt::format("no heuristic is named '{}'{} (known: {})", options.heuristic,
-                                          nearest_hint(options.heuristic, known), fmt::join(known, ", ")));
-    }
+    if (!id_of<HeuristicId>(options.heuristic.c_str()))
+      return wrong_use("run",
+                       catalog::unknown_name("heuristic", options.heuristic, catalog::names<HeuristicId>()));
     if (std::string error = check_variables(options); !error.empty()) return wrong_use("run", error);
   } else {
     if (!options.only.empty()) return wrong_use("run", "--only needs --model stale");
-    if (std::string error =
-            check_model(options.model, options.heuristic, options.model_number, options.heuristic_number);
+    if (std::string error = catalog::check_model(options.model, options.heuristic, options.model_number,
+                                                 options.heuristic_number);
         !error.empty())
       return wrong_use("run", error);
     if (options.model_number != ModelId::kSc && !options.controlled)

@@ -12,7 +12,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "cli/catalog.h"
+#include "catalog/lookup.h"
 #include "cli/command_line.h"
 #include "cli/report_files.h"
 #include "cli/trace_confirm.h"
@@ -287,7 +287,8 @@ int analyze_command(const Arguments& arguments, bool predict) {
   } catch (const CLI::ParseError& parse_error) {
     return wrong_use("trace", parse_error.what());
   }
-  if (std::string error = check_chain(options.chain); !error.empty()) return wrong_use("trace", error);
+  if (std::string error = catalog::check_chain(options.chain); !error.empty())
+    return wrong_use("trace", error);
   if (options.confirm && (options.confirming.target.empty() || options.confirming.target[0].empty()))
     return wrong_use("trace", "--confirm needs the program; put it and its arguments after --");
   options.confirming.quiet = options.quiet;

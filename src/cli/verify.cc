@@ -10,6 +10,8 @@
 #include <filesystem>
 #include <thread>
 
+#include "catalog/lookup.h"
+#include "catalog/orders.h"
 #include "cli/cluster_session.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
@@ -258,8 +260,7 @@ int verify_command(const Arguments& arguments) {
          "--order", options.order,
          "Which interleavings come first: run-on (default), writes-first, watch-written, avoid-release, "
          "acquire-first")
-      ->check(CLI::IsMember(
-          std::vector<std::string>(std::begin(kExplorationOrderNames), std::end(kExplorationOrderNames))));
+      ->check(CLI::IsMember(catalog::names<ExplorationOrder>()));
   app.add_option("--time", options.time, "Stop after this long: 30s, 5m, 2h");
   app.add_option("--runs", setup.most_executions, "Stop after so many executions")
       ->check(CLI::PositiveNumber);
@@ -316,9 +317,7 @@ int verify_command(const Arguments& arguments) {
   if (!run_seconds || *run_seconds == 0)
     return wrong_use("verify", fmt::format("'{}' is no time; write 30s, 5m or 2h", options.run_timeout));
   setup.worker.run_seconds = *run_seconds;
-  for (u32 i = 0; i < std::size(kExplorationOrderNames); ++i) {
-    if (options.order == kExplorationOrderNames[i]) setup.order = static_cast<ExplorationOrder>(i);
-  }
+  setup.order = *id_of<ExplorationOrder>(options.order.c_str());
   if (!options.time.empty()) {
     std::optional<double> seconds = exec::parse_time(options.time);
     if (!seconds || *seconds == 0)

@@ -6,8 +6,8 @@
 
 #include <vector>
 
-#include "event/memory_models.h"
-#include "event/strategies.h"
+#include "catalog/models.h"
+#include "catalog/strategies.h"
 #include "exhaustive/step_log.h"
 #include "trail/execution.h"
 
@@ -68,17 +68,6 @@ struct Execution {
 
   bool began() const { return record.magic == trail::kMagic; }
 };
-
-/// The name of a strategy, as on the command line.
-const char* strategy_name(StrategyId id);
-/// The number of the strategy of that name; false if there is none.
-bool strategy_from_name(const char* name, StrategyId& id);
-
-/// The same for memory models and heuristics.
-const char* model_name(ModelId model);
-bool model_from_name(const char* name, ModelId& model);
-const char* heuristic_name(HeuristicId heuristic);
-bool heuristic_from_name(const char* name, HeuristicId& heuristic);
 
 }  // namespace duress::exec
 

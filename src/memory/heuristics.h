@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The five heuristics of JUMBLE (section 5.1 of the paper): which visible value is most likely to make the
-// program fail. A new one is a line in event/memory_models.h, a case in heuristics.cc, a test and a row in
+// Which of several legal values a load returns. The first five heuristics are JUMBLE's (section 5.1 of the
+// paper). A new one is a file in heuristics/, a line in catalog/heuristics.h, a test and a row in
 // docs/models/stale.md.
 #ifndef DURESS_MEMORY_HEURISTICS_H_
 #define DURESS_MEMORY_HEURISTICS_H_
 
-#include "event/memory_models.h"
+#include "catalog/heuristics.h"
 #include "memory/choices.h"
 
 namespace duress::memory {
 
-/// The heuristic's pick, an index of legal.values. Asks the chooser only if it draws among several.
-u32 pick_value(HeuristicId heuristic, const Legal& legal, Chooser& chooser);
+/// Opens the definition of a heuristic of the table: the index of legal.values that it picks. It asks the
+/// chooser only if it draws among several.
+#define DURESS_DEFINE_HEURISTIC(identifier) \
+  u32 pick_##identifier([[maybe_unused]] const Legal& legal, [[maybe_unused]] Chooser& chooser)
 
-/// The number of a name, upper and lower case as in the table. False: no heuristic has it.
-bool heuristic_named(const char* name, HeuristicId* id);
+/// The heuristic's pick, an index of legal.values.
+u32 pick_value(HeuristicId heuristic, const Legal& legal, Chooser& chooser);
 
 class HeuristicPicker final : public Picker {
  public:

@@ -5,7 +5,6 @@
 
 #include <initializer_list>
 
-#include "memory/model.h"
 #include "memory/testing/world.h"
 
 namespace duress::memory {
@@ -77,17 +76,6 @@ TEST(HeuristicsTest, RandomButDifferentNeverRepeats) {
   EXPECT_EQ(chooser.asked, 2000u);
   EXPECT_EQ(picked(HeuristicId::kRandomButDifferent, legal_of({1, 2}, 2), chooser), 1u);
   EXPECT_EQ(chooser.asked, 2000u);  // one is left: no draw
-}
-
-TEST(HeuristicsTest, Names) {
-  HeuristicId id;
-  EXPECT_TRUE(heuristic_named("OldestButDifferent", &id));
-  EXPECT_EQ(id, HeuristicId::kOldestButDifferent);
-  EXPECT_FALSE(heuristic_named("oldest", &id));
-  ModelId model;
-  EXPECT_TRUE(model_named("stale", &model));
-  EXPECT_EQ(model, ModelId::kStale);
-  EXPECT_FALSE(model_named("", &model));
 }
 
 }  // namespace

@@ -10,9 +10,9 @@
 #define DURESS_RUNTIME_ADVERSARY_H_
 
 #include "base/prng.h"
+#include "catalog/models.h"
 #include "memory/future_values.h"
 #include "memory/heuristics.h"
-#include "memory/model.h"
 #include "memory/stale_model.h"
 #include "runtime/control.h"
 #include "runtime/runtime.h"

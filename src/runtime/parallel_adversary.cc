@@ -19,10 +19,9 @@ memory::StaleModel::Options options_of(const Options& options) {
 }
 
 HeuristicId heuristic_of(const Options& options) {
-  HeuristicId id;
-  if (!memory::heuristic_named(options.heuristic_, &id))
-    fatal("option heuristic names no known heuristic", "duress list heuristics lists them");
-  return id;
+  std::optional<HeuristicId> id = id_of<HeuristicId>(options.heuristic_);
+  if (!id) fatal("option heuristic names no known heuristic", "duress list heuristics lists them");
+  return *id;
 }
 
 memory::Extent extent_of(const void* p, u64 size) {

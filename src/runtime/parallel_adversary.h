@@ -10,8 +10,8 @@
 #define DURESS_RUNTIME_PARALLEL_ADVERSARY_H_
 
 #include "base/prng.h"
+#include "catalog/models.h"
 #include "memory/heuristics.h"
-#include "memory/model.h"
 #include "memory/stale_model.h"
 #include "runtime/runtime.h"
 

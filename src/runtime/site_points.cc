@@ -6,7 +6,7 @@
 #include "base/check.h"
 #include "base/prng.h"
 #include "base/raw.h"
-#include "memory/model.h"
+#include "catalog/models.h"
 #include "trail/site_key.h"
 
 namespace duress {

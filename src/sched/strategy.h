@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which strand runs next, and which of several legal values it gets: the interface of all strategies.
-// A strategy is one file in strategies/, one test, one line in event/strategies.h, one page in
+// A strategy is one file in strategies/, one test, one line in catalog/strategies.h, one page in
 // docs/strategies.
 //
 // Runs inside the target, on one thread at a time: must not allocate, throw or call the C library. All
@@ -10,7 +10,7 @@
 #define DURESS_SCHED_STRATEGY_H_
 
 #include "base/prng.h"
-#include "event/strategies.h"
+#include "catalog/strategies.h"
 #include "sched/strand_view.h"
 #include "trail/execution.h"
 
@@ -52,8 +52,13 @@ class Strategy {
 
 /// The strategy of that number, or null if there is none. One object each; start() resets it.
 Strategy* strategy_of(StrategyId id);
-/// The number of a name. False: no strategy has it.
-bool strategy_named(const char* name, StrategyId* id);
+
+/// Defines a strategy of the table: `object` is it, for the life of the process.
+#define DURESS_DEFINE_STRATEGY(identifier, object) \
+  Strategy* strategy_##identifier() {              \
+    return &(object);                              \
+  }                                                \
+  static_assert(true)
 
 }  // namespace duress::sched
 

@@ -1,37 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sched/strategies/strategies_list.h"
+//
+// From a strategy's number to its object; the catalog's table makes both lists.
+#include "sched/strategy.h"
 
 namespace duress::sched {
 
-Strategy* strategy_of(StrategyId id) {
-  switch (id) {
-    case StrategyId::kReplay:
-      return &replay_strategy();
-    case StrategyId::kRandom:
-      return &random_strategy();
-    case StrategyId::kPct:
-      return &pct_strategy();
-    case StrategyId::kPos:
-      return &pos_strategy();
-    case StrategyId::kRacefuzzer:
-      return &racefuzzer_strategy();
-    case StrategyId::kRoundRobin:
-      return &round_robin_strategy();
-    case StrategyId::kExhaustive:
-      return &exhaustive_strategy();
-  }
-  return nullptr;
-}
-
-bool strategy_named(const char* name, StrategyId* id) {
-#define DURESS_STRATEGY(identifier, text, description) \
-  if (__builtin_strcmp(name, text) == 0) {             \
-    *id = StrategyId::identifier;                      \
-    return true;                                       \
-  }
-  DURESS_STRATEGIES(DURESS_STRATEGY)
+#define DURESS_STRATEGY(identifier, name, description) Strategy* strategy_##identifier();
+DURESS_STRATEGIES(DURESS_STRATEGY)
 #undef DURESS_STRATEGY
-  return false;
+
+Strategy* strategy_of(StrategyId id) {
+#define DURESS_STRATEGY(identifier, name, description) strategy_##identifier,
+  constexpr Strategy* (*kStrategies[])() = {DURESS_STRATEGIES(DURESS_STRATEGY)};
+#undef DURESS_STRATEGY
+  return raw(id) < kCatalogSize<StrategyId> ? kStrategies[raw(id)]() : nullptr;
 }
 
 }  // namespace duress::sched

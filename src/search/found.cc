@@ -23,7 +23,7 @@ exec::StoredFinding stored_finding(const Found& found, const exec::Plan& plan,
   stored.folder = std::filesystem::current_path(ignored).string();
   stored.input = worker.input;
   stored.token = exec::make_token(plan, found.trail, worker.target[0]);
-  stored.strategy = exec::strategy_name(plan.head.strategy);
+  stored.strategy = name_of(plan.head.strategy);
   stored.seed = seed;
   stored.run = found.run;
   stored.switches = found.switches;

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "base/prng.h"
+#include "catalog/heuristics.h"
 
 namespace duress::search {
 namespace {
@@ -16,10 +17,16 @@ namespace {
 constexpr u64 kFirstRound = 16;
 constexpr u64 kLaterDetections = 4;
 
-// The likeliest first. One run in five is sequentially consistent: what fails then needs no model.
-constexpr HeuristicId kHeuristicsInTurn[] = {
-    HeuristicId::kRandom, HeuristicId::kOldest, HeuristicId::kSequentiallyConsistent,
-    HeuristicId::kRandomButDifferent, HeuristicId::kOldestButDifferent};
+// The likeliest first, then further ones of the table. One execution in a cycle is sequentially consistent: a
+// failure there needs no weak model.
+HeuristicId heuristic_in_turn(u64 index) {
+  constexpr HeuristicId kFirst[] = {HeuristicId::kRandom, HeuristicId::kOldest,
+                                    HeuristicId::kSequentiallyConsistent, HeuristicId::kRandomButDifferent,
+                                    HeuristicId::kOldestButDifferent};
+  static_assert(raw(*std::max_element(std::begin(kFirst), std::end(kFirst))) + 1 == std::size(kFirst));
+  u64 turn = index % kCatalogSize<HeuristicId>;
+  return turn < std::size(kFirst) ? kFirst[turn] : static_cast<HeuristicId>(turn);
+}
 
 bool before(const trail::SitePair& a, const trail::SitePair& b) {
   return std::tie(a.first, a.second) < std::tie(b.first, b.second);
@@ -67,10 +74,9 @@ exec::Plan Portfolio::plan(u64 index, const SearchState& state) const {
   plan.head.backend = options_.backend;
   plan.head.detect = detects(index) ? trail::Detect::kRaces : trail::Detect::kNothing;
   plan.head.model = options_.model;
-  // There are five, and strategies come in a cycle of four: every two meet.
+  // Strategies come in a cycle of four; with the five heuristics of today every two meet.
   if (options_.model != ModelId::kSc)
-    plan.head.heuristic =
-        options_.heuristic.value_or(kHeuristicsInTurn[index % std::size(kHeuristicsInTurn)]);
+    plan.head.heuristic = options_.heuristic.value_or(heuristic_in_turn(index));
   plan.sites = state.sites();
   choose(index, state, plan);
   return plan;
@@ -79,7 +85,7 @@ exec::Plan Portfolio::plan(u64 index, const SearchState& state) const {
 void Portfolio::choose(u64 index, const SearchState& state, exec::Plan& plan) const {
   StrategyId chosen = StrategyId::kRandom;
   bool mixed = options_.strategy == "portfolio";
-  if (!mixed) exec::strategy_from_name(options_.strategy.c_str(), chosen);
+  if (!mixed) chosen = id_of<StrategyId>(options_.strategy.c_str()).value_or(chosen);
   u64 turn = index;  // ordinal of this run among those of its strategy
   if (mixed && plan.head.detect != trail::Detect::kNothing) {
     // pct runs threads in a very different order from each other, random mixes them: both see other races.

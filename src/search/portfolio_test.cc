@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include "catalog/heuristics.h"
+
 namespace duress::search {
 namespace {
 
@@ -47,7 +49,7 @@ TEST(Portfolio, EveryStrategyHasItsTurnAndEveryPair) {
     }
   }
   for (StrategyId id : {StrategyId::kRacefuzzer, StrategyId::kPct, StrategyId::kRandom, StrategyId::kPos})
-    EXPECT_GT(turns[id], 100) << exec::strategy_name(id);
+    EXPECT_GT(turns[id], 100) << name_of(id);
   EXPECT_EQ(depths, (std::set<u32>{1, 2, 3, 4}));
   EXPECT_EQ(pairs, (std::set<u32>{1, 3}));
   EXPECT_EQ(single, (std::set<u32>{2, 3, 4}));
@@ -67,8 +69,8 @@ TEST(Portfolio, HeuristicsInTurnOrTheOneThatIsAskedFor) {
     ++turns[plan.head.heuristic];
     together.insert({plan.head.heuristic, plan.head.strategy});
   }
-  EXPECT_EQ(turns.size(), 5u);
-  for (auto [heuristic, times] : turns) EXPECT_EQ(times, 200) << exec::heuristic_name(heuristic);
+  EXPECT_EQ(turns.size(), kCatalogSize<HeuristicId>);
+  for (auto [heuristic, times] : turns) EXPECT_EQ(times, 200) << name_of(heuristic);
   EXPECT_EQ(together.size(), 15u);  // with pct, random and pos
 }
 

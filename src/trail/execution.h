@@ -13,9 +13,10 @@
 #define DURESS_TRAIL_EXECUTION_H_
 
 #include "base/types.h"
-#include "event/exploration_orders.h"
-#include "event/memory_models.h"
-#include "event/strategies.h"
+#include "catalog/heuristics.h"
+#include "catalog/models.h"
+#include "catalog/orders.h"
+#include "catalog/strategies.h"
 #include "trail/outcome.h"
 #include "trail/side_events.h"
 #include "trail/what_if.h"

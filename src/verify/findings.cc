@@ -77,7 +77,7 @@ void Verifier::keep(search::Found& found) {
   found.failure.id = store_.free_id(found.failure.identity);
   exec::StoredFinding stored =
       search::stored_finding(found, base_plan().replaying({}), setup_.worker, setup_.oracle, setup_.seed);
-  stored.strategy = exec::strategy_name(StrategyId::kExhaustive);
+  stored.strategy = name_of(StrategyId::kExhaustive);
   if (std::string error = store_.save(stored); !error.empty()) result_.bounds.push_back(error);
   found.token = stored.token;
 }

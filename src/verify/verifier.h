@@ -17,7 +17,7 @@
 #include <set>
 #include <unordered_set>
 
-#include "event/exploration_orders.h"
+#include "catalog/orders.h"
 #include "exec/oracle.h"
 #include "exhaustive/explorer.h"
 #include "exhaustive/graph_explorer.h"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "analysis/chain.h"
-#include "cli/catalog.h"
+#include "catalog/lookup.h"
 
 using namespace duress;
 
@@ -38,6 +38,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     good = chain->build(text.c_str(), &make, nullptr, &bad);
   }
   arena.release_all();
-  if (good != cli::check_chain(text).empty()) std::abort();
+  if (good != catalog::check_chain(text).empty()) std::abort();
   return 0;
 }

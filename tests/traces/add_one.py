@@ -31,7 +31,7 @@ DRIVER = """
 #include <memory>
 #include <string>
 #include "analysis/player.h"
-#include "cli/catalog.h"
+#include "catalog/lookup.h"
 using namespace duress;
 struct Sink final : RaceSink, LineSink {
   virtual ~Sink() = default;
@@ -49,7 +49,7 @@ int main() {
   for (AccessKind kind : {AccessKind::kRead, AccessKind::kWrite, AccessKind::kWrite})
     player->play(Event::of(Tid{0}, Access{0x1000, 4, kind, {}}));
   player->finish();
-  std::printf("%s\\n", cli::check_chain("Writes:FastTrack").empty() ? "known" : "unknown");
+  std::printf("%s\\n", catalog::check_chain("Writes:FastTrack").empty() ? "known" : "unknown");
 }
 """
 
@@ -60,18 +60,17 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         scratch = pathlib.Path(scratch)
-        (scratch / "event").mkdir()
-        table = (ROOT / "src/event/analyses.h").read_text()
-        head, tail = table.rsplit("\n\n#endif", 1)
+        (scratch / "catalog").mkdir()
+        table = (ROOT / "src/catalog/analyses.h").read_text()
+        head, tail = table.split("\n\nnamespace duress", 1)
         line = ' \\\n  DURESS_ANALYSIS(Writes, "Writes", "passes on what is written")'
-        (scratch / "event/analyses.h").write_text(head.rstrip() + line + "\n\n#endif" + tail)
+        (scratch / "catalog/analyses.h").write_text(head.rstrip() + line + "\n\nnamespace duress" + tail)
         (scratch / "writes.cc").write_text(ANALYSIS)
         (scratch / "driver.cc").write_text(DRIVER)
         libraries = [str(options.build / "lib" / f"libduress_{part}.a") for part in ("analysis", "shadow", "clock", "base")]
-        sources = [scratch / "writes.cc", scratch / "driver.cc", ROOT / "src/analysis/factory.cc", ROOT / "src/cli/catalog.cc",
-                   ROOT / "src/exec/plan.cc"]
+        sources = [scratch / "writes.cc", scratch / "driver.cc", ROOT / "src/analysis/factory.cc", ROOT / "src/catalog/lookup.cc"]
         subprocess.run(["clang++-19", "-std=c++20", "-fno-rtti", "-I", scratch, "-I", ROOT / "src", "-I", ROOT / "include",
-                        *sources, *libraries, "-lfmt", "-o", scratch / "driver"], check=True)
+                        *sources, *libraries, "-o", scratch / "driver"], check=True)
         printed = subprocess.run([scratch / "driver"], capture_output=True, text=True, check=True).stdout.splitlines()
     wanted = ["Count: 2 writes", "known"]
     if printed != wanted:

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "base/prng.h"
-#include "event/strategies.h"
+#include "catalog/strategies.h"
 #include "trail/execution.h"
 
 namespace {

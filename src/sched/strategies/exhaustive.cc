@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One execution of a systematic exploration: the request's picks first, one for each step, then the default
-// or what the request's order (event/exploration_orders.h) prefers. The explorer (src/exhaustive) decides
-// from the step log which picks come next.
-#include "event/exploration_orders.h"
+// or what the request's order (catalog/orders.h) prefers. The explorer (src/exhaustive) decides from the
+// step log which picks come next.
+#include "catalog/orders.h"
 #include "sched/strategies/common.h"
-#include "sched/strategies/strategies_list.h"
+#include "sched/strategy.h"
 
 namespace duress::sched {
 namespace {
-
-using Order = ExplorationOrder;
 
 bool releases(OpKind kind) {
   return writes(kind) || kind == OpKind::kUnlock || kind == OpKind::kPost;
@@ -27,14 +25,14 @@ class Exhaustive final : public Strategy {
     picks_ = request.picks().data();
     count_ = request.pick_count;
     order_ = request.exploration_order;
-    by_graphs_ = order_ == Order::kByGraph;
+    by_graphs_ = order_ == ExplorationOrder::kByGraph;
     first_ = request.priority_strands;
     for (Released& entry : released_) entry = {};
   }
 
   StrandView* choose_thread(const Situation& situation) override {
     StrandView* chosen = choose(situation);
-    if (order_ != Order::kRunOn && releases(chosen->next.kind)) {
+    if (order_ != ExplorationOrder::kRunOn && releases(chosen->next.kind)) {
       released_[slot(chosen->next)] = {chosen->next.object, 1 + chosen->id};
     }
     return chosen;
@@ -57,7 +55,7 @@ class Exhaustive final : public Strategy {
     }
     if (by_graphs_) return lowest(situation);
     StrandView* best = default_thread(situation);
-    if (order_ == Order::kRunOn) return best;
+    if (order_ == ExplorationOrder::kRunOn) return best;
     // The lowest of those that the order prefers; else the default.
     bool preferred = prefers(*best);
     for (u32 i = 0; i < situation.count && !(preferred && best == situation.running); ++i) {
@@ -90,13 +88,13 @@ class Exhaustive final : public Strategy {
     const Released& released = released_[slot(next)];
     bool by_other = released.object == next.object && released.by != 0 && released.by != 1 + strand.id;
     switch (order_) {
-      case Order::kWritesFirst:
+      case ExplorationOrder::kWritesFirst:
         return writes(next.kind);
-      case Order::kWatchWritten:
+      case ExplorationOrder::kWatchWritten:
         return by_other;
-      case Order::kAvoidRelease:
+      case ExplorationOrder::kAvoidRelease:
         return !(acquires(next.kind) && by_other);
-      case Order::kAcquireFirst:
+      case ExplorationOrder::kAcquireFirst:
         return acquires(next.kind) && !by_other;
       default:
         return false;
@@ -108,7 +106,7 @@ class Exhaustive final : public Strategy {
   static constexpr u32 kObjects = 256;
   const trail::Pick* picks_ = nullptr;
   u64 count_ = 0;
-  Order order_ = Order::kRunOn;
+  ExplorationOrder order_ = ExplorationOrder::kRunOn;
   bool by_graphs_ = false;
   u64 first_ = 0;
   Released released_[kObjects] = {};
@@ -118,8 +116,6 @@ constinit Exhaustive g_exhaustive;
 
 }  // namespace
 
-Strategy& exhaustive_strategy() {
-  return g_exhaustive;
-}
+DURESS_DEFINE_STRATEGY(Exhaustive, g_exhaustive);
 
 }  // namespace duress::sched

@@ -16,7 +16,7 @@
 // just run; but steps that a strand does while no other can run are no choices here, and after them it could
 // not be lowered in time.
 #include "sched/strategies/common.h"
-#include "sched/strategies/strategies_list.h"
+#include "sched/strategy.h"
 
 namespace duress::sched {
 namespace {
@@ -84,8 +84,6 @@ constinit Pct g_pct;
 
 }  // namespace
 
-Strategy& pct_strategy() {
-  return g_pct;
-}
+DURESS_DEFINE_STRATEGY(Pct, g_pct);
 
 }  // namespace duress::sched

@@ -5,7 +5,7 @@
 // again; the others keep theirs, so that a long run of independent operations does not wear an order down:
 // an operation comes after m independent ones with 1/(m+1), where a random walk has 2^-m.
 #include "sched/strategies/common.h"
-#include "sched/strategies/strategies_list.h"
+#include "sched/strategy.h"
 
 namespace duress::sched {
 namespace {
@@ -46,8 +46,6 @@ constinit PartialOrderSampling g_pos;
 
 }  // namespace
 
-Strategy& pos_strategy() {
-  return g_pos;
-}
+DURESS_DEFINE_STRATEGY(Pos, g_pos);
 
 }  // namespace duress::sched

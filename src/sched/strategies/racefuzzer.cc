@@ -10,7 +10,7 @@
 // for too long, does its access: put back under Algorithm 1 as it is written, it would be postponed again.
 #include "sched/strategies/common.h"
 #include "sched/strategies/site_pair_set.h"
-#include "sched/strategies/strategies_list.h"
+#include "sched/strategy.h"
 
 namespace duress::sched {
 namespace {
@@ -149,8 +149,6 @@ constinit RaceFuzzer g_racefuzzer;
 
 }  // namespace
 
-Strategy& racefuzzer_strategy() {
-  return g_racefuzzer;
-}
+DURESS_DEFINE_STRATEGY(Racefuzzer, g_racefuzzer);
 
 }  // namespace duress::sched

@@ -3,7 +3,7 @@
 // A random walk: any strand that can run, each with the same probability. Reaches every interleaving sooner
 // or later; one that needs m particular choices in a row between two strands comes with probability 2^-m.
 #include "sched/strategies/common.h"
-#include "sched/strategies/strategies_list.h"
+#include "sched/strategy.h"
 
 namespace duress::sched {
 namespace {
@@ -24,8 +24,6 @@ constinit RandomWalk g_random;
 
 }  // namespace
 
-Strategy& random_strategy() {
-  return g_random;
-}
+DURESS_DEFINE_STRATEGY(Random, g_random);
 
 }  // namespace duress::sched

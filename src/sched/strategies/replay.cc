@@ -5,7 +5,7 @@
 // of the other kind or never comes) is a divergence: the first is reported, and the execution goes on by the
 // default, with the rest of the trail still in force.
 #include "sched/strategies/common.h"
-#include "sched/strategies/strategies_list.h"
+#include "sched/strategy.h"
 
 namespace duress::sched {
 namespace {
@@ -70,8 +70,6 @@ constinit Replay g_replay;
 
 }  // namespace
 
-Strategy& replay_strategy() {
-  return g_replay;
-}
+DURESS_DEFINE_STRATEGY(Replay, g_replay);
 
 }  // namespace duress::sched

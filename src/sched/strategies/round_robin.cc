@@ -2,7 +2,7 @@
 //
 // Each strand in turn, in order of number, for a quantum of steps. No randomness but the quantum, 1 to 8 by
 // the seed: a fair baseline, and the closest to what a time-slicing machine does.
-#include "sched/strategies/strategies_list.h"
+#include "sched/strategy.h"
 
 namespace duress::sched {
 namespace {
@@ -46,8 +46,6 @@ constinit RoundRobin g_round_robin;
 
 }  // namespace
 
-Strategy& round_robin_strategy() {
-  return g_round_robin;
-}
+DURESS_DEFINE_STRATEGY(RoundRobin, g_round_robin);
 
 }  // namespace duress::sched

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "sched/strategies/site_pair_set.h"
-#include "sched/strategies/strategies_list.h"
 #include "sched/strategies/testing/simulator.h"
+#include "sched/strategy.h"
 
 namespace duress::sched::testing {
 namespace {
@@ -42,7 +42,7 @@ Program mixed_program() {
 const std::vector<trail::SitePair> kMixedPairs = {{11, 12}, {11, 11}};
 
 constexpr StrategyId kAll[] = {
-#define DURESS_STRATEGY(identifier, name, description) StrategyId::identifier,
+#define DURESS_STRATEGY(identifier, name, description) StrategyId::k##identifier,
     DURESS_STRATEGIES(DURESS_STRATEGY)
 #undef DURESS_STRATEGY
 };
@@ -99,14 +99,14 @@ TEST(Random, ReachesEveryInterleaving) {
   // The least probable of the 20 interleavings has 2^-5: one is missed with at most 20 * (31/32)^1000 =
   // 4e-13.
   for (u64 seed = 1; seed <= 1000; ++seed)
-    seen.insert(run(program, random_strategy(), request_of(seed)).order);
+    seen.insert(run(program, *strategy_of(StrategyId::kRandom), request_of(seed)).order);
   EXPECT_EQ(seen.size(), 20u);
 }
 
 TEST(Random, FindsADeadlock) {
   int deadlocks = 0;
   for (u64 seed = 1; seed <= 200; ++seed) {
-    Result result = run(mixed_program(), random_strategy(), request_of(seed));
+    Result result = run(mixed_program(), *strategy_of(StrategyId::kRandom), request_of(seed));
     deadlocks += result.outcome == trail::Outcome::kDeadlock;
   }
   EXPECT_GT(deadlocks, 0);
@@ -129,7 +129,8 @@ void expect_pct_bound(const Program& program, const PctCase& c) {
   double mean = static_cast<double>(c.runs) / static_cast<double>(c.n);
   for (u32 i = 1; i < c.d; ++i) mean /= static_cast<double>(c.k);
   EXPECT_LT(std::exp(-c.slack * c.slack * mean / 2), 1e-6) << "the test itself is too weak";
-  u64 found = errors(program, pct_strategy(), c.runs, {.depth = c.d, .expected_choices = c.k});
+  u64 found =
+      errors(program, *strategy_of(StrategyId::kPct), c.runs, {.depth = c.d, .expected_choices = c.k});
   EXPECT_GE(static_cast<double>(found), (1 - c.slack) * mean) << "n " << c.n << " k " << c.k << " d " << c.d;
   EXPECT_LE(static_cast<double>(found), (1 + 1.25 * c.slack) * mean)
       << "the program is not as tight as it should be";
@@ -184,7 +185,7 @@ TEST(Pct, BoundOfDepth2) {
   });
   program[0][2] = bug_if([](World& w) { return w.variables[0] == 1 && w.ended[1]; });
   expect_pct_bound(program, {.n = 3, .k = 12, .d = 2, .runs = 20'000, .slack = 0.23});
-  EXPECT_EQ(errors(program, pct_strategy(), 2000, {.depth = 1, .expected_choices = 12}), 0u)
+  EXPECT_EQ(errors(program, *strategy_of(StrategyId::kPct), 2000, {.depth = 1, .expected_choices = 12}), 0u)
       << "depth 1 does not do";
 }
 
@@ -216,16 +217,16 @@ TEST(Pct, ChangePointOnAValueActsAtTheNextChoice) {
   program[1][0] = bug_if([](World& w) { return w.position[0] == 1; });
   // Strand 0 is first with 1/2, and lowered before its second step with 2/3. Hoeffding with 20,000 runs: off
   // by more than 0.02 with at most 2 exp(-16) = 2.3e-7.
-  double rate =
-      static_cast<double>(errors(program, pct_strategy(), 20'000, {.depth = 2, .expected_choices = 3})) /
-      20'000;
+  double rate = static_cast<double>(errors(program, *strategy_of(StrategyId::kPct), 20'000,
+                                           {.depth = 2, .expected_choices = 3})) /
+                20'000;
   EXPECT_NEAR(rate, 1.0 / 3, 0.02);
 }
 
 TEST(Pct, AnyDepthAndAnyLength) {
   for (u32 depth : {0u, 1u, 64u, 1000u}) {
     for (u64 length : {u64{0}, u64{1}, ~u64{0}}) {
-      Result result = run(Program(5, std::vector<Step>(50, plain())), pct_strategy(),
+      Result result = run(Program(5, std::vector<Step>(50, plain())), *strategy_of(StrategyId::kPct),
                           RequestFile({.seed = 3, .depth = depth, .expected_choices = length}));
       EXPECT_EQ(result.outcome, trail::Outcome::kEnded);
     }
@@ -238,7 +239,7 @@ TEST(Pos, IndependentStepsDoNotWearAnOrderDown) {
   program[0].push_back(write(0, 1));
   program[1][0] = read(0, 0, [](World& w, int x) { return w.error = x == 1, 0; });
   // The read must be the lowest of ten operations. A random walk comes there with 2^-9.
-  double rate = static_cast<double>(errors(program, pos_strategy(), 20'000)) / 20'000;
+  double rate = static_cast<double>(errors(program, *strategy_of(StrategyId::kPos), 20'000)) / 20'000;
   EXPECT_NEAR(rate, 0.1, 0.02);
 }
 
@@ -246,7 +247,7 @@ TEST(Pos, AConflictDrawsANewPriority) {
   Program program = {std::vector<Step>(3, write(0, 1)), {}};
   program[1].push_back(read(0, 0, [](World& w, int) { return w.error = w.ended[0], 0; }));
   // The read has to lose three independent draws; with one priority for all three it would be 1/4.
-  double rate = static_cast<double>(errors(program, pos_strategy(), 20'000)) / 20'000;
+  double rate = static_cast<double>(errors(program, *strategy_of(StrategyId::kPos), 20'000)) / 20'000;
   EXPECT_NEAR(rate, 0.125, 0.02);
 }
 
@@ -254,7 +255,7 @@ TEST(RoundRobin, TakesTurnsOfOneQuantum) {
   Program program(3, std::vector<Step>(24, plain()));
   std::set<u64> quanta;
   for (u64 seed = 1; seed <= 100; ++seed) {
-    std::vector<u32> order = run(program, round_robin_strategy(), request_of(seed)).order;
+    std::vector<u32> order = run(program, *strategy_of(StrategyId::kRoundRobin), request_of(seed)).order;
     u64 quantum = 0;
     while (order[quantum] == 0) ++quantum;
     quanta.insert(quantum);
@@ -268,7 +269,8 @@ TEST(RoundRobin, TakesTurnsOfOneQuantum) {
 TEST(RoundRobin, PassesOverBlockedStrands) {
   Program program = {{lock(0), plain(), plain(), unlock(0)}, {lock(0), unlock(0)}, {plain(), plain()}};
   for (u64 seed = 1; seed <= 20; ++seed) {
-    EXPECT_EQ(run(program, round_robin_strategy(), request_of(seed)).outcome, trail::Outcome::kEnded);
+    EXPECT_EQ(run(program, *strategy_of(StrategyId::kRoundRobin), request_of(seed)).outcome,
+              trail::Outcome::kEnded);
   }
 }
 
@@ -284,7 +286,7 @@ Program figure1() {
 TEST(RaceFuzzer, Figure1CreatesTheRealRace) {
   u64 error1 = 0;
   for (u64 seed = 1; seed <= 1000; ++seed) {
-    Result result = run(figure1(), racefuzzer_strategy(), request_of(seed, {{5, 7}}));
+    Result result = run(figure1(), *strategy_of(StrategyId::kRacefuzzer), request_of(seed, {{5, 7}}));
     EXPECT_EQ(result.outcome, trail::Outcome::kEnded);
     EXPECT_EQ(result.record.races_created, 1u) << seed;
     EXPECT_EQ(result.record.created[0].first, 5u) << "as the request has it";
@@ -297,7 +299,7 @@ TEST(RaceFuzzer, Figure1CreatesTheRealRace) {
 
 TEST(RaceFuzzer, Figure1NeverCreatesTheFalseRace) {
   for (u64 seed = 1; seed <= 1000; ++seed) {
-    Result result = run(figure1(), racefuzzer_strategy(), request_of(seed, {{1, 10}}));
+    Result result = run(figure1(), *strategy_of(StrategyId::kRacefuzzer), request_of(seed, {{1, 10}}));
     EXPECT_EQ(result.outcome, trail::Outcome::kEnded);
     EXPECT_EQ(result.record.races_created, 0u) << seed;
     EXPECT_EQ(result.variables[3], 0) << "ERROR2 cannot be reached";
@@ -307,7 +309,8 @@ TEST(RaceFuzzer, Figure1NeverCreatesTheFalseRace) {
 TEST(RaceFuzzer, Figure1WithBothPairsAtOnce) {
   u64 created = 0;
   for (u64 seed = 1; seed <= 1000; ++seed) {
-    Result result = run(figure1(), racefuzzer_strategy(), request_of(seed, {{1, 10}, {7, 5}}));
+    Result result =
+        run(figure1(), *strategy_of(StrategyId::kRacefuzzer), request_of(seed, {{1, 10}, {7, 5}}));
     EXPECT_EQ(result.outcome, trail::Outcome::kEnded);
     EXPECT_LE(result.record.races_created, 1u);
     if (result.record.races_created == 0) continue;
@@ -330,7 +333,7 @@ TEST(RaceFuzzer, Figure2) {
     program[1] = {write(0, 1, 10), lock(0), plain(), unlock(0)};
     u64 error = 0;
     for (u64 seed = 1; seed <= 2000; ++seed) {
-      Result result = run(program, racefuzzer_strategy(), request_of(seed, {{8, 10}}));
+      Result result = run(program, *strategy_of(StrategyId::kRacefuzzer), request_of(seed, {{8, 10}}));
       EXPECT_EQ(result.outcome, trail::Outcome::kEnded);
       EXPECT_EQ(result.record.races_created, 1u) << seed;
       error += result.error;
@@ -343,7 +346,7 @@ TEST(RaceFuzzer, OneStatementCanRaceWithItself) {
   Program program = {{plain(), write(0, 1, 4)}, {plain(), plain(), write(0, 2, 4)}};
   u64 last = 0;
   for (u64 seed = 1; seed <= 1000; ++seed) {
-    Result result = run(program, racefuzzer_strategy(), request_of(seed, {{4, 4}}));
+    Result result = run(program, *strategy_of(StrategyId::kRacefuzzer), request_of(seed, {{4, 4}}));
     EXPECT_EQ(result.record.races_created, 1u);
     last += result.variables[0] == 2;
   }
@@ -358,7 +361,7 @@ TEST(RaceFuzzer, NeedsTheSameMemoryAWriteAndThePair) {
   };
   for (const Program& program : programs) {
     for (u64 seed = 1; seed <= 100; ++seed) {
-      Result result = run(program, racefuzzer_strategy(), request_of(seed, {{4, 5}, {6, 7}}));
+      Result result = run(program, *strategy_of(StrategyId::kRacefuzzer), request_of(seed, {{4, 5}, {6, 7}}));
       EXPECT_EQ(result.outcome, trail::Outcome::kEnded);
       EXPECT_EQ(result.record.races_created, 0u);
     }
@@ -375,7 +378,7 @@ TEST(RaceFuzzer, RunsAllPostponedOnesOfARace) {
     StrandView other{.number = 4, .next = plain().operation};
     StrandView* all[] = {&other, &a, &b, &writer};
     RequestFile request = request_of(seed, {{1, 2}});
-    Strategy& strategy = racefuzzer_strategy();
+    Strategy& strategy = *strategy_of(StrategyId::kRacefuzzer);
     strategy.start(request.get());
     u64 choice = 0;
     auto choose = [&](u32 count) {
@@ -409,7 +412,7 @@ TEST(RaceFuzzer, RunsAllPostponedOnesOfARace) {
 TEST(RaceFuzzer, MonitorEndsALivelock) {
   Program program = {{write(0, 1, 4)}, {plain(), read(0, 0, [](World&, int x) { return x == 1 ? 0 : -2; })}};
   for (u64 seed = 1; seed <= 5; ++seed) {
-    Result result = run(program, racefuzzer_strategy(), request_of(seed, {{4, 5}}));
+    Result result = run(program, *strategy_of(StrategyId::kRacefuzzer), request_of(seed, {{4, 5}}));
     EXPECT_EQ(result.outcome, trail::Outcome::kEnded);
     EXPECT_LT(result.order.size(), 200'100u);
   }
@@ -425,7 +428,7 @@ TEST(RaceFuzzer, RecordsTheFirstEightDistinctPairs) {
   for (u32 i = 0; i < 10; ++i) {
     for (u32 j = 0; j < 10; ++j) pairs.push_back({200 + i, 100 + j});
   }
-  Result result = run(program, racefuzzer_strategy(), request_of(1, pairs));
+  Result result = run(program, *strategy_of(StrategyId::kRacefuzzer), request_of(1, pairs));
   EXPECT_GT(result.record.races_created, 8u);
   std::set<std::pair<u32, u32>> distinct;
   for (const trail::SitePair& pair : result.record.created) distinct.insert({pair.first, pair.second});
@@ -455,7 +458,7 @@ TEST(Replay, ReproducesEveryTrail) {
   for (StrategyId id : kAll) {
     for (u64 seed = 1; seed <= 300; ++seed) {
       Result recorded = run(program, *strategy_of(id), request_of(seed, kMixedPairs));
-      Result replayed = run(program, replay_strategy(), trail_of(recorded.trail));
+      Result replayed = run(program, *strategy_of(StrategyId::kReplay), trail_of(recorded.trail));
       EXPECT_TRUE(replayed.same_as(recorded)) << "strategy " << raw(id) << " seed " << seed;
       EXPECT_EQ(replayed.record.diverged, 0u);
       deviations += recorded.trail.size();
@@ -466,7 +469,8 @@ TEST(Replay, ReproducesEveryTrail) {
 
 TEST(Replay, EmptyTrailIsTheDefault) {
   Program program(2, std::vector<Step>(3, plain()));
-  EXPECT_EQ(run(program, replay_strategy(), trail_of({})).order, (std::vector<u32>{0, 0, 0, 1, 1, 1}));
+  EXPECT_EQ(run(program, *strategy_of(StrategyId::kReplay), trail_of({})).order,
+            (std::vector<u32>{0, 0, 0, 1, 1, 1}));
 }
 
 TEST(Replay, ReportsTheFirstDivergenceAndGoesOn) {
@@ -475,7 +479,7 @@ TEST(Replay, ReportsTheFirstDivergenceAndGoesOn) {
   using trail::ChoiceKind;
   using trail::Deviation;
   auto replay = [&](std::vector<Deviation> trail) {
-    return run(program, replay_strategy(), trail_of(trail));
+    return run(program, *strategy_of(StrategyId::kReplay), trail_of(trail));
   };
   auto thread = [](u32 choice, u32 pick) { return Deviation::of(choice, ChoiceKind::kThread, pick); };
   auto chosen = [](u32 choice, u32 pick) { return Deviation::of(choice, ChoiceKind::kValue, pick); };

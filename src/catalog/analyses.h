@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of analyses: one line for each, and it has its name in `-t`, in `duress list` and in help.
-// Included by the host too, which needs names and descriptions only.
-#ifndef DURESS_EVENT_ANALYSES_H_
-#define DURESS_EVENT_ANALYSES_H_
+// The table of analyses. A line here gives an analysis its name in `-t`, in `duress list` and in help;
+// src/analysis/factory.cc finds its constructor by the identifier.
+#ifndef DURESS_CATALOG_ANALYSES_H_
+#define DURESS_CATALOG_ANALYSES_H_
 
-// DURESS_ANALYSIS(identifier, name, description). What make_IDENTIFIER() makes is called name in chains.
+#include "catalog/table.h"
+
+// DURESS_ANALYSIS(identifier, name, description): make_IDENTIFIER() constructs it.
 #define DURESS_ANALYSES(DURESS_ANALYSIS)                                                                    \
   DURESS_ANALYSIS(Empty, "Empty", "no work: what delivering events costs")                                  \
   DURESS_ANALYSIS(Count, "Count", "counts accesses per kind and synchronisation per kind; forwards all")    \
@@ -32,4 +34,8 @@
   DURESS_ANALYSIS(SingleTrack, "SingleTrack", "conflicting accesses whose order the schedule decides")      \
   DURESS_ANALYSIS(LockOrder, "LockOrder", "potential deadlocks: locks that are taken in both orders")
 
-#endif  // DURESS_EVENT_ANALYSES_H_
+namespace duress {
+DURESS_CATALOG(AnalysisId, DURESS_ANALYSES)
+}  // namespace duress
+
+#endif  // DURESS_CATALOG_ANALYSES_H_

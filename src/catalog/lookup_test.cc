@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/catalog.h"
+#include "catalog/lookup.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-namespace duress::cli {
+#include "catalog/heuristics.h"
+#include "catalog/models.h"
+
+namespace duress::catalog {
 namespace {
 
 TEST(Catalog, NearestNames) {
@@ -20,13 +23,22 @@ TEST(Catalog, NearestNames) {
 
 TEST(Catalog, EveryStrategyIsListed) {
   std::vector<std::string> names;
-  for (const Catalog& catalog : catalogs()) {
-    if (catalog.kind != std::string("strategies")) continue;
-    for (const Named& entry : catalog.entries) names.emplace_back(entry.name);
+  for (const Kind& kind : kinds()) {
+    if (kind.name != std::string("strategies")) continue;
+    for (const CatalogEntry& entry : kind.entries) names.emplace_back(entry.name);
   }
   for (const char* name :
        {"free", "portfolio", "random", "pct", "pos", "racefuzzer", "round-robin", "replay"})
     EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
+}
+
+TEST(Catalog, NamesAndIds) {
+  EXPECT_EQ(id_of<HeuristicId>("OldestButDifferent"), HeuristicId::kOldestButDifferent);
+  EXPECT_FALSE(id_of<HeuristicId>("oldest"));
+  EXPECT_EQ(id_of<ModelId>("stale"), ModelId::kStale);
+  EXPECT_FALSE(id_of<ModelId>(""));
+  EXPECT_STREQ(name_of(ModelId::kRc11), "rc11");
+  EXPECT_STREQ(name_of(ModelId{99}), "unknown");
 }
 
 TEST(Catalog, ModelsAreChecked) {
@@ -53,4 +65,4 @@ TEST(Catalog, ChainsAreChecked) {
 }
 
 }  // namespace
-}  // namespace duress::cli
+}  // namespace duress::catalog

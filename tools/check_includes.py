@@ -39,8 +39,9 @@ DIRECT = {
     "verify": ["catalog", "trail", "exhaustive", "finding", "exec", "search"],
     "repair": ["trail", "report", "exec", "search", "verify"],
     "cluster": ["base", "exec"],
+    "suite": ["base", "exec", "report"],
     "cli": ["base", "catalog", "event", "trail", "trace", "collide", "finding", "report", "exec", "search", "classify", "verify",
-            "repair", "cluster"],
+            "repair", "cluster", "suite"],
 }
 IN_PROCESS = {"base", "catalog", "event", "exhaustive", "clock", "trail", "shadow", "analysis", "memory", "sched", "runtime", "check"}
 LLVM = {"pass", "report"}

@@ -16,11 +16,12 @@
 #include "classify/judgement.h"
 #include "cli/classify_options.h"
 #include "cli/classify_screen.h"
+#include "cli/cluster_session.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/layout.h"
 #include "cli/report_files.h"
 #include "cli/tsan_output.h"
+#include "exec/child.h"
 #include "exec/session.h"
 #include "exec/store.h"
 #include "exec/token_text.h"
@@ -385,7 +386,7 @@ int execute(ClassifyOptions& options, const Arguments& arguments) {
   }
   cluster.use(setup.worker, setup.jobs);
   const std::string& program = options.target[0];
-  setup.binary = program.find('/') == std::string::npos ? find_program(program) : program;
+  setup.binary = exec::program_path(program);
   catch_signals();
   std::unique_ptr<finding::Names> names = make_names();
   int code = Session(options, *names).run(suppressions);

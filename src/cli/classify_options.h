@@ -7,31 +7,25 @@
 #include <vector>
 
 #include "classify/classify.h"
-#include "cli/cluster_session.h"
-#include "cli/commands.h"
-#include "cli/gate.h"
-#include "cli/report_files.h"
+#include "cli/cluster_options.h"
+#include "cli/options.h"
 
 namespace duress::cli {
 
-/// What was typed, and what is meant by it.
-struct ClassifyOptions {
+/// What was typed, and what it is translated into.
+struct ClassifyOptions : OutputOptions, DirOptions, BudgetOptions, GateOptions {
   classify::ClassifySetup setup;
-  ReportFiles files;
   ClusterOptions cluster;
-  std::string json, dir = ".duress", color = "auto", fail_on = "destructive", time, run_timeout = "10s";
-  std::string model, heuristic, only, baseline;
-  Baseline known;
+  std::string model, heuristic, only;
   std::vector<std::string> suppressions;
   std::string start_in, test, format = "text", log_path;
   std::vector<std::string> environment;
-  std::int64_t seed = 1;
-  bool quiet = false, verbose = false, stats = false, allow_none = false;
-  std::optional<bool> advice;  // not said: where it is cheap
+  bool stats = false, allow_none = false;
+  std::optional<bool> advice;  // not given: where it is cheap
   std::vector<std::string> target;
 };
 
-/// Reads the command line. An exit code if that is all: help was wanted, or something is wrong and was said.
+/// Reads the command line. An exit code if that is all: help was asked for, or a message was printed.
 std::optional<int> read_classify_options(const Arguments& arguments, ClassifyOptions& options);
 
 }  // namespace duress::cli

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `--executor` of every command that runs campaigns: who performs the executions. For the command it is
-// begin(), use() and end(); what is between these is as if it ran everything itself.
+// `--executor` of every command that runs campaigns: which processes perform the executions. The command
+// calls begin(), use() and end(); in between it works as if it ran everything itself.
 #ifndef DURESS_CLI_CLUSTER_SESSION_H_
 #define DURESS_CLI_CLUSTER_SESSION_H_
 
@@ -14,28 +14,13 @@
 #include <thread>
 #include <vector>
 
+#include "cli/cluster_options.h"
 #include "cli/commands.h"
 #include "cluster/coordinator.h"
 #include "cluster/slurm.h"
 #include "exec/worker.h"
 
-namespace CLI {
-class App;
-}
-
 namespace duress::cli {
-
-struct ClusterOptions {
-  std::string executor = "local";
-  u64 workers = 0;
-  std::string partition;
-  std::vector<std::string> sbatch_args;
-  bool cancel = false;
-  std::vector<std::string> from;  // recorded: folders with results
-};
-
-/// Adds the options to a command's own.
-void add_cluster_options(CLI::App& app, ClusterOptions& options);
 
 /// What is to be distributed.
 struct ClusterJob {
@@ -46,14 +31,13 @@ struct ClusterJob {
   bool quiet = false;
 };
 
-/// Threads: one; it has its own.
+/// Threads: used by one; it starts one of its own.
 class ClusterSession {
  public:
   ClusterSession();
   ~ClusterSession();
 
-  /// Nothing: go on. Else the exit code, and why has been said. `stop` is set when there is nothing to be
-  /// waited for any more.
+  /// Nothing: go on. Else the exit code, after a message. `stop` is set when nothing is left to wait for.
   std::optional<int> begin(const ClusterOptions& options, const ClusterJob& job, std::atomic<bool>& stop);
   bool remote() const { return coordinator_ != nullptr; }
   /// Where this process works: on this machine, if the folder of the campaign is shared with others.
@@ -62,15 +46,32 @@ class ClusterSession {
   std::string record_dir() const;
   /// The program's standard input, kept at `path` ("": none), where workers see it.
   std::string input(const std::string& path);
-  /// Lets others perform what workers with these options shall do.
+  /// Makes workers with these options hand their executions to other machines.
   void use(exec::WorkerOptions& worker, unsigned& jobs) const;
-  /// The campaign is over (or, with false, was interrupted): tells the workers and says what goes on.
+  /// The campaign is over (or, with false, was interrupted): workers and user learn it.
   void end(bool over);
 
  private:
+  cluster::CampaignFile wanted_campaign() const;
+  std::optional<int> check_options();
+  int cancel_array(std::optional<cluster::CampaignFile>& known);
+  std::string choose_campaign(const std::optional<cluster::CampaignFile>& known);
+  std::string open_coordinator();
+  /// Started by duress merge or duress work: the campaign is another command's.
+  bool serves_other_command() const {
+    return options_.executor == "recorded" || options_.executor == "background";
+  }
+  std::string array_file() const;
+
+  // The thread (cluster_array.cc):
   void follow();
-  void watch_array();
   bool submit_array();
+  void watch_array();
+  std::string failed_text(u64 number, const cluster::ArrayTask& task) const;
+  void report_changes(u64 number, const cluster::ArrayTask& task);
+  void report_unseen(u64 number, const cluster::ArrayTask& task, bool heard);
+  /// What the live line says of the array's tasks.
+  static void show_array(const std::string& text);
   void tell(const std::string& text);
 
   ClusterOptions options_;
@@ -85,7 +86,7 @@ class ClusterSession {
   std::string array_;  // its job's number; "": none
   std::map<u64, cluster::ArrayTask> tasks_;
   double asked_ = 0, started_ = 0, submitted_ = 0;
-  bool told_how_ = false;
+  bool explained_ = false;        // how workers are started
   std::map<u64, double> unseen_;  // tasks that run, and from when on no worker was heard of
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The words before `--` are ours, those after it the program's. Without a `--` the first word that is not
-// an option starts the program, because that is what people type; an unknown option is then an error and
-// never taken for a program.
+// Arguments before `--` are duress's own, those after it the program's. Without a `--` the first argument
+// that is not an option starts the program, because that is what people type; an unknown option is then an
+// error and never taken for a program.
 #include "cli/command_line.h"
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ std::vector<std::string> parse_with_target(CLI::App& app, const Arguments& argum
     ours.push_back(*it + "=" + (takes_next ? *next : meaning->second));
     if (takes_next) ++it;
   }
-  std::reverse(ours.begin(), ours.end());  // CLI11 takes words from the back
+  std::reverse(ours.begin(), ours.end());  // CLI11 takes arguments from the back
   app.parse(ours);
 
   std::vector<std::string> target = app.remaining();
@@ -46,7 +46,7 @@ std::vector<std::string> parse_with_target(CLI::App& app, const Arguments& argum
     throw CLI::ExtrasError(fmt::format("unknown option '{}'{}", name, catalog::nearest_hint(name, known)),
                            CLI::ExitCodes::ExtrasError);
   }
-  if (!target.empty() && mark != arguments.end()) target.push_back("--");  // it was the program's own
+  if (!target.empty() && mark != arguments.end()) target.push_back("--");  // it belongs to the program
   if (mark != arguments.end()) target.insert(target.end(), mark + 1, arguments.end());
   return target;
 }

@@ -15,8 +15,8 @@
 namespace duress::cli {
 
 /// Parses the options in `arguments` with `app` (which must be a prefix command) and returns the program and
-/// its arguments. `bare` says what an option means that was given without `=VALUE`. The options in `loose`
-/// may have their value as the next word, but only if a `--` follows: in `--json ./prog` the word is the
+/// its arguments. `bare` holds the meaning of options given without `=VALUE`. The options in `loose`
+/// may have their value as the next argument, but only if a `--` follows: in `--json ./prog` that is the
 /// program, and a report must never be written over it. Throws CLI::ParseError.
 std::vector<std::string> parse_with_target(CLI::App& app, const Arguments& arguments,
                                            const std::map<std::string, std::string>& bare,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where our words end and the program's begin.
+// Where options end and the program's arguments begin.
 #include "cli/command_line.h"
 
 #include <gtest/gtest.h>

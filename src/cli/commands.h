@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The commands of `duress`, one file each, and what they share: how errors are said and exit codes.
+// The commands of `duress`, one file each, and what they share: messages and exit codes.
 #ifndef DURESS_CLI_COMMANDS_H_
 #define DURESS_CLI_COMMANDS_H_
 
@@ -63,7 +63,7 @@ std::string worker_problem_text(const std::string& program, const exec::WorkerPr
 /// One line on stderr, "duress: TEXT", with control characters made harmless.
 void say(const std::string& text);
 
-/// Says what was wrong and where to read on; returns kExitWrongUse.
+/// Prints what is wrong and how to get help; returns kExitWrongUse.
 int wrong_use(const std::string& command, const std::string& text);
 
 }  // namespace duress::cli

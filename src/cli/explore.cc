@@ -6,26 +6,20 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
-#include <thread>
 
 #include "catalog/heuristics.h"
-#include "catalog/lookup.h"
-#include "catalog/strategies.h"
 #include "cli/cluster_session.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/explore_options.h"
 #include "cli/found_entry.h"
 #include "cli/gate.h"
-#include "cli/layout.h"
-#include "cli/listing.h"
 #include "cli/report_files.h"
+#include "exec/child.h"
 #include "exec/session.h"
 #include "report/discovery_text.h"
 #include "report/document.h"
@@ -40,24 +34,9 @@ namespace duress::cli {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr u64 kNoLimit = u64{1} << 40;
 
 using search::Found;
 using search::SearchResult;
-
-struct ExploreOptions {
-  ReportFiles files;
-  search::SearchSetup setup;
-  ClusterOptions cluster;
-  std::string points = "sync", backend = "fiber", time, run_timeout, dir = ".duress", color = "auto";
-  std::string json;  // "-": stdout; "": none
-  std::string fail_on = "destructive", baseline;
-  Baseline known;
-  std::int64_t seed = 1;
-  std::string model = "sc", heuristic;
-  bool quiet = false, verbose = false, no_minimise = false;
-  std::vector<std::string> target;
-};
 
 std::atomic<bool> stop_asked{false};
 
@@ -259,48 +238,6 @@ int execute(ExploreOptions& options, const Arguments& arguments) {
   return result.out_of_time || result.interrupted ? kExitOutOfTime : kExitOk;
 }
 
-/// Turns what was typed into what is meant; "" or what is wrong.
-std::string check(ExploreOptions& options, bool runs_given) {
-  search::SearchSetup& setup = options.setup;
-  std::optional<StrategyId> strategy = id_of<StrategyId>(setup.search.strategy.c_str());
-  bool searches = strategy && *strategy != StrategyId::kReplay && *strategy != StrategyId::kExhaustive;
-  if (!searches && setup.search.strategy != "portfolio") {
-    std::vector<std::string> known = catalog::names<StrategyId>();
-    std::erase_if(known, [](const std::string& name) { return name == "replay" || name == "exhaustive"; });
-    known.insert(known.begin(), "portfolio");
-    return catalog::unknown_name("strategy to search with", setup.search.strategy, known);
-  }
-  if (options.points != "sync" && options.points != "all") return "--points is sync or all";
-  if (std::string error =
-          catalog::check_model(options.model, options.heuristic, setup.search.model, setup.search.heuristic);
-      !error.empty())
-    return error;
-  std::optional<double> seconds = exec::parse_time(options.time.empty() ? "0" : options.time);
-  std::optional<double> run_seconds = exec::parse_time(!options.run_timeout.empty()  ? options.run_timeout
-                                                       : options.backend == "thread" ? "60s"
-                                                                                     : "10s");
-  if (!seconds || (*seconds == 0 && !options.time.empty()))
-    return fmt::format("'{}' is no time; write 30s, 5m or 2h", options.time);
-  if (!run_seconds || *run_seconds == 0)
-    return fmt::format("'{}' is no time; write 30s, 5m or 2h", options.run_timeout);
-  setup.seconds = *seconds;
-  setup.worker.run_seconds = *run_seconds;
-  if (setup.seconds > 0 && !runs_given) setup.runs = kNoLimit;  // the time is the limit then
-  if (setup.runs == 0) return "--runs must be at least 1";
-  if (setup.jobs == 0) setup.jobs = std::max(1u, std::thread::hardware_concurrency());
-  setup.search.seed = static_cast<u64>(options.seed);
-  setup.search.points = options.points == "all" ? trail::Points::kAll : trail::Points::kSync;
-  setup.search.backend = options.backend == "thread" ? trail::Backend::kThread : trail::Backend::kFiber;
-  setup.minimise = !options.no_minimise;
-  if (!setup.oracle.expected_output.empty()) {
-    setup.oracle.expected_output = fs::absolute(setup.oracle.expected_output).lexically_normal().string();
-    if (access(setup.oracle.expected_output.c_str(), R_OK) != 0)
-      return fmt::format("cannot read '{}': {}", setup.oracle.expected_output, std::strerror(errno));
-  }
-  if (std::string error = options.files.check(); !error.empty()) return error;
-  return exec::check_document(options.json);
-}
-
 }  // namespace
 
 std::unique_ptr<finding::Names> make_names() {
@@ -309,91 +246,14 @@ std::unique_ptr<finding::Names> make_names() {
 
 std::string worker_problem_text(const std::string& program, const exec::WorkerProblem& problem) {
   if (problem.kind != exec::WorkerProblem::Kind::kEnded) return problem.text;
-  std::string path = program.find('/') == std::string::npos ? find_program(program) : program;
+  std::string path = exec::program_path(program);
   if (report::SiteTable::load(path).size() != 0) return problem.text;
   return fmt::format("{} is not instrumented; build it with duress-cc or duress-c++", program);
 }
 
 int explore_command(const Arguments& arguments) {
   ExploreOptions options;
-  search::SearchSetup& setup = options.setup;
-  setup.jobs = 0;
-  CLI::App app("Looks for a schedule that makes an instrumented program fail; replays and minimises it.",
-               "duress explore");
-  app.prefix_command();
-  app.set_help_flag("-h,--help", "This text");
-  app.add_option(
-      "-t,--tool", setup.worker.chain,
-      "Chain of analyses of the runs that look for races; default FastTrack. What analyses only suspect "
-      "(Hybrid, LockSet, SideTrack, ...) is attacked too");
-  app.add_option("--strategy", setup.search.strategy,
-                 "portfolio (default) or one strategy (see duress list strategies)");
-  app.add_option("--depth", setup.search.depth, "Depth of the bugs that pct looks for; default 3")
-      ->check(CLI::Range(1, 1000));
-  app.add_option(
-      "--points", options.points,
-      "Where threads may be switched: sync (default: synchronisation, atomics, racing accesses) or all "
-      "(every access)");
-  app.add_option("--model", options.model,
-                 "Memory model: sc (default), or rc11: atomics as weak as C++20 allows");
-  app.add_option("--heuristic", options.heuristic,
-                 "Which legal value a load returns (see duress list heuristics); default: all in turn");
-  CLI::Option* runs = app.add_option("--runs", setup.runs, "How many executions at most; default 1000")
-                          ->check(CLI::PositiveNumber);
-  app.add_option("--time", options.time, "How long at most: 30s, 5m, 2h");
-  app.add_option("--seed", options.seed, "Where everything random comes from; default 1");
-  app.add_option("-j,--jobs", setup.jobs,
-                 "Executions side by side; default: cores. Results do not depend on it");
-  app.add_option("--check", setup.oracle.check,
-                 "Shell command that reads a run's output; a code other than 0 is a failure");
-  app.add_option("--expect-output", setup.oracle.expected_output, "File that every run's output must equal");
-  app.add_option("--expect-exit", setup.oracle.expect_exit, "The exit code that means success; default 0")
-      ->check(CLI::Range(0, 255));
-  app.add_option("--max-steps", setup.search.most_steps,
-                 "Schedule points after which a run counts as endless");
-  app.add_option("--run-timeout", options.run_timeout,
-                 "How long one run may take; default 10s, with --backend thread 60s");
-  app.add_option("--backend", options.backend, "fiber (default) or thread: what runs the program's threads")
-      ->check(CLI::IsMember({"fiber", "thread"}));
-  app.add_flag("--keep-going", setup.keep_going, "Go on after a failure, to find others");
-  app.add_flag("--no-minimise,--no-minimize", options.no_minimise, "Show the failing run as it was found");
-  app.add_option("--baseline", options.baseline,
-                 "Document of an earlier --json; failures in it do not make the exit code 66");
-  app.add_option(
-         "--fail-on", options.fail_on,
-         "destructive (default: any failure), new-destructive, race or never: what makes the exit code 66")
-      ->check(CLI::IsMember(fail_on_names()));
-  app.add_option("--json", options.json, "Write one JSON document: --json to stdout, --json=FILE to a file");
-  options.files.add_to(app);
-  app.add_option("--dir", options.dir, "Folder for findings and records; default .duress");
-  add_cluster_options(app, options.cluster);
-  app.add_flag("-q,--quiet", options.quiet, "Only the first line of each failure, and the summary");
-  app.add_flag("-v,--verbose", options.verbose, "All frames of all stacks");
-  app.add_option("--color", options.color, "auto (default), always or never")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
-  app.footer(
-      "Exit code 66: a failure was found; 0: none in all runs; 124: none when the time was over; 2: wrong "
-      "use;\n"
-      "125: duress itself failed, the program could not be started, or it is not instrumented.\n\n"
-      "  duress explore -- ./queue_test\n"
-      "  duress explore --time 5m -j 8 --check 'grep -q total=100' -- ./bank 10");
-  try {
-    options.target = parse_with_target(app, arguments, {{"--json", "-"}, {"--color", "always"}}, {"--json"});
-  } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", help_text(app, "-- PROG ARGS"));
-    return kExitOk;
-  } catch (const CLI::ParseError& parse_error) {
-    return wrong_use("explore", parse_error.what());
-  }
-  if (options.target.empty() || options.target[0].empty())
-    return wrong_use("explore", "no program given; put it and its arguments after --");
-  pass_on_listing(options.target);
-  if (!options.baseline.empty()) {
-    if (std::string error = options.known.load(options.baseline); !error.empty())
-      return wrong_use("explore", error);
-  }
-  if (std::string error = check(options, runs->count() != 0); !error.empty())
-    return wrong_use("explore", error);
+  if (std::optional<int> code = read_explore_options(arguments, options)) return *code;
   return execute(options, arguments);
 }
 

@@ -1,45 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `duress fix`: the change that `duress verify` proposes for a race, as a diff, or made.
+// `duress fix`: the change that `duress verify` proposes for a race, as a diff or applied.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <filesystem>
-
-#include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/options.h"
 #include "repair/advice.h"
 
 namespace duress::cli {
 
 int fix_command(const Arguments& arguments) {
-  std::string id, dir = ".duress";
+  DirOptions folder;
+  std::string id;
   bool apply = false;
-  CLI::App app("Prints the change that fixes a race found by `duress verify`, as a unified diff.",
-               "duress fix");
-  app.set_help_flag("-h,--help", "This text");
+  CommandApp app("fix", "Prints the fix for a race as a unified diff, or applies it.");
   app.add_option("ID", id, "The race, or under --model rc11 the failure: R-12ab, F-34cd")->required();
-  app.add_option("--dir", dir, "Folder with findings; default .duress");
-  app.add_flag("--apply", apply, "Make the change");
+  folder.add_dir(app, "Folder with findings");
+  app.add_flag("--apply", apply, "Apply the change to the source files");
   app.footer(
-      "0: printed, or made; 1: the change is known but too much for a program to make; 2: wrong use; 125: no "
-      "fix "
+      "0: printed, or applied; 1: a fix is known but cannot be applied automatically; 2: wrong use; 125: no "
+      "fix\n"
       "is known.\n\n"
-      "  duress verify -- ./queue_test && duress fix R-12ab | patch -p1\n"
+      "  duress verify -- ./queue_test; duress fix R-12ab | patch -p1\n"
       "  duress fix R-12ab --apply");
-  try {
-    Arguments reversed(arguments.rbegin(), arguments.rend());
-    app.parse(reversed);
-  } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
-    return kExitOk;
-  } catch (const CLI::ParseError& error) {
-    return wrong_use("fix", error.what());
-  }
-  if (id.find('/') != std::string::npos) return wrong_use("fix", fmt::format("'{}' is no id", id));
+  if (std::optional<int> code = app.read(arguments)) return *code;
+  if (id.find('/') != std::string::npos) return wrong_use("fix", fmt::format("'{}' is not an id", id));
   std::string error;
-  std::optional<repair::Advice> advice =
-      repair::load_advice(std::filesystem::absolute(dir).lexically_normal().string(), id, error);
+  std::optional<repair::Advice> advice = repair::load_advice(folder.absolute_dir(), id, error);
   if (!advice) {
     say(error);
     return kExitToolFailed;
@@ -47,7 +34,7 @@ int fix_command(const Arguments& arguments) {
   say(fmt::format("{}: no race and no failure in all {} interleavings then", advice->text,
                   advice->interleavings));
   if (advice->edits.empty()) {
-    say("that has to be done by hand");
+    say("Duress cannot write this change; edit the source yourself");
     return 1;
   }
   if (!apply) {

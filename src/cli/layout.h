@@ -17,9 +17,6 @@ struct Layout {
 
 Layout layout();
 
-/// The first executable file `name` on PATH, or "".
-std::string find_program(const std::string& name);
-
 }  // namespace duress::cli
 
 #endif  // DURESS_CLI_LAYOUT_H_

@@ -18,7 +18,7 @@ void pass_on_listing(const std::vector<std::string>& target) {
   for (const std::string& word : target) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   unsetenv("DURESS_OPTIONS");
-  execvp(words[0], words.data());  // else it is told further on what is wrong with it
+  execvp(words[0], words.data());  // if this fails, starting it as usual reports why
 }
 
 }  // namespace duress::cli

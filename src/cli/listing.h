@@ -8,7 +8,7 @@
 namespace duress::cli {
 
 /// A program that is only asked for the names of its tests, as build systems do with a launcher before it, is
-/// started as it is: unwatched, with nothing added to what it prints. Does not return then.
+/// started directly, with nothing added to what it prints. Does not return then.
 void pass_on_listing(const std::vector<std::string>& target);
 
 }  // namespace duress::cli

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `duress`: finds the command by its name. Each command parses its own words, so that adding one is a file
-// and a line in the table.
+// `duress`: finds the command by its name. Each command parses its own arguments, so that adding one is a
+// file and a line in the table.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,14 +31,14 @@ const std::vector<Command>& commands() {
        "sample an unmodified program, started or running, for races", collide_command},
       {"verify", "verify [OPTIONS] -- PROG ARGS", "look at every interleaving: a proof, or one that fails",
        verify_command},
-      {"fix", "fix ID", "the change that fixes a race of verify, as a diff, or made", fix_command},
+      {"fix", "fix ID", "show or apply the fix for a race", fix_command},
       {"report", "report [--html FILE] ...",
        "what the last campaign found, as HTML, SARIF, JUnit, Perfetto, JSON", report_command},
       {"pin", "pin ID DIR", "make a regression test of a finding, for ctest", pin_command},
       {"work", "work --dir D --shard I/N", "one worker of a campaign on several machines", work_command},
       {"status", "status [--watch]", "how far a campaign on several machines is", status_command},
       {"merge", "merge DIR...", "what the results of several machines say so far", merge_command},
-      {"list", "list [KIND]", "the names that options take: analyses, strategies, models, heuristics",
+      {"list", "list [KIND]", "the names that options take: analyses, strategies, models, formats, ...",
        list_command},
       {"doctor", "doctor", "what works on this machine, and the command that fixes what does not",
        doctor_command},

@@ -5,8 +5,6 @@
 #include <signal.h>
 #include <sys/ioctl.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -14,15 +12,12 @@
 
 #include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/launch.h"
-#include "cli/layout.h"
+#include "cli/replay_gdb.h"
+#include "cli/replay_options.h"
 #include "exec/files.h"
 #include "exec/oracle.h"
 #include "exec/session.h"
 #include "exec/single_run.h"
-#include "exec/store.h"
-#include "exec/target_start.h"
-#include "exec/token_text.h"
 #include "exec/worker.h"
 #include "report/failure_text.h"
 #include "report/trace_text.h"
@@ -35,70 +30,10 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostTraced = 2000;  // steps; a page that nobody reads to its end helps nobody
 
-struct ReplayOptions {
-  std::string what;  // id, token or @file
-  bool trace = false, gdb = false, quiet = false, verbose = false;
-  std::string backend = "fiber", dir = ".duress", run_timeout, color = "auto";
-  u64 times = 1;
-  exec::OracleOptions oracle;
-  std::vector<std::string> target;
-  // Made of these:
-  exec::Plan plan;
-  std::string folder;    // to start it in; "": ours
-  std::string input;     // "": none
-  std::string expected;  // the recorded failure's id; "": not known
-  double run_seconds = 10;
-};
-
 std::atomic<int> interrupted{0};
 
 void note_interrupt(int) {
   interrupted = 1;
-}
-
-exec::SingleRun single_run(const ReplayOptions& options, const std::string& folder) {
-  exec::SingleRunOptions single;
-  single.target = options.target;
-  single.start_in = options.folder;
-  single.input = options.input;
-  single.folder = folder;
-  single.run_seconds = options.run_seconds;
-  single.pass_on = options.times == 1;
-  return exec::SingleRun(std::move(single));
-}
-
-/// Fills in what the id or the token says. "" or what is wrong, as a user's mistake.
-std::string resolve(ReplayOptions& options) {
-  std::string text = options.what;
-  if (exec::is_failure_id(text)) {
-    std::string error, dir = fs::absolute(options.dir).lexically_normal().string();
-    std::optional<exec::StoredFinding> finding = exec::Store(dir).load(text, error);
-    if (!finding) return error;
-    text = finding->token;
-    // A race is known by its own id, what it does by that of the failure.
-    options.expected = finding->id.rfind("R-", 0) == 0 ? finding->failure_id : finding->id;
-    options.oracle = finding->oracle;
-    options.input = finding->input;
-    for (const std::string& variable : finding->environment) {
-      std::size_t sign = variable.find('=');
-      setenv(variable.substr(0, sign).c_str(), variable.c_str() + (sign == std::string::npos ? 0 : sign + 1),
-             1);
-    }
-    if (options.target.empty()) {
-      options.target = finding->target;
-      std::error_code ignored;
-      if (finding->folder != fs::current_path(ignored).string()) options.folder = finding->folder;
-    }
-  }
-  exec::TokenText token = exec::read_token_text(text);
-  if (!token.error.empty()) return token.error;
-  if (options.target.empty()) return "a token needs its program: duress replay TOKEN -- PROG ARGS";
-  if (std::string error = exec::check_token_program(token, options.target[0]); !error.empty()) return error;
-  options.plan = std::move(token.plan);
-  options.plan.head.backend =
-      options.backend == "thread" || options.gdb ? trail::Backend::kThread : trail::Backend::kFiber;
-  options.plan.head.trace = options.trace;
-  return {};
 }
 
 std::size_t terminal_width() {
@@ -130,44 +65,6 @@ void print_divergence(const exec::Execution& execution) {
       "diverged at choice {}: the thread or value that the trail names was not to be had there; the program, "
       "its input or what it reads from outside is not what it was",
       execution.record.diverged - 1));
-}
-
-int run_in_gdb(const ReplayOptions& options, const std::string& folder) {
-  if (find_program("gdb").empty()) {
-    say("gdb is not installed; install it, or see the execution with --trace");
-    return kExitWrongUse;
-  }
-  exec::SingleRun single = single_run(options, folder);
-  if (std::string error = single.prepare(options.plan); !error.empty()) {
-    say(error);
-    return kExitToolFailed;
-  }
-  if (!options.folder.empty()) {
-    std::error_code code;
-    fs::current_path(options.folder, code);
-    if (code) {
-      say(fmt::format("cannot go to '{}': {}", options.folder, code.message()));
-      return kExitToolFailed;
-    }
-  }
-  // What gdb itself adds to the environment would move the program's stack. Failures that are no signals (a
-  // deadlock, an exit code) end the process by exit_group, with every thread still where it was.
-  std::vector<std::string> words{"gdb",   "-q",
-                                 "-ex",   "unset environment LINES",
-                                 "-ex",   "unset environment COLUMNS",
-                                 "-ex",   "catch syscall exit_group",
-                                 "-ex",   "run < " + (options.input.empty() ? "/dev/null" : options.input),
-                                 "--args"};
-  words.insert(words.end(), options.target.begin(), options.target.end());
-  say("gdb stops at the failure; 'info threads' lists the threads, 'thread apply all bt' their stacks, "
-      "'quit' ends");
-  LaunchResult result =
-      launch(words, {{"DURESS_OPTIONS", exec::with_user_options(single.runtime_options())}});
-  if (result.start_error != 0) {
-    say(fmt::format("cannot start gdb: {}", std::strerror(result.start_error)));
-    return kExitToolFailed;
-  }
-  return kExitOk;
 }
 
 /// What several replays of one token had in common.
@@ -241,62 +138,15 @@ int replay_all(ReplayOptions& options, const std::string& folder) {
 
 int replay_command(const Arguments& arguments) {
   ReplayOptions options;
-  CLI::App app("Executes a program once more as a finding's id or a token says.", "duress replay");
-  app.set_help_flag("-h,--help", "This text");
-  app.add_option("what", options.what, "Id of a finding (F-12ab), token (D1.prog.xyz) or @FILE with one");
-  app.add_flag("--trace", options.trace, "Print every step, a column per thread");
-  app.add_flag("--gdb", options.gdb, "Run it in gdb, with a thread of the system for each of its own");
-  app.add_option("--backend", options.backend, "fiber (default) or thread: what runs the program's threads")
-      ->check(CLI::IsMember({"fiber", "thread"}));
-  app.add_option("--times", options.times, "Repeat it, and say how often it was the same; default 1")
-      ->check(CLI::Range(u64{1}, u64{1} << 32));
-  app.add_option("--check", options.oracle.check, "As of duress explore; an id knows its own");
-  app.add_option("--expect-output", options.oracle.expected_output, "Likewise");
-  app.add_option("--expect-exit", options.oracle.expect_exit, "Likewise")->check(CLI::Range(0, 255));
-  app.add_option("--run-timeout", options.run_timeout,
-                 "How long it may take; default 10s, with --backend thread 60s");
-  app.add_option("--dir", options.dir, "Folder that holds the finding; default .duress");
-  app.add_flag("-q,--quiet", options.quiet, "Only the first line of the failure");
-  app.add_flag("-v,--verbose", options.verbose, "All frames of all stacks, all steps of a trace");
-  app.add_option("--color", options.color, "auto (default), always or never")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
-  app.footer(
-      "Exit code 66: it failed again; 0: it ended well; 2: wrong use, or a token of another program or "
-      "version;\n"
-      "125: duress itself failed or the program could not be started.\n\n"
-      "  duress replay F-12ab --trace\n"
-      "  duress replay D1.queue_test.AQAB... -- ./queue_test");
-  auto mark = std::find(arguments.begin(), arguments.end(), "--");
-  Arguments ours(std::make_reverse_iterator(mark), arguments.rend());  // CLI11 takes words from the back
-  if (mark != arguments.end()) options.target.assign(mark + 1, arguments.end());
-  try {
-    app.parse(ours);
-  } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
-    return kExitOk;
-  } catch (const CLI::ParseError& parse_error) {
-    return wrong_use("replay", parse_error.what());
-  }
-  if (options.what.empty()) return wrong_use("replay", "which execution? give an id (F-12ab) or a token");
-  std::optional<double> seconds = exec::parse_time(!options.run_timeout.empty()  ? options.run_timeout
-                                                   : options.backend == "thread" ? "60s"
-                                                                                 : "10s");
-  if (!seconds || *seconds == 0)
-    return wrong_use("replay", fmt::format("'{}' is no time; write 30s, 5m or 2h", options.run_timeout));
-  options.run_seconds = *seconds;
-  if (std::string error = resolve(options); !error.empty()) {
-    say(error);
-    return kExitWrongUse;
-  }
-
-  exec::WorkFolder work(fs::absolute(options.dir).lexically_normal().string());
+  if (std::optional<int> code = read_replay_options(arguments, options)) return *code;
+  exec::WorkFolder work(options.absolute_dir());
   if (!work.error().empty()) {
     say(work.error());
     return kExitToolFailed;
   }
   if (options.expected.empty()) options.input = exec::keep_input(work.path() + "/stdin");
-  if (options.gdb) return run_in_gdb(options, work.path());
-  signal(SIGINT, note_interrupt);  // it reaches the program too: what it does then is still to be told
+  if (options.gdb) return replay_in_gdb(options, work.path());
+  signal(SIGINT, note_interrupt);  // it reaches the program too; how that ends is still reported
   return replay_all(options, work.path());
 }
 

@@ -3,12 +3,12 @@
 // `duress report`: what the last campaign found, for people, for code scanning, for CI.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstring>
 
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/options.h"
 #include "cli/report_files.h"
 #include "exec/files.h"
 #include "exec/last.h"
@@ -51,12 +51,13 @@ int report_command(const Arguments& arguments) {
   ReportRequest request;
   std::string from;
   bool no_replay = false;
-  CLI::App app("Renders what the last campaign (classify, explore, verify, run) in a folder found.",
-               "duress report");
-  app.set_help_flag("-h,--help", "This text");
+  DirOptions folder;
+  CommandApp app("report",
+                 "Renders what the last campaign (classify, explore, verify, run) in a folder found.");
   request.files.add_to(app);
-  app.add_option("--json", request.files.json, "Write the document with the interleavings; - is stdout");
-  app.add_option("--dir", request.dir, "Folder that holds the record; default .duress");
+  app.add_option("--json", request.files[FormatId::kJson],
+                 "Write the document with the interleavings; - is stdout");
+  folder.add_dir(app, "Folder that holds the record");
   app.add_option("--from", from, "A document that --json wrote, instead of the last campaign");
   app.add_flag("--no-replay", no_replay, "Do not run the program again for the interleavings");
   app.footer(
@@ -65,15 +66,8 @@ int report_command(const Arguments& arguments) {
       "0: written; 2: wrong use; 125: nothing is recorded, or a report cannot be written.\n\n"
       "  duress classify -- ./cache; duress report --html report.html\n"
       "  duress report --sarif races.sarif --junit races.xml");
-  try {
-    Arguments reversed(arguments.rbegin(), arguments.rend());
-    app.parse(reversed);
-  } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
-    return kExitOk;
-  } catch (const CLI::ParseError& error) {
-    return wrong_use("report", error.what());
-  }
+  if (std::optional<int> code = app.read(arguments)) return *code;
+  request.dir = folder.dir;
   if (std::string error = request.files.check(); !error.empty()) return wrong_use("report", error);
   request.replay = !no_replay;
   std::string error;

@@ -3,31 +3,34 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "cli/commands.h"
 #include "cli/report_replay.h"
 #include "exec/last.h"
 #include "exec/session.h"
-#include "report/html_writer.h"
-#include "report/junit_writer.h"
-#include "report/perfetto_writer.h"
-#include "report/sarif_writer.h"
+#include "report/formats.h"
 
 namespace duress::cli {
 
 namespace fs = std::filesystem;
 
+bool ReportFiles::any() const {
+  return std::any_of(places.begin(), places.end(), [](const std::string& place) { return !place.empty(); });
+}
+
 void ReportFiles::add_to(CLI::App& app) {
-  app.add_option("--html", html, "Write a report for people: one page that needs nothing else");
-  app.add_option("--sarif", sarif, "Write SARIF 2.1.0, for code scanning");
-  app.add_option("--junit", junit, "Write JUnit XML, a test case for each finding");
-  app.add_option("--perfetto", perfetto, "Write the interleavings for ui.perfetto.dev");
+  for (u32 i = 0; i < places.size(); ++i) {
+    if (static_cast<FormatId>(i) == FormatId::kJson) continue;
+    const CatalogEntry& format = Catalog<FormatId>::kEntries[i];
+    app.add_option(fmt::format("--{}", format.name), places[i], fmt::format("Write {}", format.description));
+  }
 }
 
 std::string ReportFiles::check() const {
-  for (const std::string& where : {html, sarif, junit, perfetto, json}) {
-    if (std::string error = exec::check_document(where); !error.empty()) return error;
+  for (const std::string& place : places) {
+    if (std::string error = exec::check_document(place); !error.empty()) return error;
   }
   return {};
 }
@@ -48,19 +51,15 @@ int write_reports(const ReportRequest& request, report::StoredDocument document)
   if (request.dir != ".duress") document.replay_options = " --dir " + report::shell_word(request.dir);
   std::error_code ignored;
   if (document.folder.empty()) document.folder = fs::current_path(ignored).string();
-  const ReportFiles& files = request.files;
-  // What only lists findings needs no executions; a code flow does.
-  if (request.replay && !(files.html + files.sarif + files.perfetto + files.json).empty())
-    add_lanes(document, request.dir);
-  struct One {
-    const std::string& where;
-    std::string (*render)(const report::StoredDocument&);
-  };
-  for (const One& one : {One{files.html, report::to_html}, One{files.sarif, report::to_sarif},
-                         One{files.junit, report::to_junit}, One{files.perfetto, report::to_perfetto},
-                         One{files.json, report::to_json}}) {
-    if (one.where.empty()) continue;
-    std::string error = exec::write_document(one.where, one.render(document));
+  const auto& places = request.files.places;
+  bool interleavings = false;
+  for (u32 i = 0; i < places.size(); ++i)
+    interleavings |= !places[i].empty() && report::format_of(static_cast<FormatId>(i)).interleavings;
+  if (request.replay && interleavings) add_lanes(document, request.dir);
+  for (u32 i = 0; i < places.size(); ++i) {
+    if (places[i].empty()) continue;
+    std::string error =
+        exec::write_document(places[i], report::format_of(static_cast<FormatId>(i)).render(document));
     if (error.empty()) continue;
     say(error);
     return kExitToolFailed;

@@ -6,20 +6,23 @@
 #define DURESS_CLI_REPORT_FILES_H_
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <string>
 #include <vector>
 
+#include "catalog/formats.h"
 #include "report/document.h"
 #include "report/stored_document.h"
 
 namespace duress::cli {
 
-/// Where each kind of report goes; "": it is not wanted, "-": stdout.
+/// Where each format goes; "": it is not wanted, "-": stdout.
 struct ReportFiles {
-  std::string html, sarif, junit, perfetto, json;
+  std::array<std::string, kCatalogSize<FormatId>> places;
 
-  bool any() const { return !(html + sarif + junit + perfetto + json).empty(); }
-  /// Adds --html, --sarif, --junit and --perfetto; --json is each command's own.
+  std::string& operator[](FormatId id) { return places[raw(id)]; }
+  bool any() const;
+  /// Adds an option for each format but --json, which is each command's own.
   void add_to(CLI::App& app);
   /// "" or what is wrong with one of the places; asked before the work.
   std::string check() const;

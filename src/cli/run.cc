@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -21,19 +20,17 @@
 #include <filesystem>
 #include <optional>
 #include <regex>
-#include <set>
 
 #include "catalog/heuristics.h"
-#include "catalog/lookup.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/gate.h"
-#include "cli/launch.h"
-#include "cli/layout.h"
-#include "cli/listing.h"
 #include "cli/report_files.h"
+#include "cli/run_options.h"
 #include "cli/tsan_output.h"
+#include "exec/child.h"
 #include "exec/exchange.h"
+#include "exec/launch.h"
 #include "exec/target_start.h"
 #include "finding/log_reader.h"
 #include "report/document.h"
@@ -46,28 +43,6 @@ namespace duress::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct RunOptions {
-  ReportFiles files;
-  std::string chain = "FastTrack";
-  bool free = false, controlled = false, halt = false, stats = false, quiet = false, verbose = false;
-  std::string json;                // "-": stdout; "": none
-  std::string print_suppressions;  // likewise
-  std::vector<std::string> suppressions;
-  std::string fail_on = "race", baseline, format = "text";
-  Baseline known;
-  std::string log_path;  // of --format tsan
-  std::int64_t seed = 1;
-  std::string dir = ".duress";
-  std::string volatile_order;
-  std::string model = "sc", heuristic;
-  ModelId model_number = ModelId::kSc;
-  std::optional<HeuristicId> heuristic_number;
-  std::string color = "auto";
-  std::vector<std::string> only;
-  int tear = 8;
-  std::vector<std::string> target;
-};
 
 /// Makes a folder for this run's logs that no other run has.
 std::optional<std::string> make_run_dir(const std::string& dir, std::string& error) {
@@ -171,27 +146,6 @@ bool deliver(const std::string& where, const std::string& text) {
   return good;
 }
 
-/// A place for a document is checked before the run: an hour's result must not be lost to a typing mistake.
-std::string check_output(const std::string& where) {
-  if (where.empty() || where == "-") return {};
-  struct stat info{};
-  if (stat(where.c_str(), &info) == 0) {
-    if (S_ISDIR(info.st_mode)) return fmt::format("'{}' is a folder, not a file to write to", where);
-    if (S_ISREG(info.st_mode) && (info.st_mode & 0111) != 0) {
-      return fmt::format("'{}' is a program and will not be overwritten; put the program to run after --",
-                         where);
-    }
-    if (access(where.c_str(), W_OK) != 0)
-      return fmt::format("cannot write '{}': {}", where, std::strerror(errno));
-    return {};
-  }
-  fs::path parent = fs::path(where).parent_path();
-  if (access(parent.empty() ? "." : parent.c_str(), W_OK) != 0) {
-    return fmt::format("cannot write '{}': {}", where, std::strerror(errno));
-  }
-  return {};
-}
-
 bool use_color(const std::string& when) {
   if (when == "always") return true;
   if (when == "never") return false;
@@ -205,28 +159,9 @@ void print_events(const finding::RunLog& log) {
   }
 }
 
-/// "" if the program has every variable that --only names; else one line.
-std::string check_variables(const RunOptions& options) {
-  const std::string& program = options.target[0];
-  report::SiteTable table =
-      report::SiteTable::load(program.find('/') == std::string::npos ? find_program(program) : program);
-  std::set<std::string> names;
-  for (std::uint32_t i = 0; table.size() != 0 && i < table.entries(); ++i) {
-    if (const report::Site* site = table.find(i); site != nullptr && !site->variable.empty())
-      names.insert(site->variable);
-  }
-  for (const std::string& name : options.only) {
-    if (names.empty() || names.count(name) != 0) continue;  // not instrumented: said later
-    std::vector<std::string> known(names.begin(), names.end());
-    return fmt::format("no access in '{}' is to a variable '{}'{}", program, name,
-                       catalog::nearest_hint(name, known));
-  }
-  return {};
-}
-
 /// Nothing that ran left a log: says why, as far as that can be known.
-int explain_silence(const std::string& program, const LaunchResult& result) {
-  std::string path = program.find('/') == std::string::npos ? find_program(program) : program;
+int explain_silence(const std::string& program, const exec::LaunchResult& result) {
+  std::string path = exec::program_path(program);
   if (report::SiteTable::load(path).size() == 0) {
     say(fmt::format("{} is not instrumented; build it with duress-cc or duress-c++", program));
   } else if (result.exit_code() != kExitToolFailed) {  // else the runtime has said itself what it lacks
@@ -282,7 +217,7 @@ int execute(const RunOptions& options) {
     // The same addresses in every run, where the system allows it; the target inherits it.
     personality(static_cast<unsigned long>(personality(0xffffffff)) | ADDR_NO_RANDOMIZE);
   }
-  LaunchResult result = launch(options.target, {{"DURESS_OPTIONS", words}});
+  exec::LaunchResult result = exec::launch(options.target, {{"DURESS_OPTIONS", words}});
   if (result.start_error != 0) {
     fs::remove(*log_dir, ignored);
     say(fmt::format("cannot start '{}': {}", options.target[0], std::strerror(result.start_error)));
@@ -361,104 +296,7 @@ int execute(const RunOptions& options) {
 
 int run_command(const Arguments& arguments) {
   RunOptions options;
-  CLI::App app("One execution of an instrumented program; reports every data race it saw.", "duress run");
-  app.prefix_command();
-  app.set_help_flag("-h,--help", "This text");
-  app.add_option("-t,--tool", options.chain,
-                 "Chain of analyses, A:B:C (see duress list analyses); default FastTrack");
-  app.add_flag("--free", options.free, "Threads in parallel under the system's scheduler (default)");
-  app.add_flag("--controlled", options.controlled,
-               "One thread at a time, as --seed says: the same seed, the same run");
-  app.add_option(
-      "--model", options.model,
-      "Memory model: sc (default); with --controlled rc11, atomics as weak as C++20 allows; in parallel "
-      "stale, loads of --only may return older values");
-  app.add_option("--heuristic", options.heuristic,
-                 "Which legal value a load returns (see duress list heuristics); default Random");
-  app.add_flag("--halt", options.halt, "Stop the program at its first race");
-  app.add_option("--json", options.json, "Write one JSON document: --json to stdout, --json=FILE to a file");
-  app.add_option("--suppressions", options.suppressions, "File of races to hide, in ThreadSanitizer's syntax")
-      ->allow_extra_args(false);
-  app.add_option("--print-suppressions", options.print_suppressions,
-                 "Write lines that would hide what was found, to stdout or =FILE");
-  app.add_option("--fail-on", options.fail_on,
-                 "race (default) or never: what makes the exit code 66; destructive and new-destructive are "
-                 "for duress classify, one run gives no verdict")
-      ->check(CLI::IsMember(fail_on_names()));
-  app.add_option("--baseline", options.baseline,
-                 "Document of an earlier --json; races in it do not make the exit code 66");
-  app.add_option("--format", options.format,
-                 "text (default), or tsan: as ThreadSanitizer prints it; log_path=FILE in DURESS_OPTIONS or "
-                 "TSAN_OPTIONS sends it to FILE.PID")
-      ->check(CLI::IsMember({"text", "tsan"}));
-  app.add_option("--seed", options.seed, "Where everything random comes from; default 1");
-  options.files.add_to(app);
-  app.add_option("--dir", options.dir, "Folder for logs and records; default .duress");
-  app.add_flag("--stats", options.stats, "Print the runtime's counters");
-  app.add_option("--volatile", options.volatile_order,
-                 "How volatile is meant: plain (default), relaxed (--volatile alone), acqrel")
-      ->check(CLI::IsMember({"plain", "relaxed", "acqrel"}));
-  app.add_option("--only", options.only, "The variable, as races name it; several with commas")
-      ->delimiter(',');
-  app.add_option("--tear", options.tear, "Values wider than this are read in pieces: 8 (default) or 4 bytes")
-      ->check(CLI::IsMember({4, 8}));
-  app.add_flag("-q,--quiet", options.quiet, "Only the first line of each finding");
-  app.add_flag("-v,--verbose", options.verbose, "All frames of all stacks");
-  app.add_option("--color", options.color, "auto (default), always or never")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
-  app.footer(
-      "The program's own exit code is passed on; 66: races were found; 2: wrong use; 125: duress itself "
-      "failed,\n"
-      "the program could not be started, or it is not instrumented.\n\n"
-      "  duress-c++ -g -O2 counter.cc -o counter\n"
-      "  duress run -- ./counter 4\n"
-      "  duress run --json=races.json --suppressions=known.txt -- ./counter 4");
-
-  try {
-    options.target = parse_with_target(
-        app, arguments,
-        {{"--json", "-"}, {"--print-suppressions", "-"}, {"--volatile", "relaxed"}, {"--color", "always"}},
-        {"--json"});
-  } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", help_text(app, "-- PROG ARGS"));
-    return kExitOk;
-  } catch (const CLI::ParseError& parse_error) {
-    return wrong_use("run", parse_error.what());
-  }
-  if (options.target.empty() || options.target[0].empty()) {
-    return wrong_use("run", "no program given; put it and its arguments after --");
-  }
-  pass_on_listing(options.target);
-  if (!options.baseline.empty()) {
-    if (std::string error = options.known.load(options.baseline); !error.empty())
-      return wrong_use("run", error);
-  }
-  if (options.format == "tsan") options.log_path = take_log_path();
-  if (options.controlled && options.free)
-    return wrong_use("run", "--free and --controlled exclude each other");
-  if (std::string error = catalog::check_chain(options.chain); !error.empty()) return wrong_use("run", error);
-  if (options.model == "stale") {
-    if (options.heuristic.empty()) options.heuristic = "Random";
-    if (options.controlled)
-      return wrong_use("run", "--model stale under control is what duress classify does");
-    if (options.only.empty()) return wrong_use("run", "--model stale needs --only VARIABLE");
-    if (!id_of<HeuristicId>(options.heuristic.c_str()))
-      return wrong_use("run",
-                       catalog::unknown_name("heuristic", options.heuristic, catalog::names<HeuristicId>()));
-    if (std::string error = check_variables(options); !error.empty()) return wrong_use("run", error);
-  } else {
-    if (!options.only.empty()) return wrong_use("run", "--only needs --model stale");
-    if (std::string error = catalog::check_model(options.model, options.heuristic, options.model_number,
-                                                 options.heuristic_number);
-        !error.empty())
-      return wrong_use("run", error);
-    if (options.model_number != ModelId::kSc && !options.controlled)
-      return wrong_use("run", "--model " + options.model + " needs --controlled");
-  }
-  for (const std::string& where : {options.json, options.print_suppressions}) {
-    if (std::string error = check_output(where); !error.empty()) return wrong_use("run", error);
-  }
-  if (std::string error = options.files.check(); !error.empty()) return wrong_use("run", error);
+  if (std::optional<int> code = read_run_options(arguments, options)) return *code;
   return execute(options);
 }
 

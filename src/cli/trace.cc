@@ -5,7 +5,6 @@
 #include <sys/personality.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -13,9 +12,10 @@
 
 #include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/launch.h"
+#include "cli/options.h"
 #include "cli/trace_input.h"
 #include "exec/exchange.h"
+#include "exec/launch.h"
 #include "exec/target_start.h"
 #include "report/site_table.h"
 #include "report/words.h"
@@ -87,7 +87,7 @@ int record(const RecordOptions& options) {
     plan.head.seed = static_cast<u64>(options.seed);
     plan.head.strategy = StrategyId::kRandom;
     plan.head.detect = trail::Detect::kRaces;
-    plan.head.points = trail::Points::kLongRuns;  // who waits for a plain variable must let others go on
+    plan.head.points = trail::Points::kLongRuns;  // a thread that spins on a plain variable must be preempted
     exchange = exec::Exchange::make(work.string(), error);
     if (!exchange || !exchange->put(plan)) {
       say(error);
@@ -97,7 +97,7 @@ int record(const RecordOptions& options) {
                                              exchange->request_path(), exchange->record_path()));
     personality(static_cast<unsigned long>(personality(0xffffffff)) | ADDR_NO_RANDOMIZE);
   }
-  LaunchResult result = launch(options.target, {{"DURESS_OPTIONS", words}});
+  exec::LaunchResult result = exec::launch(options.target, {{"DURESS_OPTIONS", words}});
   if (result.start_error != 0) {
     fs::remove_all(work, code);
     say(fmt::format("cannot start '{}': {}", options.target[0], std::strerror(result.start_error)));
@@ -135,44 +135,25 @@ int record(const RecordOptions& options) {
 
 int record_command(const Arguments& arguments) {
   RecordOptions options;
-  CLI::App app("Runs a program and writes its events to a file.", "duress trace record");
-  app.prefix_command();
-  app.set_help_flag("-h,--help", "This text");
+  CommandApp app("trace record", "Runs a program and writes its events to a file.");
   app.add_option("-o,--output", options.output, "The file; default duress.trace")->allow_extra_args(false);
   app.add_option("--accesses", options.accesses,
                  "first (default): of each thread's accesses between two releases the first to a location; "
                  "all: every access of the source")
       ->check(CLI::IsMember({"first", "all"}));
   app.add_flag("--controlled", options.controlled, "One thread at a time, as --seed says; all accesses");
-  app.add_option("--seed", options.seed, "Where everything random comes from; default 1");
-  app.add_flag("-q,--quiet", options.quiet, "Say nothing");
-  try {
-    options.target = parse_with_target(app, arguments, {}, {});
-  } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", help_text(app, "-- PROG ARGS"));
-    return kExitOk;
-  } catch (const CLI::ParseError& parse_error) {
-    return wrong_use("trace", parse_error.what());
-  }
-  if (options.target.empty() || options.target[0].empty())
-    return wrong_use("trace", "no program given; put it and its arguments after --");
+  add_seed(app, options.seed);
+  app.add_flag("-q,--quiet", options.quiet, "Print nothing");
+  if (std::optional<int> code = app.read_with_target(arguments, options.target)) return *code;
   return record(options);
 }
 
 int convert_command(const Arguments& arguments) {
   std::string input, output;
-  CLI::App app("Turns a trace into RAPID's text, and RAPID's text into a trace.", "duress trace convert");
-  app.set_help_flag("-h,--help", "This text");
+  CommandApp app("trace convert", "Turns a trace into RAPID's text, and RAPID's text into a trace.");
   app.add_option("INPUT", input, "A trace, or text")->required();
   app.add_option("OUTPUT", output, "The other; - is standard output (text only)")->required();
-  try {
-    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
-  } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
-    return kExitOk;
-  } catch (const CLI::ParseError& parse_error) {
-    return wrong_use("trace", parse_error.what());
-  }
+  if (std::optional<int> code = app.read(arguments)) return *code;
   return convert_trace(input, output);
 }
 

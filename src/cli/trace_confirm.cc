@@ -113,7 +113,7 @@ int confirm(const ConfirmOptions& options, const finding::RunLog& log) {
   setup.search.strategy = "racefuzzer";
   setup.search.seed = static_cast<u64>(options.seed);
   setup.runs = options.runs;
-  setup.keep_going = true;  // a failure is no reason to leave the other pairs
+  setup.keep_going = true;  // the other pairs are tried after a failure too
   setup.minimise = false;
   for (const auto& [pair, text] : pairs) setup.pairs.push_back({pair.first, pair.second});
   std::unique_ptr<finding::Names> names = make_names();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `duress trace predict --confirm`: hands what was predicted from a trace to racefuzzer, on the program
-// itself.
+// `duress trace predict --confirm`: lets racefuzzer bring together, in the program itself, what was predicted
+// from a trace.
 #ifndef DURESS_CLI_TRACE_CONFIRM_H_
 #define DURESS_CLI_TRACE_CONFIRM_H_
 
@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "base/types.h"
+#include "cli/options.h"
 #include "finding/log_record.h"
 #include "report/site_table.h"
 
 namespace duress::cli {
 
-struct ConfirmOptions {
+struct ConfirmOptions : DirOptions {
   std::vector<std::string> target;
-  std::string dir = ".duress";
   u64 runs = 256;
   std::int64_t seed = 1;
   bool quiet = false;
@@ -27,7 +27,7 @@ struct ConfirmOptions {
 std::vector<u32> keys_of_sites(const report::SiteTable& table);
 
 /// Runs the program and says of each race of the log whether its two accesses were brought together. An exit
-/// code other than 0: it could not be done, which was said.
+/// code other than 0: it could not be done; a message was printed.
 int confirm(const ConfirmOptions& options, const finding::RunLog& log);
 
 }  // namespace duress::cli

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -255,16 +254,15 @@ int analyze_command(const Arguments& arguments, bool predict) {
   AnalyzeOptions options;
   options.predict = predict;
   if (predict) options.chain = "SHB";
-  CLI::App app(predict ? "Races that follow from a trace, also if it does not show them: SHB and SyncP."
-                       : "Runs analyses on a trace or on RAPID's text.",
-               predict ? "duress trace predict" : "duress trace analyze");
-  app.set_help_flag("-h,--help", "This text");
+  CommandApp app(predict ? "trace predict" : "trace analyze",
+                 predict ? "Races that follow from a trace, also if it does not show them: SHB and SyncP."
+                         : "Runs analyses on a trace or on RAPID's text.");
   app.add_option("-t,--tool", options.chain,
                  fmt::format("Chain of analyses (see duress list analyses); default {}", options.chain));
   app.add_flag("--steps", options.steps, "JRF: h after each event");
   app.add_flag("--stats", options.stats, "Print the analyses' counters");
   app.add_option("--json", options.json, "Write one JSON document: --json=FILE, - is standard output");
-  app.add_option("--suppressions", options.suppressions, "File of races to hide")->allow_extra_args(false);
+  add_suppressions(app, options.suppressions);
   app.add_option("--fail-on", options.fail_on, "race (default) or never: what makes the exit code 66")
       ->check(CLI::IsMember({"race", "never"}));
   app.add_flag("-q,--quiet", options.quiet, "Only the first line of each finding");
@@ -273,20 +271,13 @@ int analyze_command(const Arguments& arguments, bool predict) {
   if (predict) {
     app.add_flag("--confirm", options.confirm, "Run the program after -- and create what was predicted");
     app.add_option("--runs", options.confirming.runs, "With --confirm: how many executions; default 256")
-        ->check(CLI::PositiveNumber);
-    app.add_option("--seed", options.confirming.seed, "With --confirm: where everything random comes from");
-    app.add_option("--dir", options.confirming.dir, "With --confirm: folder for records; default .duress");
+        ->check(at_least(1));
+    add_seed(app, options.confirming.seed);
+    options.confirming.add_dir(app, "With --confirm: folder for records");
   }
-  auto end = predict ? std::find(arguments.begin(), arguments.end(), "--") : arguments.end();
-  if (end != arguments.end()) options.confirming.target.assign(end + 1, arguments.end());
-  try {
-    app.parse(std::vector<std::string>(std::make_reverse_iterator(end), arguments.rend()));
-  } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
-    return kExitOk;
-  } catch (const CLI::ParseError& parse_error) {
-    return wrong_use("trace", parse_error.what());
-  }
+  std::optional<int> code =
+      predict ? app.read_before_mark(arguments, options.confirming.target) : app.read(arguments);
+  if (code) return *code;
   if (std::string error = catalog::check_chain(options.chain); !error.empty())
     return wrong_use("trace", error);
   if (options.confirm && (options.confirming.target.empty() || options.confirming.target[0].empty()))

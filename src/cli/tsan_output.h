@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `--format tsan`: where a report in ThreadSanitizer's words goes.
+// `--format tsan`: where a report in ThreadSanitizer's format goes.
 #ifndef DURESS_CLI_TSAN_OUTPUT_H_
 #define DURESS_CLI_TSAN_OUTPUT_H_
 

@@ -6,18 +6,15 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
-#include <thread>
 
-#include "catalog/lookup.h"
-#include "catalog/orders.h"
 #include "cli/cluster_session.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/found_entry.h"
 #include "cli/gate.h"
 #include "cli/report_files.h"
+#include "cli/verify_options.h"
 #include "exec/session.h"
 #include "exec/token_text.h"
 #include "repair/advice.h"
@@ -35,18 +32,6 @@ namespace fs = std::filesystem;
 using verify::VerifyResult;
 
 std::atomic<bool> stop_asked{false};
-
-struct VerifyOptions {
-  ReportFiles files;
-  verify::VerifySetup setup;
-  ClusterOptions cluster;
-  std::string json, dir = ".duress", color = "auto", time, run_timeout = "10s", model = "sc",
-                    fail_on = "race", baseline, order = "run-on";
-  std::int64_t seed = 1;
-  bool quiet = false, verbose = false, no_advice = false, weaken = false;
-  std::vector<std::string> target;
-  Baseline known;
-};
 
 bool same_place(const finding::AccessReport& a, const finding::AccessReport& b) {
   finding::Frame x = a.site(), y = b.site();
@@ -232,111 +217,7 @@ int execute(VerifyOptions& options, const Arguments& arguments) {
 
 int verify_command(const Arguments& arguments) {
   VerifyOptions options;
-  verify::VerifySetup& setup = options.setup;
-  setup.jobs = 0;
-  CLI::App app("Looks at every interleaving of a program, up to equivalence, for races and failures.",
-               "duress verify");
-  app.prefix_command();
-  app.set_help_flag("-h,--help", "This text");
-  app.add_option("--preemptions", setup.preemptions,
-                 "Only interleavings that stop a running thread at most so often")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--model", options.model,
-                 "The memory model: sc (default), or rc11: also what relaxed, acquire and release allow")
-      ->check(CLI::IsMember({"sc", "rc11"}));
-  app.add_option(
-         "--spurious", setup.spurious,
-         "Waits on conditions may end with no signal: at most N times (default 1) in a row of a thread at a "
-         "place, until it is signalled")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--timeouts", setup.timeouts,
-                 "Timeouts may come before anything else happens, with the same bound; else they come only "
-                 "when nothing "
-                 "else can happen")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber);
-  app.add_option(
-         "--order", options.order,
-         "Which interleavings come first: run-on (default), writes-first, watch-written, avoid-release, "
-         "acquire-first")
-      ->check(CLI::IsMember(catalog::names<ExplorationOrder>()));
-  app.add_option("--time", options.time, "Stop after this long: 30s, 5m, 2h");
-  app.add_option("--runs", setup.most_executions, "Stop after so many executions")
-      ->check(CLI::PositiveNumber);
-  app.add_option("-j,--jobs", setup.jobs,
-                 "Executions side by side; default: cores. The results are the same");
-  app.add_option("--seed", options.seed, "What the program's own random numbers come from; default 1");
-  app.add_option("--check", setup.oracle.check,
-                 "Command that reads a run's output; another code than 0: wrong");
-  app.add_option("--expect-output", setup.oracle.expected_output, "File with the only right output");
-  app.add_option("--expect-exit", setup.oracle.expect_exit, "The right exit code; default 0");
-  app.add_option("--run-timeout", options.run_timeout, "How long one run may take; default 10s");
-  app.add_option(
-         "--fail-on", options.fail_on,
-         "race (default), destructive or new-destructive (failures, not races alone), never: what makes "
-         "the exit code 66")
-      ->check(CLI::IsMember(fail_on_names()));
-  app.add_option("--baseline", options.baseline,
-                 "Document of an earlier --json; what is in it does not make the exit code 66");
-  app.add_flag("--weaken", options.weaken,
-               "With --model rc11: which memory orders are needed; each is weakened, one at a time");
-  app.add_flag("--no-advice", options.no_advice, "Do not look for a change that fixes the races");
-  app.add_option("--json", options.json, "Write one JSON document: --json to stdout, --json=FILE to a file");
-  options.files.add_to(app);
-  app.add_option("--dir", options.dir, "Folder for findings; default .duress");
-  add_cluster_options(app, options.cluster);
-  app.add_option("--color", options.color, "auto, always or never");
-  app.add_flag("-q,--quiet", options.quiet, "Only the first line of each finding");
-  app.add_flag("-v,--verbose", options.verbose, "All frames of stacks");
-  app.footer(
-      "0: nothing found; 66: a race or a failure; 124: out of time with nothing found; 2: wrong use; 125: "
-      "the\n"
-      "program could not be started, or it is not instrumented.\n\n"
-      "  duress verify -- ./lock_test\n"
-      "  duress verify --preemptions 2 --time 5m -- ./queue_test\n"
-      "  duress verify --spurious --timeouts -- ./queue_test\n"
-      "  duress verify --model rc11 --weaken -- ./lock_test");
-  try {
-    options.target = parse_with_target(
-        app, arguments, {{"--json", "-"}, {"--color", "always"}, {"--spurious", "1"}, {"--timeouts", "1"}},
-        {"--json", "--spurious", "--timeouts"});
-  } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", help_text(app, "-- PROG ARGS"));
-    return kExitOk;
-  } catch (const CLI::ParseError& parse_error) {
-    return wrong_use("verify", parse_error.what());
-  }
-  if (options.target.empty() || options.target[0].empty())
-    return wrong_use("verify", "no program given; put it and its arguments after --");
-  if (!options.baseline.empty()) {
-    if (std::string error = options.known.load(options.baseline); !error.empty())
-      return wrong_use("verify", error);
-  }
-  std::optional<double> run_seconds = exec::parse_time(options.run_timeout);
-  if (!run_seconds || *run_seconds == 0)
-    return wrong_use("verify", fmt::format("'{}' is no time; write 30s, 5m or 2h", options.run_timeout));
-  setup.worker.run_seconds = *run_seconds;
-  setup.order = *id_of<ExplorationOrder>(options.order.c_str());
-  if (!options.time.empty()) {
-    std::optional<double> seconds = exec::parse_time(options.time);
-    if (!seconds || *seconds == 0)
-      return wrong_use("verify", fmt::format("'{}' is no time; write 30s, 5m or 2h", options.time));
-    setup.seconds = *seconds;
-  }
-  if (options.weaken && options.model != "rc11") return wrong_use("verify", "--weaken needs --model rc11");
-  setup.profile_atomics = options.weaken;
-  if (options.model == "rc11") {
-    setup.model = ModelId::kRc11;
-    if (setup.preemptions >= 0) return wrong_use("verify", "--preemptions is for --model sc");
-    if (options.order != "run-on") return wrong_use("verify", "--order is for --model sc");
-    if (setup.spurious != 0) return wrong_use("verify", "--spurious is for --model sc");
-    if (setup.timeouts != 0) return wrong_use("verify", "--timeouts is for --model sc");
-  }
-  if (setup.jobs == 0) setup.jobs = std::max(1u, std::thread::hardware_concurrency());
-  for (const std::string& error : {exec::check_document(options.json), options.files.check()}) {
-    if (!error.empty()) return wrong_use("verify", error);
-  }
+  if (std::optional<int> code = read_verify_options(arguments, options)) return *code;
   return execute(options, arguments);
 }
 

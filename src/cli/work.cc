@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `duress work`: one worker of a campaign on several machines. Slurm's job array starts it, or GNU parallel,
-// or Kubernetes, or somebody by hand.
+// Kubernetes, or a user.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
 
-#include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/options.h"
 #include "cluster/shard_worker.h"
 #include "exec/session.h"
 #include "exec/target_start.h"
@@ -36,7 +35,7 @@ bool parse_shard(const std::string& text, u64& shard, u64& of) {
   return end != second && *end == '\0' && shard >= 1 && shard <= of && of <= 1000000;
 }
 
-/// Drives the campaign while nobody else does: a process of its own, the command as it was typed.
+/// Drives the campaign if no other process does: starts the campaign's command again.
 class Driver {
  public:
   Driver(std::string dir, u64 shard) : dir_(std::move(dir)), shard_(shard) {}
@@ -47,7 +46,7 @@ class Driver {
       exec::own_ended(pid_);
       pid_ = -1;
     }
-    // The first shard is enough, and two would only do the same work.
+    // One driver is enough: the first shard's.
     if (abandoned && pid_ <= 0 && shard_ == 1) start();
   }
 
@@ -77,7 +76,7 @@ class Driver {
           _exit(127);
         },
         &words_);
-    say("nobody drives the campaign: this worker does, until the command is given again");
+    say("no process drives the campaign; this worker does, until the command is started again");
   }
 
   void stop() {
@@ -97,11 +96,10 @@ class Driver {
 
 int work_command(const Arguments& arguments) {
   cluster::ShardOptions options;
-  std::string shard, time, dir = ".duress";
-  CLI::App app("Performs a share of the executions of a campaign that other machines work on too.",
-               "duress work");
-  app.set_help_flag("-h,--help", "This text");
-  app.add_option("--dir", dir, "The folder of the campaign, which all machines see; default .duress");
+  DirOptions folder;
+  std::string shard, time;
+  CommandApp app("work", "Performs a share of the executions of a campaign that other machines work on too.");
+  folder.add_dir(app, "The folder of the campaign, which all machines see");
   app.add_option("--shard", shard, "Which of how many workers: 2/8")->required();
   app.add_option("--time", time, "End after this long: 30m, 2h");
   app.footer(
@@ -110,24 +108,13 @@ int work_command(const Arguments& arguments) {
       "0: it ended as it should; 2: wrong use; 125: it cannot work, and says why.\n\n"
       "  duress classify --executor shared --dir /shared/d -- ./cache     # on one machine\n"
       "  parallel duress work --dir /shared/d --shard {}/8 ::: $(seq 8)   # wherever workers shall run");
-  try {
-    Arguments words(arguments.rbegin(), arguments.rend());
-    app.parse(words);
-  } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", help_text(app, ""));
-    return kExitOk;
-  } catch (const CLI::ParseError& error) {
-    return wrong_use("work", error.what());
-  }
+  if (std::optional<int> code = app.read(arguments)) return *code;
   if (!parse_shard(shard, options.shard, options.of))
-    return wrong_use("work", fmt::format("'{}' is no shard; write 2/8 for the second of eight", shard));
+    return wrong_use("work", fmt::format("invalid shard '{}'; use 2/8 for the second of eight", shard));
   if (!time.empty()) {
-    std::optional<double> seconds = exec::parse_time(time);
-    if (!seconds || *seconds == 0)
-      return wrong_use("work", fmt::format("'{}' is no time; write 30s, 5m or 2h", time));
-    options.seconds = *seconds;
+    if (std::optional<int> code = app.reject(read_time(time, options.seconds))) return *code;
   }
-  options.dir = fs::absolute(dir).lexically_normal().string();
+  options.dir = folder.absolute_dir();
   exec::WorkFolder work(cluster::local_folder());
   if (!work.error().empty()) {
     say(work.error());

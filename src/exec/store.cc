@@ -98,7 +98,8 @@ std::string Store::save(StoredFinding& finding) {
 std::optional<StoredFinding> Store::load(const std::string& id, std::string& error) const {
   std::optional<std::string> text = read_file(finding_path(id));
   if (!text) {
-    error = "no finding " + id + " in '" + dir_ + "'; pass the folder that duress explore used with --dir";
+    error = "no recording of " + id + " in '" + dir_ +
+            "' (ids from 'duress run' have none; use 'duress classify'), or pass --dir";
     return std::nullopt;
   }
   try {

@@ -61,7 +61,7 @@ TEST_F(StoreTest, WhatIsMissingOrDamagedIsSaid) {
   Store store(folder_);
   std::string error;
   EXPECT_FALSE(store.load("F-1234", error));
-  EXPECT_NE(error.find("no finding F-1234"), std::string::npos);
+  EXPECT_NE(error.find("no recording of F-1234"), std::string::npos);
   std::filesystem::create_directories(folder_ + "/findings");
   for (const char* text : {"", "{", "[]", "{\"version\":1}", "{\"version\":2,\"id\":\"F-1234\"}"}) {
     write_file(folder_ + "/findings/F-1234.json", text);

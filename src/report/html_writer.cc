@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "report/formats.h"
 #include "report/html_assets.h"
 #include "report/lanes_json.h"
 #include "report/sources.h"
@@ -161,5 +162,7 @@ std::string to_html(const StoredDocument& document) {
     page += fmt::format("<script type=\"text/plain\" id=\"lanes-{}\">{}</script>\n", index++, block);
   return page + "</body>\n</html>\n";
 }
+
+DURESS_DEFINE_FORMAT(Html, to_html, true);
 
 }  // namespace duress::report

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "report/formats.h"
 #include "report/path.h"
 
 namespace duress::report {
@@ -176,5 +177,7 @@ std::string to_junit(const StoredDocument& document) {
       counts, xml_text(limited("duress " + text_at(document.json, "command") + " -- " + words)), counts,
       body);
 }
+
+DURESS_DEFINE_FORMAT(Junit, to_junit, false);
 
 }  // namespace duress::report

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "report/formats.h"
 #include "report/path.h"
 
 namespace duress::report {
@@ -112,5 +113,7 @@ std::string to_perfetto(const StoredDocument& document) {
   }
   return writer.take();
 }
+
+DURESS_DEFINE_FORMAT(Perfetto, to_perfetto, true);
 
 }  // namespace duress::report

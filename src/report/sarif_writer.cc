@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "report/formats.h"
 #include "report/path.h"
 
 namespace duress::report {
@@ -308,5 +309,7 @@ std::string to_sarif(const StoredDocument& document) {
   json["runs"] = Json::array({std::move(run)});
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
+
+DURESS_DEFINE_FORMAT(Sarif, to_sarif, true);
 
 }  // namespace duress::report

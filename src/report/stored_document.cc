@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "report/formats.h"
 #include "report/lanes_json.h"
 #include "report/path.h"
 
@@ -182,5 +183,7 @@ std::string replay_token_line(const StoredDocument& document, const Json& findin
     line += " " + shell_word(word.is_string() ? word.get<std::string>() : "");
   return line;
 }
+
+DURESS_DEFINE_FORMAT(Json, to_json, true);
 
 }  // namespace duress::report

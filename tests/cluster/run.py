@@ -104,7 +104,7 @@ class Cases:
             worker = campaign.work(1, 1)
             expect(campaign.finish(process)[0] == -signal.SIGKILL, "the coordinator was not killed")
             code, _, err = campaign.finish(worker)
-            expect(code == 0 and "nobody drives the campaign" in err, f"worker: {code} {err}")
+            expect(code == 0 and "no process drives the campaign" in err, f"worker: {code} {err}")
             code, out, err = campaign.finish(subprocess.Popen(
                 [self.tool.duress, "merge", campaign.dir], env=self.tool.env, stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE))
@@ -149,8 +149,8 @@ class Cases:
             expect(code == 125 and b"apt-get install slurm-client" in err and err.count(b"\n") == 1, f"no Slurm: {err}")
             code, _, err = self.tool.run(campaign.words(["--workers", "2"]), campaign.folder)
             expect(code == 2 and b"--executor slurm" in err, f"--workers alone: {err}")
-            for words, text in (([], "--shard"), (["--shard", "3/2"], "no shard"), (["--shard", "x"], "no shard"),
-                                (["--shard", "1/1", "--time", "x"], "no time"),
+            for words, text in (([], "--shard"), (["--shard", "3/2"], "invalid shard"), (["--shard", "x"], "invalid shard"),
+                                (["--shard", "1/1", "--time", "x"], "invalid time"),
                                 (["--shard", "1/1"], "every machine must see the folder")):
                 code, _, err = self.tool.run([self.tool.duress, "work", "--dir", campaign.dir, *words], campaign.folder)
                 expect(code in (2, 125) and text.encode() in err and err.count(b"\n") == 1, f"work {words}: {code} {err}")

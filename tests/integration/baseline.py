@@ -192,13 +192,13 @@ class BaselineTest(fit.ProjectTest):
         self.assertIn("no longer fails", out)
 
     def test_wrong_use_of_pin(self):
-        self.one_line(self.duress("pin"), 2, "which finding")
-        self.one_line(self.duress("pin", "R-12ab"), 2, "which finding")
-        self.one_line(self.duress("pin", "nonsense", "pins"), 2, "'nonsense' is no id")
-        self.one_line(self.duress("pin", "R-12ab", "pins"), 2, "no finding R-12ab")
+        self.one_line(self.duress("pin"), 2, "no finding or folder given")
+        self.one_line(self.duress("pin", "R-12ab"), 2, "no finding or folder given")
+        self.one_line(self.duress("pin", "nonsense", "pins"), 2, "'nonsense' is not an id")
+        self.one_line(self.duress("pin", "R-12ab", "pins"), 2, "no recording of R-12ab")
         self.one_line(self.duress("pin", "--run", "nowhere.json"), 2, "nowhere.json", "No such file")
         (self.folder / "broken.json").write_text("{}")
-        self.one_line(self.duress("pin", "--run", "broken.json"), 2, "is no file of duress pin")
+        self.one_line(self.duress("pin", "--run", "broken.json"), 2, "is not a file of duress pin")
         self.assertFalse((self.folder / "pins").exists())
         program = self.compile(FAILS, "fails")
         _, out, _ = self.duress("explore", "--json", "--", program)

@@ -103,7 +103,7 @@ class TestCommandTest(fit.ProjectTest):
     def test_wrong_use(self):
         test = [fit.tool(), "test"]
         self.one_line(fit.run(test, self.folder), 2, "no build folder given")
-        self.one_line(fit.run([*test, "nowhere"], self.folder), 2, "'nowhere' is no folder")
+        self.one_line(fit.run([*test, "nowhere"], self.folder), 2, "'nowhere' is not a folder")
         self.one_line(fit.run([*test, "."], self.folder), 2, "CTestTestfile.cmake")
         self.one_line(self.duress_test("-R", "nothing_like_it"), 2, "none of the 9 tests", "matches")
         (self.folder / "CTestTestfile.cmake").write_text("")

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs that we start for ourselves, several at a time: their output goes to files, and they end with us.
-#ifndef DURESS_CLI_CHILD_H_
-#define DURESS_CLI_CHILD_H_
+// Helper programs, several at a time: their output goes to files, and they end when this process does.
+#ifndef DURESS_EXEC_CHILD_H_
+#define DURESS_EXEC_CHILD_H_
 
 #include <sys/types.h>
 
 #include <string>
 #include <vector>
 
-namespace duress::cli {
+namespace duress::exec {
 
 struct ChildStart {
   std::vector<std::string> argv;
@@ -19,6 +19,11 @@ struct ChildStart {
   std::string input;                     // file; "": /dev/null
   std::string output, errors;            // files; output "": ours, errors "": with the output
 };
+
+/// The first executable file `name` on PATH, or "".
+std::string find_program(const std::string& name);
+/// The file that `program` names: a path, or a name that is looked up on PATH.
+std::string program_path(const std::string& program);
 
 /// Starts it in a process group of its own, so that a Ctrl-C is for us to pass on. -1: errno says why.
 pid_t start_child(const ChildStart& start);
@@ -33,6 +38,6 @@ struct ChildOutput {
 };
 ChildOutput run_child(ChildStart start, double seconds);
 
-}  // namespace duress::cli
+}  // namespace duress::exec
 
-#endif  // DURESS_CLI_CHILD_H_
+#endif  // DURESS_EXEC_CHILD_H_

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One document of many: what `duress test --json` writes.
-#ifndef DURESS_CLI_TEST_DOCUMENT_H_
-#define DURESS_CLI_TEST_DOCUMENT_H_
+#ifndef DURESS_SUITE_DOCUMENT_H_
+#define DURESS_SUITE_DOCUMENT_H_
 
 #include <map>
 #include <string>
 #include <vector>
 
-#include "cli/test_campaign.h"
+#include "suite/campaign.h"
 
-namespace duress::cli {
+namespace duress::suite {
 
 /// What the summary and the exit code need of a race.
 struct ChargedRace {
   std::string id, verdict, test;
 };
 
-struct TestDocument {
+struct SuiteDocument {
   std::string json;
   std::vector<ChargedRace> races;  // each once, however many cases have it
   u64 runs = 0;
 };
 
-struct TestHead {
+struct DocumentHead {
   std::int64_t seed = 1;
   std::string build_dir;
   double seconds = 0;
@@ -31,8 +31,8 @@ struct TestHead {
 
 /// A race that several cases have is one entry, of the case with the worst verdict: `test`; all of them are
 /// in `tests`. `cases` lists every case with its outcome.
-TestDocument merge_documents(const TestHead& head, const std::vector<CaseResult>& cases);
+SuiteDocument merge_documents(const DocumentHead& head, const std::vector<CaseResult>& cases);
 
-}  // namespace duress::cli
+}  // namespace duress::suite
 
-#endif  // DURESS_CLI_TEST_DOCUMENT_H_
+#endif  // DURESS_SUITE_DOCUMENT_H_

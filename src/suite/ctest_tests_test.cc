@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/ctest_tests.h"
+#include "suite/ctest_tests.h"
 
 #include <gtest/gtest.h>
 
-namespace duress::cli {
+namespace duress::suite {
 namespace {
 
 TEST(CtestTestsTest, ReadsWhatCtestPrints) {
@@ -52,4 +52,4 @@ TEST(CtestTestsTest, ReadsGoogleTestsList) {
 }
 
 }  // namespace
-}  // namespace duress::cli
+}  // namespace duress::suite

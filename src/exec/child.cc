@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/child.h"
+#include "exec/child.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -11,11 +11,17 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <sstream>
 
 #include "exec/files.h"
 
-namespace duress::cli {
+namespace duress::exec {
+
+namespace fs = std::filesystem;
+
 namespace {
 
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
@@ -40,20 +46,33 @@ std::vector<std::string> environment_of(const ChildStart& start) {
 
 }  // namespace
 
+std::string find_program(const std::string& name) {
+  const char* path = std::getenv("PATH");
+  std::stringstream folders(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
+    if (fs::is_regular_file(candidate) && access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return {};
+}
+
+std::string program_path(const std::string& program) {
+  return program.find('/') == std::string::npos ? find_program(program) : program;
+}
+
 pid_t start_child(const ChildStart& start) {
   std::vector<std::string> variables = environment_of(start);
   std::vector<char*> argv = pointers(start.argv), envp = pointers(variables);
   int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
-  exec::Descriptor input(open(start.input.empty() ? "/dev/null" : start.input.c_str(), O_RDONLY | O_CLOEXEC));
-  exec::Descriptor output(start.output.empty() ? dup(STDOUT_FILENO)
-                                               : open(start.output.c_str(), flags, 0666));
+  Descriptor input(open(start.input.empty() ? "/dev/null" : start.input.c_str(), O_RDONLY | O_CLOEXEC));
+  Descriptor output(start.output.empty() ? dup(STDOUT_FILENO) : open(start.output.c_str(), flags, 0666));
   int errors_fd = start.output.empty()   ? dup(STDERR_FILENO)
                   : start.errors.empty() ? dup(output.get())
                                          : open(start.errors.c_str(), flags, 0666);
-  exec::Descriptor errors(errors_fd);
+  Descriptor errors(errors_fd);
   int report[2];
   if (!input || !output || !errors || pipe2(report, O_CLOEXEC) != 0) return -1;
-  exec::Descriptor reader(report[0]), writer(report[1]);
+  Descriptor reader(report[0]), writer(report[1]);
   pid_t parent = getpid(), pid = fork();
   if (pid == 0) {
     setpgid(0, 0);
@@ -90,8 +109,8 @@ int child_code(pid_t pid, bool wait) {
 }
 
 ChildOutput run_child(ChildStart start, double seconds) {
-  exec::Descriptor output(memfd_create("output", MFD_CLOEXEC)), errors(memfd_create("errors", MFD_CLOEXEC));
-  auto path = [](const exec::Descriptor& file) {
+  Descriptor output(memfd_create("output", MFD_CLOEXEC)), errors(memfd_create("errors", MFD_CLOEXEC));
+  auto path = [](const Descriptor& file) {
     return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(file.get());
   };
   start.output = path(output);
@@ -109,9 +128,9 @@ ChildOutput run_child(ChildStart start, double seconds) {
     }
     usleep(2000);
   }
-  result.output = exec::read_file(path(output)).value_or("");
-  result.errors = exec::read_file(path(errors)).value_or("");
+  result.output = read_file(path(output)).value_or("");
+  result.errors = read_file(path(errors)).value_or("");
   return result;
 }
 
-}  // namespace duress::cli
+}  // namespace duress::exec

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/ctest_tests.h"
+#include "suite/ctest_tests.h"
 
 #include <fmt/format.h>
 
@@ -9,11 +9,10 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "cli/child.h"
-#include "cli/layout.h"
+#include "exec/child.h"
 #include "exec/files.h"
 
-namespace duress::cli {
+namespace duress::suite {
 namespace {
 
 namespace fs = std::filesystem;
@@ -133,7 +132,7 @@ std::optional<std::vector<CtestTest>> read_ctest(const std::string& text, const 
 std::optional<std::vector<CtestTest>> ctest_tests(const CtestSelection& selection, std::string& error) {
   const std::string& dir = selection.build_dir;
   if (!fs::is_directory(dir)) {
-    error = fmt::format("'{}' is no folder; give the build folder of a CMake project", dir);
+    error = fmt::format("'{}' is not a folder; give the build folder of a CMake project", dir);
     return std::nullopt;
   }
   if (!fs::exists(fs::path(dir) / "CTestTestfile.cmake")) {
@@ -141,11 +140,11 @@ std::optional<std::vector<CtestTest>> ctest_tests(const CtestSelection& selectio
         "'{}' has no CTestTestfile.cmake; give a build folder whose project calls enable_testing()", dir);
     return std::nullopt;
   }
-  if (find_program("ctest").empty()) {
+  if (exec::find_program("ctest").empty()) {
     error = "ctest is not installed; it comes with cmake";
     return std::nullopt;
   }
-  ChildStart start;
+  exec::ChildStart start;
   start.argv = {"ctest", "--show-only=json-v1"};
   start.folder = dir;
   auto add = [&](const char* option, const std::string& value) {
@@ -155,7 +154,7 @@ std::optional<std::vector<CtestTest>> ctest_tests(const CtestSelection& selectio
   add("-E", selection.exclude);
   add("-L", selection.label);
   add("-C", selection.configuration);
-  ChildOutput done = run_child(start, kListSeconds);
+  exec::ChildOutput done = exec::run_child(start, kListSeconds);
   std::string folder = fs::absolute(dir).lexically_normal().string();
   std::optional<std::vector<CtestTest>> tests = read_ctest(done.output, folder);
   if (!tests) {
@@ -195,13 +194,13 @@ std::vector<TestCase> cases_of(const CtestTest& test, std::string& error) {
     whole.name = one;
     return {whole};
   }
-  ChildStart start;
+  exec::ChildStart start;
   start.argv = test.command;
   start.argv.push_back("--gtest_list_tests");
   start.folder = test.folder;
   start.environment = test.environment;
   start.unset = {"DURESS_OPTIONS"};
-  ChildOutput listed = run_child(start, kListSeconds);
+  exec::ChildOutput listed = exec::run_child(start, kListSeconds);
   if (listed.code != 0) {
     error = fmt::format("{} does not list its cases (exit code {})", test.name, listed.code);
     return {whole};
@@ -223,4 +222,4 @@ std::vector<TestCase> cases_of(const CtestTest& test, std::string& error) {
   return cases;
 }
 
-}  // namespace duress::cli
+}  // namespace duress::suite

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The tests of a CMake build folder as CTest knows them, and the GoogleTest cases in them.
-#ifndef DURESS_CLI_CTEST_TESTS_H_
-#define DURESS_CLI_CTEST_TESTS_H_
+#ifndef DURESS_SUITE_CTEST_TESTS_H_
+#define DURESS_SUITE_CTEST_TESTS_H_
 
 #include <optional>
 #include <string>
 #include <vector>
 
-namespace duress::cli {
+namespace duress::suite {
 
 struct CtestTest {
   std::string name;
@@ -46,6 +46,6 @@ std::vector<TestCase> cases_of(const CtestTest& test, std::string& error);
 /// Names in what --gtest_list_tests printed; those that GoogleTest would not run are left out.
 std::vector<std::string> read_gtest_list(const std::string& text, bool disabled_too);
 
-}  // namespace duress::cli
+}  // namespace duress::suite
 
-#endif  // DURESS_CLI_CTEST_TESTS_H_
+#endif  // DURESS_SUITE_CTEST_TESTS_H_

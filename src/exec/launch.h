@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Starting a target and waiting for it.
-#ifndef DURESS_CLI_LAUNCH_H_
-#define DURESS_CLI_LAUNCH_H_
+#ifndef DURESS_EXEC_LAUNCH_H_
+#define DURESS_EXEC_LAUNCH_H_
 
 #include <sys/types.h>
 
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace duress::cli {
+namespace duress::exec {
 
 struct LaunchResult {
   int start_error = 0;  // errno if the program could not be started; then the rest means nothing
@@ -28,6 +28,6 @@ struct LaunchResult {
 LaunchResult launch(const std::vector<std::string>& argv,
                     const std::vector<std::pair<std::string, std::string>>& environment);
 
-}  // namespace duress::cli
+}  // namespace duress::exec
 
-#endif  // DURESS_CLI_LAUNCH_H_
+#endif  // DURESS_EXEC_LAUNCH_H_

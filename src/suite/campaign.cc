@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/test_campaign.h"
+#include "suite/campaign.h"
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -12,11 +12,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
-#include "cli/child.h"
+#include "exec/child.h"
 #include "exec/files.h"
 #include "report/site_table.h"
 
-namespace duress::cli {
+namespace duress::suite {
 namespace {
 
 namespace fs = std::filesystem;
@@ -47,16 +47,16 @@ const char* name_of(CaseOutcome outcome) {
   return kNames[static_cast<std::size_t>(outcome)];
 }
 
-TestCampaign::TestCampaign(TestSetup setup, std::vector<CaseResult> cases)
+Campaign::Campaign(Setup setup, std::vector<CaseResult> cases)
     : setup_(std::move(setup)), cases_(std::move(cases)), started_(now()), ended_(cases_.size()) {
   for (CaseResult& result : cases_) look_at(result);
 }
 
-double TestCampaign::seconds() const {
+double Campaign::seconds() const {
   return now() - started_;
 }
 
-std::string TestCampaign::path_of(std::size_t index, const char* suffix) const {
+std::string Campaign::path_of(std::size_t index, const char* suffix) const {
   const CaseResult& result = cases_[index];
   std::string key;
   for (const std::string& word : result.test_case.command) key += word + '\1';
@@ -66,7 +66,7 @@ std::string TestCampaign::path_of(std::size_t index, const char* suffix) const {
   return fmt::format("{}/{:016x}{}", folder_, hash_of(key), suffix);
 }
 
-std::string TestCampaign::open() {
+std::string Campaign::open() {
   std::string dir = fs::absolute(setup_.dir).lexically_normal().string();
   folder_ = fmt::format("{}/tests/{:016x}", dir, hash_of(setup_.name));
   std::error_code ignored;
@@ -86,9 +86,9 @@ std::string TestCampaign::open() {
   return {};
 }
 
-bool TestCampaign::start(std::size_t index, unsigned jobs, std::size_t open_cases) {
+bool Campaign::start(std::size_t index, unsigned jobs, std::size_t open_cases) {
   CaseResult& result = cases_[index];
-  ChildStart child;
+  exec::ChildStart child;
   child.argv = {"/proc/self/exe",
                 "classify",
                 "--dir",
@@ -119,7 +119,7 @@ bool TestCampaign::start(std::size_t index, unsigned jobs, std::size_t open_case
   child.argv.insert(child.argv.end(), result.test_case.command.begin(), result.test_case.command.end());
   child.output = path_of(index, ".out");
   child.errors = path_of(index, ".err");
-  pid_t pid = start_child(child);
+  pid_t pid = exec::start_child(child);
   if (pid < 0) {
     result.outcome = CaseOutcome::kError;
     result.why = fmt::format("duress cannot start itself: {}", std::strerror(errno));
@@ -131,7 +131,7 @@ bool TestCampaign::start(std::size_t index, unsigned jobs, std::size_t open_case
   return true;
 }
 
-void TestCampaign::finish(std::size_t index, int code) {
+void Campaign::finish(std::size_t index, int code) {
   CaseResult& result = cases_[index];
   std::string errors = exec::read_file(path_of(index, ".err")).value_or("");
   std::optional<std::string> document = exec::read_file(path_of(index, ".json"));
@@ -154,11 +154,11 @@ void TestCampaign::finish(std::size_t index, int code) {
   ++done_;
 }
 
-void TestCampaign::tell(const Ended& ended) {
-  for (; told_ < cases_.size() && ended_[told_]; ++told_) ended(cases_[told_]);
+void Campaign::report_ended(const Ended& ended) {
+  for (; reported_ < cases_.size() && ended_[reported_]; ++reported_) ended(cases_[reported_]);
 }
 
-void TestCampaign::run(const std::atomic<bool>& stop, const Listener& listener, const Ended& ended) {
+void Campaign::run(const std::atomic<bool>& stop, const Listener& listener, const Ended& ended) {
   std::size_t next = 0;
   double begun = seconds();
   std::size_t before = done_;
@@ -176,7 +176,7 @@ void TestCampaign::run(const std::atomic<bool>& stop, const Listener& listener, 
     if (next < cases_.size() && room) {
       start(next, cases_[next].serial ? 1 : std::max(1u, setup_.jobs / slots), open_cases - running_.size());
       ++next;
-      tell(ended);
+      report_ended(ended);
       continue;
     }
     if (running_.empty() && next >= cases_.size()) break;
@@ -185,7 +185,7 @@ void TestCampaign::run(const std::atomic<bool>& stop, const Listener& listener, 
       stopped = true;
     }
     for (std::size_t i = 0; i < running_.size();) {
-      int code = child_code(running_[i].pid, false);
+      int code = exec::child_code(running_[i].pid, false);
       if (code < 0) {
         ++i;
         continue;
@@ -195,8 +195,8 @@ void TestCampaign::run(const std::atomic<bool>& stop, const Listener& listener, 
       finish(index, code);
       if (ended_[index]) exec::write_file(path_of(index, ".code"), std::to_string(code));
     }
-    tell(ended);
-    TestProgress progress;
+    report_ended(ended);
+    Progress progress;
     progress.done = done_, progress.all = cases_.size(), progress.running = running_.size();
     progress.seconds = seconds();
     if (done_ > before)
@@ -206,11 +206,11 @@ void TestCampaign::run(const std::atomic<bool>& stop, const Listener& listener, 
     listener(progress);
     usleep(5000);
   }
-  // What was cut off is told too, in its place.
-  for (; told_ < cases_.size(); ++told_) ended(cases_[told_]);
+  // Cases that were cut off are reported too, in their place.
+  for (; reported_ < cases_.size(); ++reported_) ended(cases_[reported_]);
   bool complete = std::all_of(ended_.begin(), ended_.end(), [](bool one) { return one; });
   out_of_time_ = !complete && !stop;
   if (complete) unlink((folder_ + "/open").c_str());
 }
 
-}  // namespace duress::cli
+}  // namespace duress::suite

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/test_document.h"
+#include "suite/document.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
-namespace duress::cli {
+namespace duress::suite {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -30,8 +30,8 @@ std::string key_of(const Json& race) {
 
 }  // namespace
 
-TestDocument merge_documents(const TestHead& head, const std::vector<CaseResult>& cases) {
-  TestDocument result;
+SuiteDocument merge_documents(const DocumentHead& head, const std::vector<CaseResult>& cases) {
+  SuiteDocument result;
   Json races = Json::array(), listed = Json::array();
   std::map<std::string, std::size_t> known;  // index in `races`
   std::set<std::string> incomplete;
@@ -84,4 +84,4 @@ TestDocument merge_documents(const TestHead& head, const std::vector<CaseResult>
   return result;
 }
 
-}  // namespace duress::cli
+}  // namespace duress::suite

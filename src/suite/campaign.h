@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `duress test` without its words: a `duress classify` for each case, several at a time, each with its
-// document and its text in a file. A case that has come to its end is not run again by a command that goes on
-// after an interruption; one that was cut off goes on by its own record.
-#ifndef DURESS_CLI_TEST_CAMPAIGN_H_
-#define DURESS_CLI_TEST_CAMPAIGN_H_
+// A `duress classify` process for each case of a test suite, several at a time, each with its document and
+// its text in a file. A case that has finished is not run again by a command that goes on after an
+// interruption; one that was cut off goes on by its own record.
+#ifndef DURESS_SUITE_CAMPAIGN_H_
+#define DURESS_SUITE_CAMPAIGN_H_
 
 #include <atomic>
 #include <functional>
@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "base/types.h"
-#include "cli/ctest_tests.h"
+#include "suite/ctest_tests.h"
 
-namespace duress::cli {
+namespace duress::suite {
 
 /// How a case came out. The names are those of the document.
 enum class CaseOutcome {
@@ -23,7 +23,7 @@ enum class CaseOutcome {
   kNotInstrumented,  // not built with duress-cc
   kNotBuilt,         // its program or a file that it needs is not there
   kDisabled,
-  kExpectsFailure,  // WILL_FAIL: what a failure is cannot be told
+  kExpectsFailure,  // WILL_FAIL: there is no telling what a failure is
   kError,           // classify could not do its work
   kOpen,            // interrupted, or out of time before its turn or end
 };
@@ -41,7 +41,7 @@ struct CaseResult {
   std::string text;      // what classify printed of races
 };
 
-struct TestSetup {
+struct Setup {
   std::string dir;                   // --dir as it was given
   std::vector<std::string> options;  // words for every classify
   std::string name;                  // all that must be the same for the command to go on
@@ -52,19 +52,19 @@ struct TestSetup {
   bool one_by_one = false;  // no two cases at a time
 };
 
-struct TestProgress {
+struct Progress {
   std::size_t done = 0, all = 0, running = 0;
   double seconds = 0, left = 0;  // left 0: not known
   std::string name;              // a case that runs
 };
 
-class TestCampaign {
+class Campaign {
  public:
-  using Listener = std::function<void(const TestProgress&)>;
+  using Listener = std::function<void(const Progress&)>;
   /// Called once for each case that has ended, in the order of the cases.
   using Ended = std::function<void(const CaseResult&)>;
 
-  TestCampaign(TestSetup setup, std::vector<CaseResult> cases);
+  Campaign(Setup setup, std::vector<CaseResult> cases);
 
   /// "" or why it cannot begin.
   std::string open();
@@ -83,18 +83,18 @@ class TestCampaign {
   std::string path_of(std::size_t index, const char* suffix) const;
   bool start(std::size_t index, unsigned jobs, std::size_t open_cases);
   void finish(std::size_t index, int code);
-  void tell(const Ended& ended);
+  void report_ended(const Ended& ended);
 
-  TestSetup setup_;
+  Setup setup_;
   std::vector<CaseResult> cases_;
   std::vector<Running> running_;
   std::string folder_;  // of this campaign
   double started_ = 0;
-  std::size_t told_ = 0, resumed_ = 0, done_ = 0;
+  std::size_t reported_ = 0, resumed_ = 0, done_ = 0;
   std::vector<bool> ended_;
   bool out_of_time_ = false;
 };
 
-}  // namespace duress::cli
+}  // namespace duress::suite
 
-#endif  // DURESS_CLI_TEST_CAMPAIGN_H_
+#endif  // DURESS_SUITE_CAMPAIGN_H_

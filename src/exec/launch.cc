@@ -4,7 +4,7 @@
 // exits with 127. The child stays in our process group: it must keep the terminal, and Ctrl-C reaches it
 // from the kernel. So only signals that some process sent to us alone are passed on, else the target would
 // see each Ctrl-C twice.
-#include "cli/launch.h"
+#include "exec/launch.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 #include <chrono>
 #include <cstdlib>
 
-namespace duress::cli {
+namespace duress::exec {
 namespace {
 
 volatile sig_atomic_t child_pid = 0;
@@ -94,4 +94,4 @@ LaunchResult launch(const std::vector<std::string>& argv,
   return result;
 }
 
-}  // namespace duress::cli
+}  // namespace duress::exec

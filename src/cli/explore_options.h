@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef DURESS_CLI_EXPLORE_OPTIONS_H_
+#define DURESS_CLI_EXPLORE_OPTIONS_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/cluster_options.h"
+#include "cli/options.h"
+#include "search/search.h"
+
+namespace duress::cli {
+
+inline constexpr u64 kNoLimit = u64{1} << 40;  // runs, if the time is the limit
+
+struct ExploreOptions : OutputOptions, DirOptions, BudgetOptions, GateOptions {
+  search::SearchSetup setup;
+  ClusterOptions cluster;
+  std::string points = "sync", backend = "fiber", model = "sc", heuristic;
+  bool no_minimise = false;
+  std::vector<std::string> target;
+};
+
+/// Reads the command line. An exit code if that is all: help was asked for, or a message was printed.
+std::optional<int> read_explore_options(const Arguments& arguments, ExploreOptions& options);
+
+}  // namespace duress::cli
+
+#endif  // DURESS_CLI_EXPLORE_OPTIONS_H_

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/options.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+#include "exec/session.h"
+
+namespace duress::cli {
+
+namespace fs = std::filesystem;
+
+void DirOptions::add_dir(CommandApp& app, const std::string& what) {
+  app.add_option("--dir", dir, what + "; default .duress");
+}
+
+std::string DirOptions::absolute_dir() const {
+  return fs::absolute(dir).lexically_normal().string();
+}
+
+void ScreenOptions::add_screen(CommandApp& app, const char* quiet_help, const char* verbose_help) {
+  app.add_flag("-q,--quiet", quiet, quiet_help);
+  app.add_flag("-v,--verbose", verbose, verbose_help);
+  app.add_option("--color", color, "auto (default), always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  app.allow_bare("--color", "always");
+}
+
+void OutputOptions::add_output(CommandApp& app, const char* quiet_help, const char* verbose_help) {
+  app.add_option("--json", json, "Write one JSON document: --json to stdout, --json=FILE to a file");
+  app.allow_bare("--json", "-", true);
+  files.add_to(app);
+  add_screen(app, quiet_help, verbose_help);
+}
+
+std::string OutputOptions::check_output() const {
+  std::string error = files.check();
+  return error.empty() ? exec::check_document(json) : error;
+}
+
+void BudgetOptions::add_budget(CommandApp& app, u64& runs, unsigned& jobs, const Help& help) {
+  app.add_option("--runs", runs, help.runs)->check(at_least(1));
+  app.add_option("--time", time, help.time);
+  add_seed(app, seed);
+  app.add_option("-j,--jobs", jobs, help.jobs);
+  app.add_option("--run-timeout", run_timeout, help.run_timeout);
+}
+
+std::string BudgetOptions::check_budget(double& seconds, double& run_seconds, unsigned& jobs,
+                                        const std::string& default_timeout) const {
+  if (!time.empty()) {
+    if (std::string error = read_time(time, seconds); !error.empty()) return error;
+  }
+  if (jobs == 0) jobs = std::max(1u, std::thread::hardware_concurrency());
+  if (run_timeout.empty() && default_timeout.empty()) return {};
+  return read_time(run_timeout.empty() ? default_timeout : run_timeout, run_seconds);
+}
+
+void add_seed(CommandApp& app, std::int64_t& seed) {
+  app.add_option("--seed", seed, "Random seed (default 1)");
+}
+
+void add_oracle(CommandApp& app, exec::OracleOptions& oracle) {
+  app.add_option("--check", oracle.check, "Shell command that reads a run's output; non-zero exit = failure");
+  app.add_option("--expect-output", oracle.expected_output, "File that every run's output must equal");
+  app.add_option("--expect-exit", oracle.expect_exit, "The exit code that means success; default 0")
+      ->check(CLI::Range(0, 255));
+}
+
+std::string check_oracle(exec::OracleOptions& oracle) {
+  if (oracle.expected_output.empty()) return {};
+  oracle.expected_output = fs::absolute(oracle.expected_output).lexically_normal().string();
+  if (access(oracle.expected_output.c_str(), R_OK) == 0) return {};
+  return fmt::format("cannot read '{}': {}", oracle.expected_output, std::strerror(errno));
+}
+
+void GateOptions::add_gate(CommandApp& app, const char* by_default, const char* fail_on_help) {
+  fail_on = by_default;
+  app.add_option("--fail-on", fail_on, fail_on_help)->check(CLI::IsMember(fail_on_names()));
+  app.add_option("--baseline", baseline,
+                 "Document of an earlier --json; findings in it do not make the exit code 66");
+}
+
+std::string GateOptions::load_baseline() {
+  return baseline.empty() ? "" : known.load(baseline);
+}
+
+void add_suppressions(CommandApp& app, std::vector<std::string>& files) {
+  app.add_option("--suppressions", files, "File of races to hide, in ThreadSanitizer's syntax")
+      ->allow_extra_args(false);
+}
+
+std::string read_time(const std::string& text, double& seconds) {
+  std::optional<double> value = exec::parse_time(text);
+  if (!value || *value == 0) return fmt::format("invalid time '{}'; use 30s, 5m or 2h", text);
+  seconds = *value;
+  return {};
+}
+
+}  // namespace duress::cli

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef DURESS_CLI_RUN_OPTIONS_H_
+#define DURESS_CLI_RUN_OPTIONS_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "catalog/heuristics.h"
+#include "catalog/models.h"
+#include "cli/options.h"
+
+namespace duress::cli {
+
+struct RunOptions : OutputOptions, DirOptions, GateOptions {
+  std::string chain = "FastTrack";
+  bool free = false, controlled = false, halt = false, stats = false;
+  std::string print_suppressions;  // "-": stdout; "": none
+  std::vector<std::string> suppressions;
+  std::string format = "text";
+  std::string log_path;  // of --format tsan
+  std::int64_t seed = 1;
+  std::string volatile_order;
+  std::string model = "sc", heuristic;
+  ModelId model_number = ModelId::kSc;
+  std::optional<HeuristicId> heuristic_number;
+  std::vector<std::string> only;
+  int tear = 8;
+  std::vector<std::string> target;
+};
+
+/// Reads the command line. An exit code if that is all: help was asked for, or a message was printed.
+std::optional<int> read_run_options(const Arguments& arguments, RunOptions& options);
+
+}  // namespace duress::cli
+
+#endif  // DURESS_CLI_RUN_OPTIONS_H_

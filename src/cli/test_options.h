@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef DURESS_CLI_TEST_OPTIONS_H_
+#define DURESS_CLI_TEST_OPTIONS_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/cluster_options.h"
+#include "cli/options.h"
+#include "suite/campaign.h"
+
+namespace duress::cli {
+
+struct TestOptions : OutputOptions, DirOptions, BudgetOptions, GateOptions {
+  suite::CtestSelection selection;
+  suite::Setup setup;
+  ClusterOptions cluster;
+  std::string model, heuristic;
+  std::vector<std::string> suppressions;
+  int tear = 8;
+  bool list = false;
+};
+
+/// Reads the command line. An exit code if that is all: help was asked for, or a message was printed.
+std::optional<int> read_test_options(const Arguments& arguments, TestOptions& options);
+
+}  // namespace duress::cli
+
+#endif  // DURESS_CLI_TEST_OPTIONS_H_

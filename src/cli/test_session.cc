@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What `duress test` shows while cases are classified, and what it makes of their results.
+#include "cli/test_session.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <set>
+
+#include "cli/command_line.h"
+#include "exec/session.h"
+#include "report/words.h"
+#include "suite/cases.h"
+#include "suite/document.h"
+
+namespace duress::cli {
+namespace {
+
+using report::count_text;
+
+/// One live line on a terminal, else a line every 10 s.
+class Screen {
+ public:
+  explicit Screen(bool silent) : silent_(silent) {
+    const char* ci = std::getenv("CI");
+    live_ = isatty(STDERR_FILENO) != 0 && (ci == nullptr || *ci == '\0');
+  }
+  void show(const suite::Progress& progress, std::size_t races, std::size_t destructive) {
+    if (silent_ || progress.seconds < last_ + (live_ ? 0.2 : 10)) return;
+    last_ = progress.seconds;
+    std::string text = fmt::format("{} of {}, {}, {} destructive", progress.done,
+                                   count_text(progress.all, "case"), count_text(races, "race"), destructive);
+    if (progress.left >= 1) text += fmt::format(", about {:.0f} s left", progress.left);
+    if (!progress.name.empty()) text += ", in " + progress.name;
+    if (live_)
+      fmt::print(stderr, "\r\033[K{}", text);
+    else
+      say(text);
+    std::fflush(stderr);
+    shown_ = live_;
+  }
+  void clear() {
+    if (shown_) fmt::print(stderr, "\r\033[K");
+    shown_ = false;
+  }
+
+ private:
+  bool silent_, live_ = false, shown_ = false;
+  double last_ = 0;
+};
+
+class Session {
+ public:
+  Session(TestOptions& options, std::vector<suite::CaseResult> cases, const std::atomic<bool>& stop)
+      : options_(options),
+        stop_(stop),
+        text_(options.json != "-"),
+        screen_(options.quiet || !text_),
+        campaign_(options.setup, std::move(cases)) {}
+
+  int run() {
+    if (std::string error = campaign_.open(); !error.empty()) {
+      say(error);
+      return kExitToolFailed;
+    }
+    if (campaign_.resumed() != 0 && text_ && !options_.quiet)
+      say(fmt::format("going on after {}", count_text(campaign_.resumed(), "finished case")));
+    campaign_.run(
+        stop_, [this](const suite::Progress& progress) { screen_.show(progress, races_, destructive_); },
+        [this](const suite::CaseResult& result) { ended(result); });
+    screen_.clear();
+    suite::SuiteDocument document = suite::merge_documents(
+        {options_.seed, options_.selection.build_dir, campaign_.seconds()}, campaign_.cases());
+    bool written =
+        finish_with_reports(options_.files, options_.setup.dir, report::Json::parse(document.json));
+    if (text_) print_summary(document);
+    if (!options_.json.empty()) {
+      if (std::string error = exec::write_document(options_.json, document.json); !error.empty()) {
+        say(error);
+        return kExitToolFailed;
+      }
+    }
+    return written ? exit_code(document) : kExitToolFailed;
+  }
+
+ private:
+  void ended(const suite::CaseResult& result) {
+    screen_.clear();
+    if (text_) {
+      fmt::print("{}", result.text);
+      std::fflush(stdout);
+      if (!result.why.empty() && !options_.quiet)
+        say(fmt::format("{}: {}: {}", result.test_case.name, suite::name_of(result.outcome), result.why));
+    }
+    suite::SuiteDocument one = suite::merge_documents({}, {result});
+    races_ += one.races.size();
+    for (const suite::ChargedRace& race : one.races) destructive_ += race.verdict == "destructive" ? 1 : 0;
+  }
+
+  void print_summary(const suite::SuiteDocument& document) {
+    std::set<std::string> racy;
+    std::size_t destructive = 0;
+    for (const suite::ChargedRace& race : document.races) {
+      racy.insert(race.test);
+      destructive += race.verdict == "destructive" ? 1 : 0;
+    }
+    std::string text = document.races.empty() ? "no race"
+                                              : fmt::format("{} in {}, {} destructive",
+                                                            count_text(document.races.size(), "race"),
+                                                            count_text(racy.size(), "case"), destructive);
+    text +=
+        fmt::format("; {}{}, in {}, seed {}", count_text(campaign_.cases().size(), "case"),
+                    suite::outcomes_text(campaign_.cases()), count_text(document.runs, "run"), options_.seed);
+    if (stop_) text += "; interrupted, the same command goes on";
+    if (campaign_.out_of_time()) text += "; out of time, the same command goes on";
+    say(text);
+  }
+
+  int exit_code(const suite::SuiteDocument& document) {
+    for (const suite::ChargedRace& race : document.races) {
+      if (fails(options_.fail_on, options_.known, {race.id, race.verdict == "destructive"}))
+        return kExitFindings;
+    }
+    bool ran = false, broken = false;
+    for (const suite::CaseResult& result : campaign_.cases()) {
+      ran = ran || !result.document.empty();
+      broken = broken || result.outcome == suite::CaseOutcome::kError;
+    }
+    if (broken) return kExitToolFailed;
+    if (stop_ || campaign_.out_of_time()) return kExitOutOfTime;
+    if (ran) return kExitOk;
+    say(
+        fmt::format("no test of '{}' could be classified; build it with CC=duress-cc CXX=duress-c++ or "
+                    "-DCMAKE_TOOLCHAIN_FILE=$(duress cmake)",
+                    options_.selection.build_dir));
+    return kExitToolFailed;
+  }
+
+  TestOptions& options_;
+  const std::atomic<bool>& stop_;
+  const bool text_;
+  Screen screen_;
+  suite::Campaign campaign_;
+  std::size_t races_ = 0, destructive_ = 0;  // so far
+};
+
+}  // namespace
+
+int run_test_session(TestOptions& options, std::vector<suite::CaseResult> cases,
+                     const std::atomic<bool>& stop) {
+  return Session(options, std::move(cases), stop).run();
+}
+
+}  // namespace duress::cli

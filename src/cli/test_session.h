@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef DURESS_CLI_TEST_SESSION_H_
+#define DURESS_CLI_TEST_SESSION_H_
+
+#include <atomic>
+#include <vector>
+
+#include "cli/test_options.h"
+
+namespace duress::cli {
+
+/// Classifies the cases, shows progress and results, writes the reports. Returns the exit code.
+int run_test_session(TestOptions& options, std::vector<suite::CaseResult> cases,
+                     const std::atomic<bool>& stop);
+
+}  // namespace duress::cli
+
+#endif  // DURESS_CLI_TEST_SESSION_H_

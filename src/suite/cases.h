@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From the tests that CTest knows to the cases that are classified, and the fixtures around them.
+#ifndef DURESS_SUITE_CASES_H_
+#define DURESS_SUITE_CASES_H_
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "suite/campaign.h"
+
+namespace duress::suite {
+
+/// Appends a CTest test as one case or several, with the reason where one cannot be classified. `notes` are
+/// lines for the user.
+void add_cases(const CtestTest& test, std::vector<CaseResult>& cases, std::vector<std::string>& notes);
+
+/// Runs the tests that prepare (`before`) or clean up what the chosen ones need, once and unchanged. `notes`
+/// gets a line for each that failed.
+void run_fixtures(const std::vector<CtestTest>& all, const std::vector<CtestTest>& chosen, bool before,
+                  const std::atomic<bool>& stop, std::vector<std::string>& notes);
+
+/// ", 2 fail anyway, 1 disabled": what became of the cases that were not judged.
+std::string outcomes_text(const std::vector<CaseResult>& cases);
+
+}  // namespace duress::suite
+
+#endif  // DURESS_SUITE_CASES_H_

@@ -6,6 +6,8 @@
 
 namespace duress {
 
+// The name is made from the table of analyses, as DURESS_DEFINE_ANALYSIS does.
+// NOLINTNEXTLINE(readability-identifier-naming)
 Analysis* make_FastTrack(const AnalysisContext& context) {
   return context.inline_analysis;
 }

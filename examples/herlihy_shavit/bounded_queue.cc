@@ -6,6 +6,7 @@
 // EXPECT-NO-RACE
 // EXPECT-VERIFY: 24 none
 // VERIFY-FAULT: -DFAULT failure deadlock
+// VERIFY-ASSUMES: waits end only by signals
 // OPT: -O2
 #include <atomic>
 #include <condition_variable>

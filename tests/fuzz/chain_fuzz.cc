@@ -6,6 +6,7 @@
 #include <string>
 
 #include "analysis/chain.h"
+#include "catalog/analyses.h"
 #include "catalog/lookup.h"
 
 using namespace duress;
@@ -19,7 +20,7 @@ struct Nothing final : Analysis {
 
 Analysis* make(void*, const char* name, size_t length) {
   static Nothing nothing;
-  for (const cli::Named& known : cli::analyses()) {
+  for (const CatalogEntry& known : Catalog<AnalysisId>::kEntries) {
     if (std::string_view(name, length) == known.name) return &nothing;
   }
   return nullptr;

@@ -32,7 +32,7 @@ struct StoredDocument {
 
 /// Takes the lanes out of `json`, and findings without an id. REQUIRES: it is an object.
 StoredDocument stored_document(Json json);
-/// Nothing: `error` says why it is no document.
+/// Empty if `text` is not a findings document; `error` then says why.
 std::optional<StoredDocument> read_document(const std::string& text, std::string& error);
 /// As `duress report --json` writes it, with `lanes` in each finding that has some.
 std::string to_json(const StoredDocument& document);

@@ -20,9 +20,6 @@ struct EraserState {
   AccessNote last = {};   // the last access
   AccessNote other = {};  // the last access of a thread other than `last`'s
 
-  EraserState copy(Arena&) const { return *this; }
-  void drop(Arena&) {}
-
   /// An access. True if no lock protects the location.
   bool refine(LockSets& lock_sets, const AccessNote& note) {
     bool write = is_write(note.kind);

@@ -13,7 +13,8 @@
 
 namespace duress {
 
-/// State must have: a default that means "never accessed", copy(Arena&) → State, drop(Arena&).
+/// State must have a default that means "never accessed" and, if it owns memory, copy(Arena&) → State and
+/// drop(Arena&).
 /// Threads: any; a lock for each 64 bytes of target memory, held while a state is visited.
 template <typename State>
 class LocationTable {
@@ -163,7 +164,11 @@ class LocationTable {
         while (rest) {
           auto* piece = arena_.make<Piece>();
           piece->mask = take_run(rest);
-          piece->state = p->state.copy(arena_);
+          if constexpr (requires { p->state.copy(arena_); }) {
+            piece->state = p->state.copy(arena_);
+          } else {
+            piece->state = p->state;
+          }
           piece->next = p->next;
           p->next = piece;
         }
@@ -198,7 +203,7 @@ class LocationTable {
   void drop(Piece*& cell) {
     while (cell) {
       Piece* next = cell->next;
-      cell->state.drop(arena_);
+      if constexpr (requires { cell->state.drop(arena_); }) cell->state.drop(arena_);
       arena_.free(cell, sizeof(Piece));
       cell = next;
     }

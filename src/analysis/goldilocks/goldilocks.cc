@@ -7,7 +7,10 @@
 // The sets are computed when they are needed: synchronisation is a list of steps, an access remembers its
 // place in the list, and the next access of the location walks from there. When the list gets long, all sets
 // are brought up to date and it starts anew.
+#include <algorithm>
+
 #include "analysis/access_note.h"
+#include "analysis/arena_list.h"
 #include "analysis/location_table.h"
 #include "analysis/marks.h"
 #include "analysis/sync_flow.h"
@@ -16,35 +19,14 @@
 namespace duress {
 namespace {
 
-/// Elements that know of an access, sorted not at all: most sets have one to three.
-struct ElementSet {
-  Element* items = nullptr;
-  u32 count = 0, capacity = 0;
-
-  bool has(Element e) const {
-    for (u32 i = 0; i < count; ++i) {
-      if (items[i] == e) return true;
-    }
-    return false;
-  }
+/// The elements that know of an access, unsorted: most sets have one to three.
+struct ElementSet : ArenaList<Element> {
+  bool has(Element e) const { return std::find(begin(), end(), e) != end(); }
   void add(Arena& arena, Element e) {
-    if (has(e)) return;
-    if (count == capacity) {
-      u32 more = capacity ? capacity * 2 : 4;
-      auto* grown = static_cast<Element*>(arena.allocate(more * sizeof(Element)));
-      if (count) memcpy(grown, items, count * sizeof(Element));
-      arena.free(items, capacity * sizeof(Element));
-      items = grown, capacity = more;
-    }
-    items[count++] = e;
+    if (!has(e)) push(arena, e);
   }
   void remove(Element e) {
-    for (u32 i = 0; i < count; ++i) {
-      if (items[i] == e) {
-        items[i] = items[--count];
-        return;
-      }
-    }
+    if (Element* found = std::find(begin(), end(), e); found != end()) *found = items[--count];
   }
 };
 
@@ -65,8 +47,7 @@ struct Grants {
     Grants g;
     for (const Grant* at = first; at; at = at->next) {
       auto* item = static_cast<Grant*>(arena.allocate(sizeof(Grant)));
-      *item = {g.first, at->note, at->c, at->place, at->made, {}};
-      for (u32 i = 0; i < at->who.count; ++i) item->who.add(arena, at->who.items[i]);
+      *item = {g.first, at->note, at->c, at->place, at->made, {at->who.copy(arena)}};
       g.first = item;
     }
     return g;
@@ -77,7 +58,7 @@ struct Grants {
   static void remove(Arena& arena, Grant*& link) {
     Grant* gone = link;
     link = gone->next;
-    arena.free(gone->who.items, gone->who.capacity * sizeof(Element));
+    gone->who.drop(arena);
     arena.free(gone, sizeof(Grant));
   }
 };
@@ -101,7 +82,7 @@ class Goldilocks final : public Analysis, private FlowSink {
     Element self = flow_.thread(thread.tid);
     table_.access(access.address, access.size, [&](Grants& grants, uptr at, u32 size) {
       Grant* mine = nullptr;
-      bool told = false;
+      bool reported = false;
       for (Grant** link = &grants.first; *link;) {
         Grant& g = **link;
         if (g.note.thread == note.thread) {
@@ -109,8 +90,8 @@ class Goldilocks final : public Analysis, private FlowSink {
         } else if (conflicts(c, g.c)) {
           if (!handed_over(g, note, self)) {
             raced = true;
-            if (!told) findings_.race({"Goldilocks", at, size, g.note.side(), note.side()});
-            told = true;
+            if (!reported) findings_.race({"Goldilocks", at, size, g.note.side(), note.side()});
+            reported = true;
           } else if (c == AccessClass::kWrite) {  // who follows this write follows that access too
             Grants::remove(arena_, *link);
             continue;

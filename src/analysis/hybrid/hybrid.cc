@@ -7,8 +7,9 @@
 //
 // A location remembers its accesses. A later access of the same thread at the same site with the same locks
 // replaces the earlier one: what is unordered with the earlier is unordered with the later too. So the list
-// is bounded by threads, sites and sets of locks; beyond kMost entries the oldest goes, and is counted.
+// is bounded by threads, sites and sets of locks; beyond kMostRemembered the oldest goes, and is counted.
 #include "analysis/access_note.h"
+#include "analysis/arena_list.h"
 #include "analysis/location_table.h"
 #include "analysis/message_clocks.h"
 #include "base/prng.h"
@@ -22,29 +23,7 @@ struct Remembered {
   Clock clock;
 };
 
-struct History {
-  static constexpr u32 kMost = 256;
-  Remembered* items = nullptr;
-  u32 count = 0, capacity = 0;
-
-  History copy(Arena& arena) const {
-    History h;
-    for (u32 i = 0; i < count; ++i) h.push(arena) = items[i];
-    return h;
-  }
-  void drop(Arena& arena) { arena.free(items, capacity * sizeof(Remembered)); }
-  Remembered& push(Arena& arena) {
-    if (count == capacity) {
-      u32 more = capacity ? capacity * 2 : 2;
-      auto* grown = static_cast<Remembered*>(arena.allocate(more * sizeof(Remembered)));
-      if (count)
-        memcpy(static_cast<void*>(grown), static_cast<const void*>(items), count * sizeof(Remembered));
-      arena.free(items, capacity * sizeof(Remembered));
-      items = grown, capacity = more;
-    }
-    return items[count++];
-  }
-};
+constexpr u32 kMostRemembered = 256;  // of a location
 
 class Hybrid final : public Analysis {
  public:
@@ -61,10 +40,9 @@ class Hybrid final : public Analysis {
     AccessNote note = AccessNote::of(thread, access);
     Clock now = messages_.now(thread.tid).clock;
     bool suspect = false;
-    table_.access(access.address, access.size, [&](History& history, uptr at, u32 size) {
+    table_.access(access.address, access.size, [&](ArenaList<Remembered>& history, uptr at, u32 size) {
       Remembered* same = nullptr;
-      for (u32 i = 0; i < history.count; ++i) {
-        Remembered& earlier = history.items[i];
+      for (Remembered& earlier : history) {
         if (earlier.note.thread == note.thread) {
           if (earlier.note.kind == note.kind && earlier.note.locks == note.locks &&
               earlier.note.place.site == note.place.site) {
@@ -77,15 +55,15 @@ class Hybrid final : public Analysis {
           report(earlier.note, note, at, size);
         }
       }
-      if (!same) {
-        if (history.count == History::kMost) {
-          memmove(static_cast<void*>(history.items), static_cast<const void*>(history.items + 1),
-                  --history.count * sizeof(Remembered));
-          dropped_.fetch_add(1, std::memory_order_relaxed);
-        }
-        same = &history.push(arena_);
+      if (same) {
+        *same = {note, now};
+        return;
       }
-      *same = {note, now};
+      if (history.count == kMostRemembered) {
+        history.pop_front();
+        dropped_.fetch_add(1, std::memory_order_relaxed);
+      }
+      history.push(arena_, {note, now});
     });
     return suspect ? Pass::kForward : Pass::kKeep;
   }
@@ -112,7 +90,7 @@ class Hybrid final : public Analysis {
   RaceSink& findings_;
   LockSets& lock_sets_;
   MessageClocks messages_;
-  LocationTable<History> table_;
+  LocationTable<ArenaList<Remembered>> table_;
   std::atomic<u64> pairs_{0}, dropped_{0};
   std::atomic<u64> known_[kKnown] = {};
 };

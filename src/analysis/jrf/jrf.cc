@@ -64,7 +64,6 @@ struct Written {
     shared = true;
     return *this;
   }
-  void drop(Arena&) {}
 };
 
 class Jrf final : public Analysis, private FlowSink {

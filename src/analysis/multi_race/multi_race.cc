@@ -4,6 +4,7 @@
 // to be compared; once the candidate set is empty, DJIT+ takes over. What was accessed before that must not
 // be lost, so it is kept in a short list meanwhile; clocks exist only for locations without a discipline.
 // Unlike Eraser's, the candidate set counts from the first access: a lock in it orders all of them.
+#include "analysis/arena_list.h"
 #include "analysis/location_table.h"
 #include "analysis/time_frame.h"
 #include "clock/lock_set.h"
@@ -18,38 +19,24 @@ struct Protected {
     Clock clock;
     AccessNote note;
   };
-  Item* items = nullptr;
-  u16 count = 0, capacity = 0;
+  ArenaList<Item> items;
   bool accessed = false;
   LockSetId candidates{};
   LocationMarks marks;
 
-  Protected copy(Arena& arena) const {
-    Protected p = *this;
-    p.marks = marks.copy(arena);
-    p.items = nullptr, p.capacity = p.count = 0;
-    for (u16 i = 0; i < count; ++i) p.put(arena, items[i]);
-    return p;
-  }
+  Protected copy(Arena& arena) const { return {items.copy(arena), accessed, candidates, marks.copy(arena)}; }
   void drop(Arena& arena) {
-    arena.free(items, capacity * sizeof(Item));
+    items.drop(arena);
     marks.drop(arena);
   }
   void put(Arena& arena, const Item& item) {
-    for (u16 i = 0; i < count; ++i) {
-      if (items[i].slot == item.slot && items[i].c == item.c) {
-        items[i] = item;
+    for (Item& known : items) {
+      if (known.slot == item.slot && known.c == item.c) {
+        known = item;
         return;
       }
     }
-    if (count == capacity) {
-      u16 more = capacity ? static_cast<u16>(capacity * 2) : u16{2};
-      auto* grown = static_cast<Item*>(arena.allocate(more * sizeof(Item)));
-      if (count) memcpy(static_cast<void*>(grown), static_cast<const void*>(items), count * sizeof(Item));
-      arena.free(items, capacity * sizeof(Item));
-      items = grown, capacity = more;
-    }
-    items[count++] = item;
+    items.push(arena, item);
   }
 };
 
@@ -98,12 +85,11 @@ class MultiRace final : public Analysis {
 
  private:
   void to_clocks(Protected& p) {
-    for (u16 i = 0; i < p.count; ++i) {
-      const Protected::Item& item = p.items[i];
+    for (const Protected::Item& item : p.items) {
       if (p.marks.of[static_cast<int>(item.c)].set(arena_, item.slot, item.clock, item.note))
         clocks_.fetch_add(1, std::memory_order_relaxed);
     }
-    p.count = 0;
+    p.items.count = 0;
   }
 
   Arena& arena_;

@@ -4,6 +4,7 @@
 // location at the same time as far as messages tell (create, join, notify). A location that is used by one
 // thread after the other, ordered by messages, starts anew with each; so handing over is no violation.
 #include "analysis/access_note.h"
+#include "analysis/arena_list.h"
 #include "analysis/location_table.h"
 #include "analysis/message_clocks.h"
 #include "clock/lock_set.h"
@@ -11,33 +12,19 @@
 namespace duress {
 namespace {
 
+/// A thread that uses a location.
+struct User {
+  AccessNote note;
+  Clock clock;
+  bool wrote;
+};
+
 struct Tracked {
-  struct User {
-    AccessNote note;
-    Clock clock;
-    bool wrote;
-  };
-  User* users = nullptr;  // the threads that use it concurrently, each once
-  u16 count = 0, capacity = 0;
+  ArenaList<User> users;  // those that use it concurrently, each once
   LockSetId candidates{};
 
-  Tracked copy(Arena& arena) const {
-    Tracked t = *this;
-    t.users = nullptr, t.count = t.capacity = 0;
-    for (u16 i = 0; i < count; ++i) t.push(arena) = users[i];
-    return t;
-  }
-  void drop(Arena& arena) { arena.free(users, capacity * sizeof(User)); }
-  User& push(Arena& arena) {
-    if (count == capacity) {
-      u16 more = capacity ? static_cast<u16>(capacity * 2) : u16{2};
-      auto* grown = static_cast<User*>(arena.allocate(more * sizeof(User)));
-      if (count) memcpy(static_cast<void*>(grown), static_cast<const void*>(users), count * sizeof(User));
-      arena.free(users, capacity * sizeof(User));
-      users = grown, capacity = more;
-    }
-    return users[count++];
-  }
+  Tracked copy(Arena& arena) const { return {users.copy(arena), candidates}; }
+  void drop(Arena& arena) { users.drop(arena); }
 };
 
 class RaceTrack final : public Analysis {
@@ -56,26 +43,25 @@ class RaceTrack final : public Analysis {
     bool write = is_write(access.kind), warned = false;
     Clock now = messages_.now(thread.tid).clock;
     table_.access(access.address, access.size, [&](Tracked& t, uptr at, u32 size) {
-      const Tracked::User* self = prune(t, thread.tid);
+      User* self = prune(t, thread.tid);
       bool wrote = write || (self && self->wrote);
-      bool concurrent = t.count > (self ? 1u : 0u);
+      bool concurrent = t.users.count > (self ? 1u : 0u);
       if (!concurrent) {
         t.candidates = lock_sets_.protecting(note.locks, write);
       } else {
         t.candidates = lock_sets_.refine(t.candidates, note.locks, write);
       }
-      Tracked::User mine{note, now, wrote};
       if (self) {
-        *const_cast<Tracked::User*>(self) = mine;
+        *self = {note, now, wrote};
       } else {
-        t.push(arena_) = mine;
+        t.users.push(arena_, {note, now, wrote});
       }
       if (!concurrent || t.candidates != LockSetId{0}) return;
       const AccessNote* other = nullptr;
       bool any_write = false;
-      for (u16 i = 0; i < t.count; ++i) {
-        any_write |= t.users[i].wrote;
-        if (t.users[i].note.thread != thread.tid && (!other || t.users[i].wrote)) other = &t.users[i].note;
+      for (const User& user : t.users) {
+        any_write |= user.wrote;
+        if (user.note.thread != thread.tid && (!other || user.wrote)) other = &user.note;
       }
       if (!any_write) return;
       warned = true;
@@ -91,20 +77,20 @@ class RaceTrack final : public Analysis {
 
  private:
   /// Leaves the users that messages do not order before `tid`. Returns its own entry, or null.
-  const Tracked::User* prune(Tracked& t, Tid tid) {
-    u16 kept = 0;
-    const Tracked::User* self = nullptr;
-    for (u16 i = 0; i < t.count; ++i) {
-      bool own = t.users[i].note.thread == tid;
-      if (!own && messages_.knows(tid, {t.users[i].note.thread, t.users[i].clock})) {
+  User* prune(Tracked& t, Tid tid) {
+    u32 kept = 0;
+    User* self = nullptr;
+    for (const User& user : t.users) {
+      bool own = user.note.thread == tid;
+      if (!own && messages_.knows(tid, {user.note.thread, user.clock})) {
         pruned_.fetch_add(1, std::memory_order_relaxed);
         continue;
       }
-      t.users[kept] = t.users[i];
-      if (own) self = &t.users[kept];
+      t.users.items[kept] = user;
+      if (own) self = &t.users.items[kept];
       ++kept;
     }
-    t.count = kept;
+    t.users.count = kept;
     return self;
   }
 

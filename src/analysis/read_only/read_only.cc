@@ -11,8 +11,6 @@ namespace {
 struct Use {
   u32 thread = 0;  // 1 + Tid of the first user
   bool shared = false;
-  Use copy(Arena&) const { return *this; }
-  void drop(Arena&) {}
 };
 
 class ReadOnly final : public Analysis {

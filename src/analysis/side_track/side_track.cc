@@ -5,6 +5,7 @@
 // access need not have come between: it is enough that nothing keeps it out, neither a message that orders it
 // nor a lock that the block holds all the way from the first to the second.
 #include "analysis/access_note.h"
+#include "analysis/arena_list.h"
 #include "analysis/growing_array.h"
 #include "analysis/location_table.h"
 #include "analysis/message_clocks.h"
@@ -28,30 +29,19 @@ struct Double {
 
 /// What a location remembers; the oldest goes.
 struct Accesses {
-  static constexpr u32 kMost = 32;
-  Single* singles = nullptr;
-  Double* doubles = nullptr;
-  u32 single_count = 0, double_count = 0;
+  ArenaList<Single> singles;
+  ArenaList<Double> doubles;
 
-  Accesses copy(Arena& arena) const {
-    Accesses a;
-    a.make(arena);
-    if (singles)
-      memcpy(static_cast<void*>(a.singles), static_cast<const void*>(singles), sizeof(Single) * kMost);
-    if (doubles)
-      memcpy(static_cast<void*>(a.doubles), static_cast<const void*>(doubles), sizeof(Double) * kMost);
-    a.single_count = single_count, a.double_count = double_count;
-    return a;
-  }
-  void make(Arena& arena) {
-    if (singles) return;
-    singles = static_cast<Single*>(arena.allocate(sizeof(Single) * kMost));
-    doubles = static_cast<Double*>(arena.allocate(sizeof(Double) * kMost));
-  }
+  Accesses copy(Arena& arena) const { return {singles.copy(arena), doubles.copy(arena)}; }
   void drop(Arena& arena) {
-    if (!singles) return;
-    arena.free(singles, sizeof(Single) * kMost);
-    arena.free(doubles, sizeof(Double) * kMost);
+    singles.drop(arena);
+    doubles.drop(arena);
+  }
+  template <typename T>
+  static void add(Arena& arena, ArenaList<T>& list, const T& item) {
+    constexpr u32 kMost = 32;
+    if (list.count == kMost) list.pop_front();
+    list.push(arena, item);
   }
 };
 
@@ -80,26 +70,16 @@ class SideTrack final : public Analysis {
     ThreadState& t = threads_[raw(thread.tid)];
     Single self{note, now, t.depth ? t.block : 0, t.unlocks};
     table_.access(access.address, access.size, [&](Accesses& known, uptr at, u32) {
-      known.make(arena_);
-      for (u32 i = 0; i < known.double_count; ++i) between(known.doubles[i], self, at);
-      for (u32 i = 0; i < known.single_count && self.block; ++i) {
-        const Single& first = known.singles[i];
-        if (first.block != self.block || first.note.thread != note.thread) continue;
+      for (const Double& both : known.doubles) between(both, self, at);
+      for (const Single& first : known.singles) {
+        if (!self.block || first.block != self.block || first.note.thread != note.thread) continue;
         Double both{first.note, note, kept(thread.tid, first, note), first.clock, now};
-        for (u32 k = 0; k < known.single_count; ++k) between(both, known.singles[k], at);
-        if (known.double_count == Accesses::kMost) {
-          memmove(static_cast<void*>(known.doubles), static_cast<const void*>(known.doubles + 1),
-                  sizeof(Double) * --known.double_count);
-        }
-        known.doubles[known.double_count++] = both;
+        for (const Single& other : known.singles) between(both, other, at);
+        Accesses::add(arena_, known.doubles, both);
         ++doubles_;
         break;
       }
-      if (known.single_count == Accesses::kMost) {
-        memmove(static_cast<void*>(known.singles), static_cast<const void*>(known.singles + 1),
-                sizeof(Single) * --known.single_count);
-      }
-      known.singles[known.single_count++] = self;
+      Accesses::add(arena_, known.singles, self);
     });
     return Pass::kForward;
   }

@@ -4,37 +4,18 @@
 // ordered by communication that is the same in every run: creating and joining threads, and messages. Where
 // only a lock or an atomic orders them, who comes first is the schedule's choice.
 #include "analysis/access_note.h"
+#include "analysis/arena_list.h"
 #include "analysis/location_table.h"
 #include "analysis/message_clocks.h"
 
 namespace duress {
 namespace {
 
-struct Order {
-  struct Item {
-    AccessNote note;
-    Clock clock;
-  };
-  Item* items = nullptr;  // the last write first, then the reads since
-  u32 count = 0, capacity = 0;
-
-  Order copy(Arena& arena) const {
-    Order o;
-    for (u32 i = 0; i < count; ++i) o.add(arena, items[i]);
-    return o;
-  }
-  void drop(Arena& arena) { arena.free(items, capacity * sizeof(Item)); }
-  void add(Arena& arena, const Item& item) {
-    if (count == capacity) {
-      u32 more = capacity ? capacity * 2 : 2;
-      auto* grown = static_cast<Item*>(arena.allocate(more * sizeof(Item)));
-      if (count) memcpy(static_cast<void*>(grown), static_cast<const void*>(items), count * sizeof(Item));
-      arena.free(items, capacity * sizeof(Item));
-      items = grown, capacity = more;
-    }
-    items[count++] = item;
-  }
+struct Earlier {
+  AccessNote note;
+  Clock clock;
 };
+using Order = ArenaList<Earlier>;  // the last write first, then the reads since
 
 class SingleTrack final : public Analysis {
  public:
@@ -47,8 +28,7 @@ class SingleTrack final : public Analysis {
     bool write = is_write(access.kind);
     Clock now = messages_.now(thread.tid).clock;
     table_.access(access.address, access.size, [&](Order& order, uptr at, u32) {
-      for (u32 i = 0; i < order.count; ++i) {
-        const Order::Item& earlier = order.items[i];
+      for (const Earlier& earlier : order) {
         if (!write && !is_write(earlier.note.kind)) continue;
         if (messages_.knows(thread.tid, {earlier.note.thread, earlier.clock})) continue;
         unordered_.fetch_add(1, std::memory_order_relaxed);
@@ -62,14 +42,14 @@ class SingleTrack final : public Analysis {
       if (write) {
         order.count = 0;
       } else {
-        for (u32 i = 0; i < order.count; ++i) {
-          if (order.items[i].note.thread == thread.tid && !is_write(order.items[i].note.kind)) {
-            order.items[i] = {note, now};
+        for (Earlier& earlier : order) {
+          if (earlier.note.thread == thread.tid && !is_write(earlier.note.kind)) {
+            earlier = {note, now};
             return;
           }
         }
       }
-      order.add(arena_, {note, now});
+      order.push(arena_, {note, now});
     });
     return Pass::kForward;
   }

@@ -11,8 +11,6 @@ namespace {
 
 struct Owner {
   u32 thread = 0;  // 1 + Tid
-  Owner copy(Arena&) const { return *this; }
-  void drop(Arena&) {}
 };
 
 class ThreadLocal final : public Analysis {

@@ -8,6 +8,7 @@
 // Transactions that are over and that nothing precedes can be in no cycle any more: they go at once, so that
 // the graph stays as small as the number of threads and open blocks.
 #include "analysis/access_note.h"
+#include "analysis/arena_list.h"
 #include "analysis/growing_array.h"
 #include "analysis/location_table.h"
 
@@ -42,31 +43,17 @@ struct NodeRef {
 
 struct Users {
   NodeRef writer;
-  NodeRef* readers = nullptr;
-  u32 count = 0, capacity = 0;
+  ArenaList<NodeRef> readers;
 
-  Users copy(Arena& arena) const {
-    Users u;
-    u.writer = writer;
-    for (u32 i = 0; i < count; ++i) u.add(arena, readers[i]);
-    return u;
-  }
-  void drop(Arena& arena) { arena.free(readers, capacity * sizeof(NodeRef)); }
+  Users copy(Arena& arena) const { return {writer, readers.copy(arena)}; }
+  void drop(Arena& arena) { readers.drop(arena); }
   void add(Arena& arena, const NodeRef& ref) {
     u32 kept = 0;
-    for (u32 i = 0; i < count; ++i) {  // one for each thread, and only of those that are left
-      if (readers[i].get() && readers[i].note.thread != ref.note.thread) readers[kept++] = readers[i];
+    for (const NodeRef& reader : readers) {  // one for each thread, and only of those that are left
+      if (reader.get() && reader.note.thread != ref.note.thread) readers.items[kept++] = reader;
     }
-    count = kept;
-    if (count == capacity) {
-      u32 more = capacity ? capacity * 2 : 2;
-      auto* grown = static_cast<NodeRef*>(arena.allocate(more * sizeof(NodeRef)));
-      if (count)
-        memcpy(static_cast<void*>(grown), static_cast<const void*>(readers), count * sizeof(NodeRef));
-      arena.free(readers, capacity * sizeof(NodeRef));
-      readers = grown, capacity = more;
-    }
-    readers[count++] = ref;
+    readers.count = kept;
+    readers.push(arena, ref);
   }
 };
 
@@ -87,8 +74,8 @@ class Velodrome final : public Analysis {
     locations_.access(access.address, access.size, [&](Users& users, uptr at, u32) {
       follow(users.writer, self, note, at);
       if (is_write(access.kind)) {
-        for (u32 i = 0; i < users.count; ++i) follow(users.readers[i], self, note, at);
-        users.count = 0;
+        for (const NodeRef& reader : users.readers) follow(reader, self, note, at);
+        users.readers.count = 0;
         users.writer = {self, self->serial, note};
       } else {
         users.add(arena_, {self, self->serial, note});

@@ -54,18 +54,19 @@ class UseTest(unittest.TestCase):
 
     def test_wrong_use(self):
         for options, words in (
-                ([], ["no program"]),
-                (["--model", "rc11"], ["explore --model rc11"]),
-                (["--model", "stael"], ["'stael'", "nearest: stale"]),
-                (["--heuristic", "Oldset"], ["'Oldset'", "nearest: Oldest"]),
-                (["--model", "future", "--heuristic", "Oldest"], ["future", "Oldest"]),
-                (["--time", "soon"], ["'soon'", "30s"]),
-                (["--runs", "0"], ["--runs"]),
-                (["--baseline", "nowhere.json"], ["nowhere.json", "No such file"]),
-                (["--tear", "3"], ["--tear"]),
-                (["--runns", "3"], ["--runs"]),
-                (["--fail-on", "sometimes"], ["--fail-on"]),
-                (["--json=."], ["folder"])):
+            ([], ["no program"]),
+            (["--model", "rc11"], ["explore --model rc11"]),
+            (["--model", "stael"], ["'stael'", "nearest: stale"]),
+            (["--heuristic", "Oldset"], ["'Oldset'", "nearest: Oldest"]),
+            (["--model", "future", "--heuristic", "Oldest"], ["future", "Oldest"]),
+            (["--time", "soon"], ["'soon'", "30s"]),
+            (["--runs", "0"], ["--runs"]),
+            (["--baseline", "nowhere.json"], ["nowhere.json", "No such file"]),
+            (["--tear", "3"], ["--tear"]),
+            (["--runns", "3"], ["--runs"]),
+            (["--fail-on", "sometimes"], ["--fail-on"]),
+            (["--json=."], ["folder"]),
+        ):
             with self.subTest(options=options):
                 target = [] if not options else [FAKE, "stale"]
                 self.one_line(self.classify(*target, options=options), 2, *words)
@@ -107,8 +108,11 @@ class UseTest(unittest.TestCase):
         self.assertRegex(lines[0], r"error: data race on 0x10 is DESTRUCTIVE \[R-[0-9a-f]{4}\]$")
         self.assertRegex(lines[1], r"^  T1 writes .* holds nothing$")
         self.assertRegex(lines[2], r"^  T2 reads .* holds nothing$")
-        self.assertRegex(lines[3], r"^  witness: T2 reads stale 0 \(newest 1\) → assertion `legal' failed at "
-                                   r"fake\.cc:34; \d+ of 12 runs, replayed 20 of 20$")
+        self.assertRegex(
+            lines[3],
+            r"^  witness: T2 reads stale 0 \(newest 1\) → assertion `legal' failed at "
+            r"fake\.cc:34; \d+ of 12 runs, replayed 20 of 20$",
+        )
         self.assertEqual(lines[4], "           with sequentially consistent memory the same 12 schedules pass")
         self.assertRegex(lines[5], r"^     T1 'worker' +│ T2 'worker'$")
         self.assertRegex(lines[6], r"^     0x10 = 1 +│$")
@@ -119,8 +123,11 @@ class UseTest(unittest.TestCase):
         self.assertRegex(err, r"^duress: 1 race on 1 variable, 1 destructive, in \d+ runs, seed 1\n$")
 
     def test_the_text_of_others(self):
-        for what, words in (("same", "same value: its writes wrote what was there in"), ("slower", "slower: "),
-                            ("broken-promise", "no harm found in")):
+        for what, words in (
+            ("same", "same value: its writes wrote what was there in"),
+            ("slower", "slower: "),
+            ("broken-promise", "no harm found in"),
+        ):
             with self.subTest(what=what):
                 code, out, err = self.fake(what)
                 self.assertEqual(code, 0, err)
@@ -255,8 +262,15 @@ class UseTest(unittest.TestCase):
         record = f"{self.folder}/.duress/campaign.sqlite"
         rows = 0
         for part in range(2):
-            process = subprocess.Popen(words, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                       stderr=subprocess.PIPE, text=True, env=TOOL.env)
+            process = subprocess.Popen(
+                words,
+                cwd=self.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                env=TOOL.env,
+            )
             while self.rows(record) < rows + 100:
                 self.assertIsNone(process.poll())
                 time.sleep(0.01)

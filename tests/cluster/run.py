@@ -87,9 +87,14 @@ class Cases:
                 campaign.work(2, 2)  # the second does not take over
                 code, _, err = campaign.finish(process)
                 expect(code == -signal.SIGKILL, f"coordinator: {code} {err}")
-                code, out, err = campaign.finish(subprocess.Popen(
-                    [self.tool.duress, "merge", campaign.dir], env=self.tool.env, stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE))
+                code, out, err = campaign.finish(
+                    subprocess.Popen(
+                        [self.tool.duress, "merge", campaign.dir],
+                        env=self.tool.env,
+                        stdout=subprocess.PIPE,
+                        stderr=subprocess.PIPE,
+                    )
+                )
                 expect(code in (66, 124), f"merge of a part: {code} {err}")
                 compare(wanted, campaign.finish(campaign.start(2)), f"coordinator killed at {kill_at}")
             finally:
@@ -105,9 +110,14 @@ class Cases:
             expect(campaign.finish(process)[0] == -signal.SIGKILL, "the coordinator was not killed")
             code, _, err = campaign.finish(worker)
             expect(code == 0 and "no process drives the campaign" in err, f"worker: {code} {err}")
-            code, out, err = campaign.finish(subprocess.Popen(
-                [self.tool.duress, "merge", campaign.dir], env=self.tool.env, stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE))
+            code, out, err = campaign.finish(
+                subprocess.Popen(
+                    [self.tool.duress, "merge", campaign.dir],
+                    env=self.tool.env,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                )
+            )
             compare(wanted, (code, out, err), "merge")
             compare(wanted, campaign.finish(campaign.start(1)), "the command again, without workers")
         finally:
@@ -131,8 +141,13 @@ class Cases:
             found = json.loads(out)
             harness.valid(found)
             worker = found["campaign"]["workers"][0]
-            expect(found["campaign"]["state"] == "finished" and worker["shard"] == 2 and worker["state"] == "ended" and
-                   worker["runs"] > 0, f"at the end: {out}")
+            expect(
+                found["campaign"]["state"] == "finished"
+                and worker["shard"] == 2
+                and worker["state"] == "ended"
+                and worker["runs"] > 0,
+                f"at the end: {out}",
+            )
             code, out, _ = self.tool.run([*words, "--watch"], campaign.folder)
             expect(code == 0 and b"worker 2/2" in out, f"--watch: {out}")
         finally:
@@ -144,16 +159,23 @@ class Cases:
         try:
             empty = f"{campaign.folder}/bin"
             pathlib.Path(empty).mkdir()
-            code, _, err = self.tool.run(campaign.words(["--executor", "slurm", "--workers", "2"]), campaign.folder,
-                                         env={"PATH": empty})
+            code, _, err = self.tool.run(
+                campaign.words(["--executor", "slurm", "--workers", "2"]), campaign.folder, env={"PATH": empty}
+            )
             expect(code == 125 and b"apt-get install slurm-client" in err and err.count(b"\n") == 1, f"no Slurm: {err}")
             code, _, err = self.tool.run(campaign.words(["--workers", "2"]), campaign.folder)
             expect(code == 2 and b"--executor slurm" in err, f"--workers alone: {err}")
-            for words, text in (([], "--shard"), (["--shard", "3/2"], "invalid shard"), (["--shard", "x"], "invalid shard"),
-                                (["--shard", "1/1", "--time", "x"], "invalid time"),
-                                (["--shard", "1/1"], "every machine must see the folder")):
+            for words, text in (
+                ([], "--shard"),
+                (["--shard", "3/2"], "invalid shard"),
+                (["--shard", "x"], "invalid shard"),
+                (["--shard", "1/1", "--time", "x"], "invalid time"),
+                (["--shard", "1/1"], "every machine must see the folder"),
+            ):
                 code, _, err = self.tool.run([self.tool.duress, "work", "--dir", campaign.dir, *words], campaign.folder)
-                expect(code in (2, 125) and text.encode() in err and err.count(b"\n") == 1, f"work {words}: {code} {err}")
+                expect(
+                    code in (2, 125) and text.encode() in err and err.count(b"\n") == 1, f"work {words}: {code} {err}"
+                )
             code, _, err = self.tool.run([self.tool.duress, "merge", campaign.dir], campaign.folder)
             expect(code == 2 and b"no campaign" in err, f"merge of nothing: {err}")
 
@@ -192,8 +214,10 @@ class Cases:
             shards = pathlib.Path(campaign.dir, "cluster/1/shards")
             shards.rename(shards.with_name("away"))
             code, _, err = campaign.finish(worker)
-            expect(code == 125 and "results so far are kept: make room" in err and err.count("\n") == 1,
-                   f"full: {code} {err}")
+            expect(
+                code == 125 and "results so far are kept: make room" in err and err.count("\n") == 1,
+                f"full: {code} {err}",
+            )
             shards.with_name("away").rename(shards)
             campaign.work(1, 1)
             compare(wanted, campaign.finish(process), "after a full disk")
@@ -212,8 +236,12 @@ class Cases:
             worker.send_signal(signal.SIGTERM)
             code, _, err = campaign.finish(worker)
             expect(code == 0 and "asked to stop" in err, f"SIGTERM: {code} {err}")
-            timed = subprocess.Popen([self.tool.duress, "work", "--dir", campaign.dir, "--shard", "2/2", "--time", "1ms"],
-                                     stderr=subprocess.PIPE, stdout=subprocess.PIPE, env=self.tool.env)
+            timed = subprocess.Popen(
+                [self.tool.duress, "work", "--dir", campaign.dir, "--shard", "2/2", "--time", "1ms"],
+                stderr=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env=self.tool.env,
+            )
             code, _, err = campaign.finish(timed)
             expect(code == 0 and "time is up" in err, f"--time: {code} {err}")
             campaign.work(1, 2)
@@ -226,20 +254,26 @@ def main():
     options = harness.parser(__doc__, programs=False).parse_args()
     cases = Cases(harness.Tool(options.build, options.duress))
     fake = cases.fake
-    runs = [("equal classify stale", cases.equal, ("classify", ["--runs", "5"], [fake, "stale"])),
-            ("equal explore counter", cases.equal, ("explore", [], [fake, "counter"])),
-            ("killed", cases.killed, ("classify", ["--runs", "5"], [fake, "stale"])),
-            ("abandoned", cases.abandoned, ("classify", ["--runs", "5"], [fake, "stale"])),
-            ("status", cases.status, ("classify", ["--runs", "5"], [fake, "stale"])),
-            ("wrong", cases.wrong, ()), ("full", cases.full, ()), ("stops", cases.stops, ())]
+    runs = [
+        ("equal classify stale", cases.equal, ("classify", ["--runs", "5"], [fake, "stale"])),
+        ("equal explore counter", cases.equal, ("explore", [], [fake, "counter"])),
+        ("killed", cases.killed, ("classify", ["--runs", "5"], [fake, "stale"])),
+        ("abandoned", cases.abandoned, ("classify", ["--runs", "5"], [fake, "stale"])),
+        ("status", cases.status, ("classify", ["--runs", "5"], [fake, "stale"])),
+        ("wrong", cases.wrong, ()),
+        ("full", cases.full, ()),
+        ("stops", cases.stops, ()),
+    ]
     if options.suite == "all":
         example = str(cases.tool.compile(harness.ROOT / "examples/jumble/double_checked_locking.cc"))
-        runs += [("equal classify future", cases.equal, ("classify", ["--runs", "12"], [fake, "future"])),
-                 ("equal explore, on and on", cases.equal, ("explore", ["--keep-going", "--runs", "300"], [fake, "two"])),
-                 ("equal explore deadlock", cases.equal, ("explore", [], [fake, "deadlock"])),
-                 ("equal classify", cases.equal, ("classify", ["--runs", "10"], [example])),
-                 ("equal verify", cases.equal, ("verify", [], [example])),
-                 ("killed example", cases.killed, ("classify", ["--runs", "5"], [example]))]
+        runs += [
+            ("equal classify future", cases.equal, ("classify", ["--runs", "12"], [fake, "future"])),
+            ("equal explore, on and on", cases.equal, ("explore", ["--keep-going", "--runs", "300"], [fake, "two"])),
+            ("equal explore deadlock", cases.equal, ("explore", [], [fake, "deadlock"])),
+            ("equal classify", cases.equal, ("classify", ["--runs", "10"], [example])),
+            ("equal verify", cases.equal, ("verify", [], [example])),
+            ("killed example", cases.killed, ("classify", ["--runs", "5"], [example])),
+        ]
     harness.report((name, lambda case=case, arguments=arguments: case(*arguments)) for name, case, arguments in runs)
 
 

@@ -45,8 +45,14 @@ class CollideTest(unittest.TestCase):
             work = pathlib.Path(ARGS.work)
             work.mkdir(parents=True, exist_ok=True)
             compiler = "g++" if source.endswith(".cc") else "gcc"
-            words = [compiler, "-O2", "-pthread", *(["-std=c++20"] if compiler == "g++" else []),
-                     *(flags or ["-g"]), str(PROGRAMS / source)]
+            words = [
+                compiler,
+                "-O2",
+                "-pthread",
+                *(["-std=c++20"] if compiler == "g++" else []),
+                *(flags or ["-g"]),
+                str(PROGRAMS / source),
+            ]
             name = re.sub(r"[^\w.]", "", "".join([source, *flags])) + (".stripped" if strip else "")
             handle, path = tempfile.mkstemp(prefix=name + "-", dir=work)
             os.close(handle)
@@ -63,8 +69,15 @@ class CollideTest(unittest.TestCase):
         return self.built[key]
 
     def collide(self, *words, **more):
-        return subprocess.run([ARGS.duress, "collide", *words], cwd=self.folder, text=True, stdin=subprocess.DEVNULL,
-                              capture_output=True, timeout=TIMEOUT, **more)
+        return subprocess.run(
+            [ARGS.duress, "collide", *words],
+            cwd=self.folder,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=TIMEOUT,
+            **more,
+        )
 
     def document(self, *words):
         result = self.collide("--json=out.json", *words)
@@ -135,8 +148,11 @@ class WordsTest(CollideTest):
                 tasks = []
                 while len(tasks) < 3:
                     tasks = sorted(map(int, os.listdir(f"/proc/{process.pid}/task")))
-                self.one_line(self.collide("-p", str(tasks[1])), 125,
-                              f"{tasks[1]} is a thread of process {process.pid}; give that")
+                self.one_line(
+                    self.collide("-p", str(tasks[1])),
+                    125,
+                    f"{tasks[1]} is a thread of process {process.pid}; give that",
+                )
             finally:
                 process.kill()
 
@@ -148,8 +164,9 @@ class WordsTest(CollideTest):
             while tracer == "0":
                 with open(f"/proc/{target.pid}/status", encoding="utf-8") as file:
                     tracer = re.search(r"TracerPid:\s*(\d+)", file.read())[1]
-            self.one_line(self.collide("-p", str(target.pid)), 125,
-                          f"process {target.pid} is under the debugger {tracer} already")
+            self.one_line(
+                self.collide("-p", str(target.pid)), 125, f"process {target.pid} is under the debugger {tracer} already"
+            )
         finally:
             debugger.send_signal(signal.SIGTERM)
             debugger.wait()
@@ -160,8 +177,22 @@ class WordsTest(CollideTest):
         if os.getuid() != 0 or shutil.which("setpriv") is None:
             self.skipTest("needs root, to be somebody else")
         os.chmod(self.folder, 0o777)
-        result = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", ARGS.duress, "collide",
-                                 "-p", str(os.getpid())], cwd="/", text=True, capture_output=True, timeout=TIMEOUT)
+        result = subprocess.run(
+            [
+                "setpriv",
+                "--reuid=65534",
+                "--regid=65534",
+                "--clear-groups",
+                ARGS.duress,
+                "collide",
+                "-p",
+                str(os.getpid()),
+            ],
+            cwd="/",
+            text=True,
+            capture_output=True,
+            timeout=TIMEOUT,
+        )
         if "cannot execute" in result.stderr or result.returncode in (126, 127):
             self.skipTest("the build folder is not for everybody")
         self.one_line(result, 125, f"no right to attach to process {os.getpid()}: be its owner, or root")
@@ -200,12 +231,20 @@ class RacesTest(CollideTest):
         compiler = os.path.join(os.path.dirname(ARGS.duress), "duress-cc")
         path = os.path.join(self.folder, "counter")
         subprocess.run([compiler, "-O2", "-g", "-pthread", str(PROGRAMS / "counter.c"), "-o", path], check=True)
-        subprocess.run([ARGS.duress, "run", "--halt", "--json=run.json", "--", path], cwd=self.folder, text=True,
-                       capture_output=True, timeout=TIMEOUT, check=False)
+        subprocess.run(
+            [ARGS.duress, "run", "--halt", "--json=run.json", "--", path],
+            cwd=self.folder,
+            text=True,
+            capture_output=True,
+            timeout=TIMEOUT,
+            check=False,
+        )
         with open(os.path.join(self.folder, "run.json"), encoding="utf-8") as file:
             races = json.load(file)["races"]
-        self.assertIn((race["id"], "counter"), [(other["id"], other["variable"]) for other in races
-                                                if other["kind"] == "write-write"] or races)
+        self.assertIn(
+            (race["id"], "counter"),
+            [(other["id"], other["variable"]) for other in races if other["kind"] == "write-write"] or races,
+        )
 
     def test_field_of_a_heap_object(self):
         race, _ = self.first_race("--", self.program("cache.cc"))
@@ -229,8 +268,12 @@ class RacesTest(CollideTest):
     def test_kinds(self):
         program = self.program("kinds.c")
         # Which store is caught is a matter of the moment: one that changes nothing can be seen of any but the named one.
-        for kind, categories in (("flags", ("flag", "same-value")), ("names", ("special-name",)),
-                                 ("state", ("race", "same-value")), ("same", ("same-value", "race"))):
+        for kind, categories in (
+            ("flags", ("flag", "same-value")),
+            ("names", ("special-name",)),
+            ("state", ("race", "same-value")),
+            ("same", ("same-value", "race")),
+        ):
             with self.subTest(kind=kind):
                 if kind == "same":
                     _, document = self.document("--rate=0/s", "--", "/bin/true")
@@ -329,7 +372,9 @@ class BehaviourTest(CollideTest):
         self.assertIn("no data race found", result.stderr)
 
     def test_children_are_sampled(self):
-        result, document = self.document("--halt", *FAST, "--", "/bin/sh", "-c", self.program("counter.c") + " & wait $!")
+        result, document = self.document(
+            "--halt", *FAST, "--", "/bin/sh", "-c", self.program("counter.c") + " & wait $!"
+        )
         self.assertEqual(result.returncode, 66, result)
         self.assertIn("in process ", result.stderr)
         self.assertEqual(document["races"][0]["variable"], "counter")
@@ -340,9 +385,19 @@ class BehaviourTest(CollideTest):
         self.assertEqual(document["collide"]["samples"], 0)
 
     def test_interrupt_is_passed_on(self):
-        process = subprocess.Popen([ARGS.duress, "collide", "--", "/bin/sh", "-c",
-                                    "trap 'echo got; exit 4' TERM; echo ready; while :; do sleep 0.05; done"],
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            [
+                ARGS.duress,
+                "collide",
+                "--",
+                "/bin/sh",
+                "-c",
+                "trap 'echo got; exit 4' TERM; echo ready; while :; do sleep 0.05; done",
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         self.assertEqual(process.stdout.readline(), "ready\n")
         process.send_signal(signal.SIGTERM)
         output, _ = process.communicate(timeout=TIMEOUT)
@@ -385,8 +440,9 @@ class AttachTest(CollideTest):
         result, document = self.document("-p", str(self.process.pid), "--duration=0.2s", "--overhead=0")
         self.assertEqual(result.returncode, 0, result)
         self.assertEqual(document["collide"]["process"], self.process.pid)
-        tracer = subprocess.Popen([ARGS.duress, "collide", "-p", str(self.process.pid), "--hide=all"],
-                                  stderr=subprocess.PIPE, text=True)
+        tracer = subprocess.Popen(
+            [ARGS.duress, "collide", "-p", str(self.process.pid), "--hide=all"], stderr=subprocess.PIPE, text=True
+        )
         traced = "0"
         while traced == "0":
             with open(f"/proc/{self.process.pid}/status", encoding="utf-8") as file:
@@ -399,8 +455,9 @@ class AttachTest(CollideTest):
         self.assertEqual(self.code(), before)
 
     def test_the_process_ends(self):
-        tracer = subprocess.Popen([ARGS.duress, "collide", "-p", str(self.process.pid), "--hide=all"],
-                                  stderr=subprocess.PIPE, text=True)
+        tracer = subprocess.Popen(
+            [ARGS.duress, "collide", "-p", str(self.process.pid), "--hide=all"], stderr=subprocess.PIPE, text=True
+        )
         traced = "0"
         while traced == "0":
             with open(f"/proc/{self.process.pid}/status", encoding="utf-8") as file:
@@ -419,7 +476,9 @@ class ManyTest(AttachTest):
         before = self.code()
         samples = 0
         for i in range(100):
-            result, document = self.document("-p", str(self.process.pid), "--duration=0.05s", "--overhead=20%", f"--seed={i}")
+            result, document = self.document(
+                "-p", str(self.process.pid), "--duration=0.05s", "--overhead=20%", f"--seed={i}"
+            )
             self.assertIn(result.returncode, (0, 66), result)
             samples += document["collide"]["samples"]
             self.assertIsNone(self.process.poll())
@@ -444,23 +503,41 @@ class DebianTest(CollideTest):
         with open(source, "wb") as file:  # some real bytes, some that do not compress
             size = 0
             for path in (sys.executable, ARGS.duress, "/usr/lib/x86_64-linux-gnu/libc.so.6"):
-                data = pathlib.Path(path).read_bytes()[:8 << 20]
+                data = pathlib.Path(path).read_bytes()[: 8 << 20]
                 size += len(data)
                 file.write(data)
         tried = 0
-        for words in (["pigz", "-p", "2"], ["pbzip2", "-p2"], ["xz", "-T2", "-1", "--block-size=1MiB"], ["zstd", "-T2", "-q"],
-                      ["lbzip2", "-n", "2"], ["plzip", "-n", "2", "-1", "-B", "1MiB"]):
+        for words in (
+            ["pigz", "-p", "2"],
+            ["pbzip2", "-p2"],
+            ["xz", "-T2", "-1", "--block-size=1MiB"],
+            ["zstd", "-T2", "-q"],
+            ["lbzip2", "-n", "2"],
+            ["plzip", "-n", "2", "-1", "-B", "1MiB"],
+        ):
             if shutil.which(words[0]) is None:
                 continue
             tried += 1
             with self.subTest(program=words[0]):
-                packed = [subprocess.run([*before, *words, "-c", source], stdin=subprocess.DEVNULL, capture_output=True,
-                                         timeout=TIMEOUT, check=False)
-                          for before in ([], [ARGS.duress, "collide", *FAST, "--"])]
+                packed = [
+                    subprocess.run(
+                        [*before, *words, "-c", source],
+                        stdin=subprocess.DEVNULL,
+                        capture_output=True,
+                        timeout=TIMEOUT,
+                        check=False,
+                    )
+                    for before in ([], [ARGS.duress, "collide", *FAST, "--"])
+                ]
                 self.assertEqual([done.returncode for done in packed], [0, 0], packed[1].stderr)
                 self.assertEqual(packed[0].stdout, packed[1].stdout)
-                unpacked = subprocess.run([ARGS.duress, "collide", *FAST, "--", *words, "-d", "-c"],
-                                          input=packed[0].stdout, capture_output=True, timeout=TIMEOUT, check=False)
+                unpacked = subprocess.run(
+                    [ARGS.duress, "collide", *FAST, "--", *words, "-d", "-c"],
+                    input=packed[0].stdout,
+                    capture_output=True,
+                    timeout=TIMEOUT,
+                    check=False,
+                )
                 self.assertEqual(unpacked.returncode, 0, unpacked.stderr)
                 self.assertEqual(unpacked.stdout, pathlib.Path(source).read_bytes())
         self.assertGreaterEqual(tried, 2)

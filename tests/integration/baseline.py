@@ -52,7 +52,9 @@ class BaselineTest(fit.ProjectTest):
     def compile(self, text, name="counter"):
         source = self.folder / f"{name}.cc"
         source.write_text(text)
-        fit.run([fit.tool("duress-c++"), "-std=c++20", "-g", "-O1", "-pthread", source, "-o", self.folder / name], code=0)
+        fit.run(
+            [fit.tool("duress-c++"), "-std=c++20", "-g", "-O1", "-pthread", source, "-o", self.folder / name], code=0
+        )
         return f"./{name}"
 
     def duress(self, *words):
@@ -66,15 +68,24 @@ class BaselineTest(fit.ProjectTest):
     def test_ids_stay_when_lines_move_and_other_code_changes_its_name(self):
         before = self.ids("classify", self.compile(COUNTER), "--runs", "5")
         self.assertEqual(set(before.values()), {"total", "ready", "value"})
-        moved = COUNTER.replace("// HEAD", "// a line\\n// another\\nstatic int padding;\\n"
-                                "int more() { auto l = [] { return padding; }; return l(); }".replace("\\n", "\n"))
+        moved = COUNTER.replace(
+            "// HEAD",
+            "// a line\\n// another\\nstatic int padding;\\n"
+            "int more() { auto l = [] { return padding; }; return l(); }".replace("\\n", "\n"),
+        )
         moved = moved.replace("unrelated_one", "renamed_function").replace("  add_many();\n", "\n\n  add_many();\n")
-        moved = moved.replace("auto unrelated =", "auto another = [](int x) { return more() + x; };\n  another(3);\n  auto unrelated =")
+        moved = moved.replace(
+            "auto unrelated =", "auto another = [](int x) { return more() + x; };\n  another(3);\n  auto unrelated ="
+        )
         self.assertEqual(self.ids("classify", self.compile(moved), "--runs", "5"), before)
         elsewhere = self.folder / "elsewhere"
         elsewhere.mkdir()
         shutil.copy(self.folder / "counter.cc", elsewhere)
-        fit.run([fit.tool("duress-c++"), "-std=c++20", "-g", "-O1", "-pthread", "counter.cc", "-o", "counter"], elsewhere, code=0)
+        fit.run(
+            [fit.tool("duress-c++"), "-std=c++20", "-g", "-O1", "-pthread", "counter.cc", "-o", "counter"],
+            elsewhere,
+            code=0,
+        )
         self.assertEqual(self.ids("classify", elsewhere / "counter", "--runs", "5"), before)
 
     def test_gates_of_run(self):
@@ -85,7 +96,9 @@ class BaselineTest(fit.ProjectTest):
         code, _, err = self.duress("run", "--controlled", "--baseline", "old.json", "--json=new.json", "--", program)
         self.assertNotEqual(code, 66, err)
         self.assertIn("duress: in the baseline: R-", err)
-        self.assertTrue(all(race["baseline"] for race in self.document((self.folder / "new.json").read_text())["races"]))
+        self.assertTrue(
+            all(race["baseline"] for race in self.document((self.folder / "new.json").read_text())["races"])
+        )
         fewer = json.loads((self.folder / "old.json").read_text())
         dropped = fewer["races"].pop()
         (self.folder / "fewer.json").write_text(json.dumps(fewer))
@@ -107,7 +120,9 @@ class BaselineTest(fit.ProjectTest):
             race.update(verdict="no-harm-found")
         (self.folder / "old.json").write_text(json.dumps(old))
         self.assertEqual(self.duress(*classify, "--baseline", "old.json", "--", program)[0], 0)
-        self.assertEqual(self.duress(*classify, "--baseline", "old.json", "--fail-on", "new-destructive", "--", program)[0], 66)
+        self.assertEqual(
+            self.duress(*classify, "--baseline", "old.json", "--fail-on", "new-destructive", "--", program)[0], 66
+        )
 
     def test_gates_of_explore_and_verify(self):
         program = self.compile(FAILS, "fails")
@@ -126,7 +141,9 @@ class BaselineTest(fit.ProjectTest):
         program = self.compile(FAILS, "fails")
         (self.folder / "broken.json").write_text('{"schema": "duress/1", "races": [')
         for command in ("run", "classify", "explore", "verify"):
-            self.one_line(self.duress(command, "--baseline", "nowhere.json", "--", program), 2, "nowhere.json", "No such file")
+            self.one_line(
+                self.duress(command, "--baseline", "nowhere.json", "--", program), 2, "nowhere.json", "No such file"
+            )
             self.one_line(self.duress(command, "--baseline", "broken.json", "--", program), 2, "no document of --json")
 
     # ---- duress pin ------------------------------------------------------------------------------
@@ -153,13 +170,17 @@ class BaselineTest(fit.ProjectTest):
         code, out = self.ctest()
         self.assertNotEqual(code, 0, out)
         # The fix.
-        self.compile(COUNTER.replace("static long total;", "#include <atomic>\nstatic std::atomic<long> total;")
-                     .replace("total = total + 1", "++total"))
+        self.compile(
+            COUNTER.replace("static long total;", "#include <atomic>\nstatic std::atomic<long> total;").replace(
+                "total = total + 1", "++total"
+            )
+        )
         code, out = self.ctest()
         self.assertEqual(code, 0, out)
         # As part of a project.
-        (self.folder / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.16)\nproject(p NONE)\nenable_testing()\n"
-                                                    "add_subdirectory(pins)\n")
+        (self.folder / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.16)\nproject(p NONE)\nenable_testing()\n" "add_subdirectory(pins)\n"
+        )
         fit.run(["cmake", "-S", ".", "-B", "out"], self.folder, code=0)
         code, out = self.ctest("out")
         self.assertEqual(code, 0, out)

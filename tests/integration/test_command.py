@@ -87,12 +87,22 @@ class TestCommandTest(fit.ProjectTest):
         self.assertEqual((code, out), (0, ""), err)
         document = self.document((self.folder / "races.json").read_text())
         outcomes = {case["name"]: case["outcome"] for case in document["cases"]}
-        self.assertEqual(outcomes, {
-            "needs.fixture": "passed", "script": "not-instrumented", "switched.off": "disabled", "not.built": "not-built",
-            "will.fail": "expects-failure", "fails.anyway": "fails"})
+        self.assertEqual(
+            outcomes,
+            {
+                "needs.fixture": "passed",
+                "script": "not-instrumented",
+                "switched.off": "disabled",
+                "not.built": "not-built",
+                "will.fail": "expects-failure",
+                "fails.anyway": "fails",
+            },
+        )
         self.assertFalse((self.suite / "work" / "data").exists(), "the fixture's clean-up has run")
         self.assertIn("script: not-instrumented: ", err)
-        self.assertIn("no race; 6 cases, 1 fail anyway, 1 not instrumented, 1 not built, 1 disabled, 1 WILL_FAIL, in ", err)
+        self.assertIn(
+            "no race; 6 cases, 1 fail anyway, 1 not instrumented, 1 not built, 1 disabled, 1 WILL_FAIL, in ", err
+        )
 
     def test_nothing_instrumented(self):
         code, out, err = self.duress_test("-R", "^script$")
@@ -128,8 +138,9 @@ class TestCommandTest(fit.ProjectTest):
 
     def test_ctrl_c_keeps_what_is_there_and_the_same_command_goes_on(self):
         words = [fit.tool(), "test", str(self.suite), "-R", "^store$", *RUNS, "-j", "1", "--json=races.json"]
-        process = subprocess.Popen(words, cwd=self.folder, env=fit.environment(), stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            words, cwd=self.folder, env=fit.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
         # Interrupted as soon as the first case has come to its end.
         while not list(self.folder.glob(".duress/tests/*/*.code")):
             self.assertIsNone(process.poll(), "it ended before it could be interrupted")

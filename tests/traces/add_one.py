@@ -144,10 +144,36 @@ int main(int count, char**) {
 
 # Compiled with the changed tables: what turns names into things, and the options that are tried.
 IN_TARGET = ["analysis/factory.cc", "memory/heuristics.cc", "sched/strategy_table.cc"]
-ON_HOST = ["catalog/lookup.cc", "classify/attacks.cc", "cli/classify_options.cc", "cli/explore_options.cc", "cli/list.cc", "cli/options.cc",
-           "cli/report_files.cc", "report/formats.cc"]
-LIBRARIES = ["cli", "suite", "cluster", "repair", "verify", "classify", "search", "report", "exec", "finding", "analysis", "shadow", "clock",
-             "memory", "sched", "exhaustive", "trail", "base"]
+ON_HOST = [
+    "catalog/lookup.cc",
+    "classify/attacks.cc",
+    "cli/classify_options.cc",
+    "cli/explore_options.cc",
+    "cli/list.cc",
+    "cli/options.cc",
+    "cli/report_files.cc",
+    "report/formats.cc",
+]
+LIBRARIES = [
+    "cli",
+    "suite",
+    "cluster",
+    "repair",
+    "verify",
+    "classify",
+    "search",
+    "report",
+    "exec",
+    "finding",
+    "analysis",
+    "shadow",
+    "clock",
+    "memory",
+    "sched",
+    "exhaustive",
+    "trail",
+    "base",
+]
 
 
 def add_lines(scratch):
@@ -158,22 +184,56 @@ def add_lines(scratch):
 
 
 def compile_sources(scratch, sources, *flags):
-    command = ["clang++-19", "-std=c++20", "-c", "-DFMT_SHARED", '-DDURESS_VERSION="0"', *flags, "-I", scratch, "-I", ROOT / "src",
-               "-I", ROOT / "include"]
+    command = [
+        "clang++-19",
+        "-std=c++20",
+        "-c",
+        "-DFMT_SHARED",
+        '-DDURESS_VERSION="0"',
+        *flags,
+        "-I",
+        scratch,
+        "-I",
+        ROOT / "src",
+        "-I",
+        ROOT / "include",
+    ]
     for source in sources:
         subprocess.run([*command, source, "-o", scratch / f"{source.stem}.o"], check=True)
 
 
 def build(scratch, build_dir):
-    for name, text in (("writes.cc", ANALYSIS), ("last.cc", STRATEGY), ("second.cc", HEURISTIC), ("size.cc", FORMAT),
-                       ("driver.cc", DRIVER)):
+    for name, text in (
+        ("writes.cc", ANALYSIS),
+        ("last.cc", STRATEGY),
+        ("second.cc", HEURISTIC),
+        ("size.cc", FORMAT),
+        ("driver.cc", DRIVER),
+    ):
         (scratch / name).write_text(text)
     added = [scratch / name for name in ("writes.cc", "last.cc", "second.cc")]
     compile_sources(scratch, [*added, *(ROOT / "src" / name for name in IN_TARGET)], "-fno-rtti", "-fno-exceptions")
     compile_sources(scratch, [scratch / "driver.cc", scratch / "size.cc", *(ROOT / "src" / name for name in ON_HOST)])
     libraries = [build_dir / "lib" / f"libduress_{part}.a" for part in LIBRARIES]
-    subprocess.run(["clang++-19", *scratch.glob("*.o"), "-Wl,--start-group", *libraries, "-Wl,--end-group", "-lfmt", "-lsqlite3",
-                    "-lz", "-lzstd", "-L/usr/lib/llvm-19/lib", "-lLLVM-19", "-lpthread", "-o", scratch / "driver"], check=True)
+    subprocess.run(
+        [
+            "clang++-19",
+            *scratch.glob("*.o"),
+            "-Wl,--start-group",
+            *libraries,
+            "-Wl,--end-group",
+            "-lfmt",
+            "-lsqlite3",
+            "-lz",
+            "-lzstd",
+            "-L/usr/lib/llvm-19/lib",
+            "-lLLVM-19",
+            "-lpthread",
+            "-o",
+            scratch / "driver",
+        ],
+        check=True,
+    )
 
 
 def main():
@@ -184,9 +244,20 @@ def main():
         scratch = pathlib.Path(scratch)
         add_lines(scratch)
         build(scratch, options.build)
-        run = lambda *words: subprocess.run([scratch / "driver", *words], capture_output=True, text=True, check=True).stdout
+        run = lambda *words: subprocess.run(
+            [scratch / "driver", *words], capture_output=True, text=True, check=True
+        ).stdout
         printed, shown = run().splitlines(), run("shown")
-    wanted = ["Count: 2 writes", "chain ", "strategy 1", "explore 0", "heuristic 1", "classify 0", "format size", "option 0 here"]
+    wanted = [
+        "Count: 2 writes",
+        "chain ",
+        "strategy 1",
+        "explore 0",
+        "heuristic 1",
+        "classify 0",
+        "format size",
+        "option 0 here",
+    ]
     if printed != wanted:
         print(f"printed {printed}, expected {wanted}")
         return 1
@@ -199,7 +270,9 @@ def main():
         if name not in help_text:
             print(f"{name} is not in help:\n{help_text}")
             return 1
-    print("one file and one line each: an analysis, a strategy, a heuristic and a format work, are listed, and are accepted by name")
+    print(
+        "one file and one line each: an analysis, a strategy, a heuristic and a format work, are listed, and are accepted by name"
+    )
     return 0
 
 

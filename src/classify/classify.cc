@@ -6,22 +6,20 @@
 #include "classify/classify.h"
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 
+#include "exec/clock.h"
 #include "exec/files.h"
 
 namespace duress::classify {
 namespace {
 
+using exec::now;
+
 using Kind = exec::WorkerProblem::Kind;
 
 constexpr u64 kStage = 50;     // trials by which baselines grow
 constexpr double kGrace = 30;  // seconds for witnesses when the time is over
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 }  // namespace
 

@@ -9,20 +9,19 @@
 #include <filesystem>
 
 #include "cli/cluster_session.h"
+#include "exec/clock.h"
 #include "exec/files.h"
 
 namespace duress::cli {
 namespace {
+
+using exec::now;
 
 namespace fs = std::filesystem;
 using cluster::ArrayTask;
 
 constexpr double kAskEvery = 2;  // seconds between two squeue
 constexpr double kUnseen = 20;   // seconds that a task may run before its worker is heard of
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 std::string own_path() {
   std::error_code code;

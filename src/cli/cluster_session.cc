@@ -5,19 +5,21 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <set>
 
 #include "base/hash.h"
 #include "cli/command_line.h"
 #include "cluster/codec.h"
+#include "exec/clock.h"
 #include "exec/files.h"
 
 extern char** environ;
 
 namespace duress::cli {
 namespace {
+
+using exec::now;
 
 namespace fs = std::filesystem;
 using cluster::ArrayTask;
@@ -26,10 +28,6 @@ using cluster::Folder;
 
 constexpr unsigned kDepth = 8;        // executions that each worker may be ahead with
 constexpr unsigned kMostJobs = 1024;  // threads here
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 std::mutex live_lock;
 std::shared_ptr<cluster::Coordinator> live;  // of this process; under live_lock

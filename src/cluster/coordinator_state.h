@@ -4,7 +4,6 @@
 #ifndef DURESS_CLUSTER_COORDINATOR_STATE_H_
 #define DURESS_CLUSTER_COORDINATOR_STATE_H_
 
-#include <chrono>
 #include <condition_variable>
 #include <filesystem>
 #include <memory>
@@ -12,15 +11,14 @@
 #include <vector>
 
 #include "cluster/coordinator.h"
+#include "exec/clock.h"
 
 namespace duress::cluster {
 
 inline constexpr std::size_t kDepth = 8;  // executions queued at a worker (bench/scale)
 inline constexpr double kOrphaned = 1;    // no caller waits for it any more
 
-inline double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+using exec::now;
 
 /// An execution that a caller waits for, or did until a moment ago.
 struct Coordinator::Wanted {

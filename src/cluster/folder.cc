@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <concepts>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
+#include "exec/child.h"
 #include "exec/files.h"
 #include "exec/worker.h"
 
@@ -28,8 +30,66 @@ using exec::write_file;
 constexpr u64 kRoomWanted = u64{2} << 30;
 constexpr u64 kKeptCampaigns = 2;  // the current one and the one before
 
-std::string dump(const Json& json) {
+// The members of each file, for reading and writing: visit(name, member).
+
+template <typename Campaign, typename Visit>
+  requires std::same_as<std::remove_const_t<Campaign>, CampaignFile>
+void each_member(Campaign& file, Visit visit) {
+  visit("epoch", file.epoch);
+  visit("finished", file.finished);
+  visit("complete", file.complete);
+  visit("protocol", file.protocol);
+  visit("version", file.version);
+  visit("command", file.command);
+  visit("arguments", file.arguments);
+  visit("target", file.target);
+  visit("folder", file.folder);
+  visit("input", file.input);
+  visit("environment", file.environment);
+}
+
+template <typename Driver, typename Visit>
+  requires std::same_as<std::remove_const_t<Driver>, DriverFile>
+void each_member(Driver& file, Visit visit) {
+  visit("epoch", file.epoch);
+  visit("beat", file.beat);
+  visit("host", file.host);
+  visit("pid", file.pid);
+  visit("done", file.done);
+  visit("waiting", file.waiting);
+  visit("reused", file.reused);
+}
+
+template <typename Program, typename Visit>
+  requires std::same_as<std::remove_const_t<Program>, Spec>
+void each_member(Program& spec, Visit visit) {
+  visit("target", spec.target);
+  visit("input", spec.input);
+  visit("chain", spec.chain);
+  visit("run_seconds", spec.run_seconds);
+  visit("binary", spec.binary);
+  visit("build", spec.build);
+}
+
+template <typename File>
+std::string text_of(const File& file) {
+  Json json;
+  each_member(file, [&](const char* name, const auto& member) { json[name] = member; });
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+template <typename File>
+std::optional<File> load(const std::string& path) {
+  std::optional<std::string> text = read_file(path);
+  if (!text) return std::nullopt;
+  try {
+    Json json = Json::parse(*text);
+    File file;
+    each_member(file, [&](const char* name, auto& member) { json.at(name).get_to(member); });
+    return file;
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
 }
 
 /// Environments may hold secrets.
@@ -68,19 +128,6 @@ std::string local_folder() {
   const char* temporary = std::getenv("TMPDIR");
   return std::string(temporary != nullptr && *temporary != '\0' ? temporary : "/tmp") + "/duress-" +
          std::to_string(getuid());
-}
-
-std::string program_path(const std::string& word) {
-  if (word.find('/') != std::string::npos) return word;
-  const char* path = std::getenv("PATH");
-  std::string rest = path != nullptr ? path : "/usr/bin:/bin";
-  for (std::size_t at = 0; at <= rest.size();) {
-    std::size_t end = std::min(rest.find(':', at), rest.size());
-    std::string candidate = (end == at ? "." : rest.substr(at, end - at)) + "/" + word;
-    if (access(candidate.c_str(), X_OK) == 0) return candidate;
-    at = end + 1;
-  }
-  return word;
 }
 
 std::string build_of(const std::string& path) {
@@ -147,103 +194,39 @@ Folder Folder::make(const std::string& dir, const CampaignFile& campaign, std::s
 }
 
 std::optional<CampaignFile> Folder::campaign() const {
-  std::optional<std::string> text = read_file(path_ + "/campaign.json");
-  if (!text) return std::nullopt;
-  try {
-    Json json = Json::parse(*text);
-    CampaignFile file;
-    file.epoch = json.at("epoch");
-    file.finished = json.at("finished");
-    file.complete = json.at("complete");
-    file.protocol = json.at("protocol");
-    file.version = json.at("version");
-    file.command = json.at("command");
-    file.arguments = json.at("arguments").get<std::vector<std::string>>();
-    file.target = json.at("target").get<std::vector<std::string>>();
-    file.folder = json.at("folder");
-    file.input = json.at("input");
-    file.environment = json.at("environment").get<std::vector<std::string>>();
-    return file;
-  } catch (const Json::exception&) {
-    return std::nullopt;
-  }
+  return load<CampaignFile>(path_ + "/campaign.json");
 }
 
 std::string Folder::save(const CampaignFile& file) const {
-  Json json;
-  json["epoch"] = file.epoch;
-  json["finished"] = file.finished;
-  json["complete"] = file.complete;
-  json["protocol"] = file.protocol;
-  json["version"] = file.version;
-  json["command"] = file.command;
-  json["arguments"] = file.arguments;
-  json["target"] = file.target;
-  json["folder"] = file.folder;
-  json["input"] = file.input;
-  json["environment"] = file.environment;
-  return write_private(path_ + "/campaign.json", dump(json));
+  return write_private(path_ + "/campaign.json", text_of(file));
 }
 
 std::optional<DriverFile> Folder::driver() const {
-  std::optional<std::string> text = read_file(path_ + "/driver.json");
-  if (!text) return std::nullopt;
-  try {
-    Json json = Json::parse(*text);
-    return DriverFile{json.at("epoch"), json.at("beat"),    json.at("host"),  json.at("pid"),
-                      json.at("done"),  json.at("waiting"), json.at("reused")};
-  } catch (const Json::exception&) {
-    return std::nullopt;
-  }
+  return load<DriverFile>(path_ + "/driver.json");
 }
 
 std::string Folder::save(const DriverFile& file) const {
-  Json json;
-  json["epoch"] = file.epoch;
-  json["beat"] = file.beat;
-  json["host"] = file.host;
-  json["pid"] = file.pid;
-  json["done"] = file.done;
-  json["waiting"] = file.waiting;
-  json["reused"] = file.reused;
-  return write_file(path_ + "/driver.json", dump(json));
+  return write_file(path_ + "/driver.json", text_of(file));
 }
 
 std::string Folder::save_spec(const exec::WorkerOptions& options, u64& hash) const {
-  Json json;
-  json["target"] = options.target;
-  json["input"] = "";
+  Spec spec{
+      options.target, "", options.chain, options.run_seconds, exec::program_path(options.target.at(0)), ""};
+  if (spec.binary.empty()) spec.binary = options.target[0];  // the worker will say that it is not there
+  spec.build = build_of(spec.binary);
   if (!options.input.empty()) {
     std::optional<std::string> text = read_file(options.input);
     if (!text) return "cannot read '" + options.input + "': " + std::strerror(errno);
-    std::string copy = "inputs/" + hex(hash_of(*text));  // workers may see the folder elsewhere
-    if (std::string error = write_file(path_ + "/" + copy, *text); !error.empty()) return error;
-    json["input"] = copy;
+    spec.input = "inputs/" + hex(hash_of(*text));  // a copy: workers may see the folder elsewhere
+    if (std::string error = write_file(path_ + "/" + spec.input, *text); !error.empty()) return error;
   }
-  json["chain"] = options.chain;
-  json["run_seconds"] = options.run_seconds;
-  std::string binary = program_path(options.target.at(0));
-  json["binary"] = binary;
-  json["build"] = build_of(binary);
-  std::string text = dump(json);
+  std::string text = text_of(spec);
   hash = hash_of(text);
   return write_file(path_ + "/specs/" + hex(hash) + ".json", text);
 }
 
 std::optional<Spec> Folder::spec(u64 hash) const {
-  std::optional<std::string> text = read_file(path_ + "/specs/" + hex(hash) + ".json");
-  if (!text) return std::nullopt;
-  try {
-    Json json = Json::parse(*text);
-    return Spec{json.at("target").get<std::vector<std::string>>(),
-                json.at("input"),
-                json.at("chain"),
-                json.at("run_seconds"),
-                json.at("binary"),
-                json.at("build")};
-  } catch (const Json::exception&) {
-    return std::nullopt;
-  }
+  return load<Spec>(path_ + "/specs/" + hex(hash) + ".json");
 }
 
 std::vector<std::string> Folder::workers() const {

@@ -93,8 +93,6 @@ class Folder {
 
 /// The build id of an ELF file, or else a hash of what is in it; "" if it cannot be read.
 std::string build_of(const std::string& path);
-/// The path of the program that `word` starts.
-std::string program_path(const std::string& word);
 std::string host_name();
 /// A folder that only this machine uses.
 std::string local_folder();

@@ -7,16 +7,17 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 
 #include "base/prng.h"
+#include "exec/clock.h"
 #include "exec/files.h"
 
 namespace duress::cluster {
 namespace {
 
 using exec::Descriptor;
+using exec::now;
 
 constexpr u32 kMagic = 0x4c445244;          // "DRDL"
 constexpr u64 kMostPayload = u64{1} << 32;  // more is damage
@@ -106,10 +107,6 @@ std::string LogWriter::flush() {
 }
 
 namespace {
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 enum class Seen { kWhole, kShort, kBad };
 

@@ -13,11 +13,13 @@
 #include <random>
 
 #include "cluster/codec.h"
+#include "exec/clock.h"
 #include "exec/files.h"
 
 namespace duress::cluster {
 namespace {
 
+using exec::now;
 using exec::RemoteRun;
 using exec::Worker;
 using exec::WorkerOptions;
@@ -30,10 +32,6 @@ constexpr double kLookEvery = 0.5;                     // between two polls of t
 constexpr double kAbandoned = 5;                       // seconds without a beat of the driver
 constexpr double kJump = 5;                            // a jump of the clock that is reported
 constexpr std::size_t kMostWorkers = 4;                // fork servers that are kept, one per spec
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 double wall() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();

@@ -12,7 +12,7 @@
 #include <cstring>
 #include <sstream>
 
-#include "cluster/folder.h"
+#include "exec/child.h"
 #include "exec/files.h"
 #include "exec/target_start.h"
 
@@ -119,7 +119,7 @@ bool ArrayTask::ended() const {
 
 std::string check_slurm() {
   for (const char* command : {"sbatch", "squeue", "scancel"}) {
-    if (access(program_path(command).c_str(), X_OK) != 0)
+    if (exec::find_program(command).empty())
       return std::string("no ") + command +
              " here: install Slurm's commands (Debian: apt-get install slurm-client) on a machine of the "
              "cluster, or use --executor shared with workers that you start yourself";

@@ -2,21 +2,19 @@
 //
 // What a search does with a failure: replays it, makes it small, finds out whether it needs the memory model,
 // and stores it.
-#include <chrono>
 
+#include "exec/clock.h"
 #include "search/minimiser.h"
 #include "search/search.h"
 
 namespace duress::search {
 namespace {
 
+using exec::now;
+
 constexpr u64 kMinimiseRuns = 1000;
 constexpr double kMinimiseSeconds = 30;
 constexpr u64 kRunsWithoutModel = 200;
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 }  // namespace
 

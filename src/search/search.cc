@@ -8,17 +8,15 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 
+#include "exec/clock.h"
 #include "exec/files.h"
 
 namespace duress::search {
 namespace {
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+using exec::now;
 
 }  // namespace
 

@@ -6,24 +6,22 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
 #include "exec/child.h"
+#include "exec/clock.h"
 #include "exec/files.h"
 #include "report/site_table.h"
 
 namespace duress::suite {
 namespace {
 
-namespace fs = std::filesystem;
+using exec::now;
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+namespace fs = std::filesystem;
 
 std::string first_line(const std::string& text) {
   std::string line = text.substr(0, text.find('\n'));

@@ -4,9 +4,9 @@
 // learn from it. An exploration starts over when it finds an await loop that it did not know, and when an
 // exploration by graphs meets an operation that graphs do not reorder.
 #include <algorithm>
-#include <chrono>
 #include <type_traits>
 
+#include "exec/clock.h"
 #include "exhaustive/limits.h"
 #include "search/preemptions.h"
 #include "verify/speculation.h"
@@ -14,14 +14,12 @@
 namespace duress::verify {
 namespace {
 
+using exec::now;
+
 using Log = exhaustive::StepLog;
 
 constexpr u64 kMostNodes = u64{1} << 23;  // about 2 GiB
 constexpr char kInterrupted[] = "interrupted";
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 }  // namespace
 

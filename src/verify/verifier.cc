@@ -2,13 +2,15 @@
 #include "verify/verifier.h"
 
 #include <algorithm>
-#include <chrono>
 
+#include "exec/clock.h"
 #include "exec/token_text.h"
 #include "exhaustive/limits.h"
 
 namespace duress::verify {
 namespace {
+
+using exec::now;
 
 constexpr std::size_t kMostFound = 16;
 
@@ -16,10 +18,6 @@ constexpr std::size_t kMostFound = 16;
 bool of_atomic_header(const std::string& file) {
   std::string name = file.substr(file.rfind('/') + 1);
   return name.empty() || name == "atomic" || name.rfind("atomic_", 0) == 0 || name == "stdatomic.h";
-}
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 u32 key_of(const finding::RunLogs& logs, const std::optional<finding::SiteRecord>& site) {

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The host's clock for durations and deadlines.
+#ifndef DURESS_EXEC_CLOCK_H_
+#define DURESS_EXEC_CLOCK_H_
+
+#include <chrono>
+
+namespace duress::exec {
+
+/// Seconds, monotonic.
+inline double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace duress::exec
+
+#endif  // DURESS_EXEC_CLOCK_H_

@@ -24,6 +24,11 @@ llvm::GlobalVariable* stand_in(llvm::Module& module, llvm::StringRef name, bool 
 constexpr unsigned kSiteAlign = 32;
 static_assert(sizeof(DuressSite) == 32 && sizeof(DuressSiteHeader) == 32);
 
+uint32_t first_line(const llvm::DILocalScope* scope) {
+  auto* block = llvm::dyn_cast<llvm::DILexicalBlock>(scope);
+  return block != nullptr ? block->getLine() : scope->getSubprogram()->getScopeLine();
+}
+
 }  // namespace
 
 SiteTable::SiteTable(llvm::Module& module) : module_(module) {
@@ -74,8 +79,40 @@ void SiteTable::fill_location(DuressSite* site, const llvm::DILocation* location
 uint32_t SiteTable::frame(const llvm::DILocation* location, uint32_t function_index) {
   DuressSite site{};
   fill_location(&site, location, function_index);
+  if (site.line == 0) site.line = first_line(location->getScope());
   site.access = kDuressFrame;
   return add_site(site);
+}
+
+void SiteTable::remember_line(const DuressSite& site, const llvm::DILocation* location) {
+  std::pair<uint32_t, uint16_t> line{site.line, site.column};
+  FirstAccess& accesses = source_lines_[{site.variable, site.access}];
+  uint32_t begin = location->getScope()->getSubprogram()->getLine();
+  auto [it, added] = accesses.try_emplace({site.file, site.function, begin}, line);
+  if (!added) it->second = std::min(it->second, line);
+}
+
+/// The optimiser gives an access that it merged from several places (both arms of `if (c) x = 1; else x =
+/// 2;`) line 0 in the innermost scope that they share. Faithful bodies were made before, so their sites still
+/// know these places: the first one in this function stands for all; if the scope is that of a caller, the
+/// one in the only function that accesses this variable. Else the line where the scope begins.
+void SiteTable::recover_line(DuressSite* site, const llvm::DILocation* location) {
+  const FirstAccess& accesses = source_lines_[{site->variable, site->access}];
+  const llvm::DILocalScope* scope = location->getScope();
+  FunctionKey function{site->file, site->function, scope->getSubprogram()->getLine()};
+  if (auto it = accesses.find(function); it != accesses.end()) {
+    std::tie(site->line, site->column) = it->second;
+    return;
+  }
+  site->line = first_line(scope);
+  if (site->variable == 0 || accesses.size() != 1) return;
+  DuressSite caller = *site;
+  caller.access = kDuressFrame;
+  caller.variable = 0;
+  caller.variable_kind = caller.size = caller.flags = 0;
+  site->inlined_at = 1 + add_site(caller);
+  std::tie(site->file, site->function, std::ignore) = accesses.begin()->first;
+  std::tie(site->line, site->column) = accesses.begin()->second;
 }
 
 llvm::Constant* SiteTable::add(const Request& request) {
@@ -97,6 +134,13 @@ llvm::Constant* SiteTable::add(const Request& request) {
   site.access = request.access;
   site.size = request.size < 256 ? static_cast<uint8_t>(request.size) : 0;
   site.flags = request.flags;
+  if (request.location != nullptr) {
+    if (site.line == 0) {
+      recover_line(&site, request.location);
+    } else if ((site.flags & DURESS_SITE_FAITHFUL) != 0) {
+      remember_line(site, request.location);
+    }
+  }
   return offset_of(stand_in(module_, kSitesStandIn, true),
                    sizeof(DuressSiteHeader) + uint64_t{add_site(site)} * sizeof site);
 }

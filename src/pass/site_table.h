@@ -10,6 +10,8 @@
 
 #include <map>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "llvm/ADT/DenseMap.h"
@@ -52,13 +54,21 @@ class SiteTable {
   uint32_t frame(const llvm::DILocation* location, uint32_t function_index);
   uint32_t add_site(const DuressSite& site);
   void fill_location(DuressSite* site, const llvm::DILocation* location, uint32_t function_index);
+  void remember_line(const DuressSite& site, const llvm::DILocation* location);
+  void recover_line(DuressSite* site, const llvm::DILocation* location);
   const std::string& cached_path(const llvm::DIFile* file);
   const std::string& cached_function(const llvm::DISubprogram* function);
   llvm::Constant* offset_of(llvm::GlobalVariable* base, uint64_t bytes);
 
+  /// Line and column of the first access to a variable in each function, by the function's file, name and
+  /// line: lambdas share their name.
+  using FunctionKey = std::tuple<uint32_t, uint32_t, uint32_t>;
+  using FirstAccess = std::map<FunctionKey, std::pair<uint32_t, uint16_t>>;
+
   llvm::Module& module_;
   std::vector<DuressSite> sites_;
-  std::map<std::string, uint32_t> known_;  // by the bytes of the site
+  std::map<std::pair<uint32_t, uint8_t>, FirstAccess> source_lines_;  // by variable and access
+  std::map<std::string, uint32_t> known_;                             // by the bytes of the site
   std::string strings_;
   llvm::StringMap<uint32_t> interned_;
   llvm::DenseMap<const llvm::DIFile*, std::string> paths_;

@@ -15,6 +15,7 @@
 #include "pass/checked.h"
 #include "pass/clone_body.h"
 #include "pass/compat.h"
+#include "pass/conditional_loads.h"
 #include "pass/early_step.h"
 #include "pass/faithful.h"
 #include "pass/frames.h"
@@ -152,6 +153,8 @@ std::vector<llvm::Function*> restore(Unit& unit) {
     }
     if (function.isDeclaration() || !function.hasFnAttribute(llvm::Attribute::SanitizeThread)) continue;
     function.removeFnAttr(llvm::Attribute::SanitizeThread);
+    join_conditional_loads(function);
+    open_addresses(function);
     if (!function.hasAvailableExternallyLinkage() && !is_faithful(function)) result.push_back(&function);
   }
   return result;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The plugin's entry: two steps, one before and one after everything that the compiler's optimiser does.
-// For tests with `opt` they also have names: -passes=duress-early,...,duress-late.
+// The plugin's entry: two steps, one before and one after everything that the compiler's optimiser does, and
+// one that mends in between what the optimiser does to conditional loads. For tests with `opt` they also have
+// names: -passes=duress-early,...,duress-late.
 #include "llvm/Passes/PassBuilder.h"
 #include "pass/compat.h"
+#include "pass/conditional_loads.h"
 #include "pass/early_step.h"
 #include "pass/late_step.h"
 
@@ -15,6 +17,8 @@ void register_callbacks(llvm::PassBuilder& builder) {
   auto holder = std::make_shared<duress::pass::UnitHolder>();
   builder.registerPipelineStartEPCallback(
       [holder](llvm::ModulePassManager& passes, auto&&...) { passes.addPass(EarlyStep(holder)); });
+  builder.registerPeepholeEPCallback(
+      [](llvm::FunctionPassManager& passes, auto&&...) { passes.addPass(duress::pass::ConditionalLoads()); });
   builder.registerOptimizerLastEPCallback(
       [holder](llvm::ModulePassManager& passes, auto&&...) { passes.addPass(LateStep(holder)); });
   builder.registerPipelineParsingCallback([holder](llvm::StringRef name, llvm::ModulePassManager& passes,

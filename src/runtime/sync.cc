@@ -153,17 +153,18 @@ static bool unseen(Runtime& rt, void* p) {
   return true;
 }
 
-void memory_allocated(void* p, size_t size, uptr pc) {
+void memory_allocated(void* p, size_t size, size_t usable, uptr pc) {
   if (!p || unseen(*g_runtime, p)) return;
   as_event([&](Runtime& rt, Thread& t) {
     if (!rt.checking) {
       rt.heap.insert({at(p), size, StackId{0}, t.tid});
       return;
     }
-    rt.engine.fresh(t, at(p), at(p) + size);
+    // All of it: a program may ask malloc_usable_size(), and another thread may have used the rest before.
+    rt.engine.fresh(t, at(p), at(p) + usable);
     StackId stack = rt.context(t, pc);
     rt.heap.insert({at(p), size, stack, t.tid});
-    rt.engine.notify_chain(t, {SyncKind::kAlloc, at(p), size, {SiteId{0}, stack}});
+    rt.engine.notify_chain(t, {SyncKind::kAlloc, at(p), usable, {SiteId{0}, stack}});
   });
 }
 

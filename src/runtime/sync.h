@@ -90,7 +90,8 @@ void thread_joined(Thread* t, uptr pc);
 void thread_named(Thread* t, const char* name);
 
 // Memory. After an allocation; before a free.
-void memory_allocated(void* p, size_t size, uptr pc);
+/// `usable` bytes belong to the block, of which the program asked for `size`.
+void memory_allocated(void* p, size_t size, size_t usable, uptr pc);
 void memory_freeing(void* p, uptr pc);
 /// Pages appear or vanish (mmap, munmap, a new stack).
 void memory_mapped(void* p, size_t size);

@@ -2,6 +2,7 @@
 #include "fake_sync.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <string.h>
 
 #include "base/spin_lock.h"
@@ -150,7 +151,8 @@ void thread_named(Thread* t, const char*) {
   FAKE("thread_named", t);
 }
 
-void memory_allocated(void* p, size_t size, uptr) {
+void memory_allocated(void* p, size_t size, size_t usable, uptr) {
+  CHECK(usable == malloc_usable_size(p));
   FAKE("allocated", p, static_cast<long>(size));
 }
 void memory_freeing(void* p, uptr) {

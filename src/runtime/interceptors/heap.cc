@@ -6,7 +6,6 @@
 #include "runtime/interceptors/heap.h"
 
 #include <errno.h>
-#include <malloc.h>
 
 namespace duress {
 namespace {
@@ -16,13 +15,13 @@ namespace {
 void* resize_block(void* old, size_t size, uptr pc) {
   if (!awake()) return __libc_realloc(old, size);
   if (!old) return new_block(__libc_malloc(size), size, pc);
-  size_t old_size = malloc_usable_size(old);
+  size_t old_size = usable_size(old);
   memory_freeing(old, pc);
   void* p = __libc_realloc(old, size);
   if (p) {
-    memory_allocated(p, size, pc);
+    memory_allocated(p, size, usable_size(p), pc);
   } else if (size != 0) {  // with size 0 it is a free
-    memory_allocated(old, old_size, pc);
+    memory_allocated(old, old_size, old_size, pc);
   }
   return p;
 }
@@ -90,5 +89,5 @@ DURESS_HEAP_FUNCTION(void*, valloc, (size_t size)) {
 
 DURESS_HEAP_FUNCTION(void*, pvalloc, (size_t size)) {
   void* p = __libc_pvalloc(size);  // rounds up to whole pages
-  return new_block(p, p ? malloc_usable_size(p) : size, DURESS_CALLER_PC);
+  return new_block(p, p ? usable_size(p) : size, DURESS_CALLER_PC);
 }

@@ -13,6 +13,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "finding/unseen_runtimes.h"
+
 namespace duress::finding {
 namespace {
 
@@ -194,6 +196,7 @@ void parse_line(std::string_view text, const std::string& file, ProcessLog*& pro
     module.low = need_address(line, "low");
     module.high = need_address(line, "high");
     module.build_id = text_or(line, "build_id");
+    if (std::string what = unseen_runtime(module.path); !what.empty()) process->incomplete.push_back(what);
     process->modules.push_back(std::move(module));
   } else if (kind == "thread") {
     ThreadRecord thread;

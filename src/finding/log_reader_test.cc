@@ -52,6 +52,14 @@ TEST(LogReader, ReadsARace) {
   EXPECT_EQ(race.block.size, 40u);
 }
 
+TEST(LogReader, ALibraryThatOrdersThreadsUnseenMakesTheRunIncomplete) {
+  std::string module = kModule;
+  module.replace(module.find("/p/a"), 4, "/usr/lib/libgomp.so.1");
+  RunLog log = parse(kStart + kModule + module);
+  ASSERT_EQ(log.processes[0].incomplete.size(), 1u);
+  EXPECT_EQ(log.processes[0].incomplete[0].rfind("libgomp.so.1 is not instrumented: ", 0), 0u);
+}
+
 TEST(LogReader, TornLastLineIsIgnored) {
   for (std::size_t cut = 1; cut < kRace.size(); ++cut) {
     RunLog log = parse(kStart + kModule + kRace.substr(0, cut));

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Libraries that order threads by means of their own (futexes and atomics inside them) and are not
+// instrumented: accesses that only they order look unordered.
+#ifndef DURESS_FINDING_UNSEEN_RUNTIMES_H_
+#define DURESS_FINDING_UNSEEN_RUNTIMES_H_
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace duress::finding {
+
+/// What it means for a report that the process loaded the library at `path`, one line; "": nothing.
+inline std::string unseen_runtime(std::string_view path) {
+  // OpenMP of LLVM, Intel and GCC, oneTBB, Grand Central Dispatch, Cilk, HPX, Argobots, Qthreads, StarPU.
+  static constexpr std::string_view kRuntimes[] = {
+      "libomp.so", "libomp5.so",     "libomp-",  "libiomp5.so", "libgomp.so",
+      "libtbb.so", "libdispatch.so", "libcilk",  "libopencilk", "libhpx_core.so",
+      "libabt.so", "libqthread.so",  "libstarpu"};
+  std::string_view name = path.substr(path.rfind('/') + 1);
+  bool known = std::any_of(std::begin(kRuntimes), std::end(kRuntimes),
+                           [&](std::string_view runtime) { return name.starts_with(runtime); });
+  if (!known) return "";
+  return std::string(name) +
+         " is not instrumented: accesses that only its locks, barriers or joins order are reported as races";
+}
+
+}  // namespace duress::finding
+
+#endif  // DURESS_FINDING_UNSEEN_RUNTIMES_H_

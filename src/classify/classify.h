@@ -15,13 +15,11 @@
 #include "classify/find.h"
 #include "classify/trial_runner.h"
 #include "classify/verdict.h"
+#include "exec/campaign_setup.h"
 
 namespace duress::classify {
 
-struct ClassifySetup {
-  exec::WorkerOptions worker;
-  exec::OracleOptions oracle;
-  std::string dir;                       // for the record
+struct ClassifySetup : exec::CampaignSetup {
   std::string record_dir;                // "": dir
   std::string binary;                    // path of the program, for its content
   std::vector<std::string> environment;  // that was asked for; part of the campaign's name
@@ -30,9 +28,7 @@ struct ClassifySetup {
   u64 seed = 1;
   u64 runs = 50;            // trials of each attack on each variable
   bool runs_given = false;  // else a limit of time alone ends the work
-  double seconds = 0;       // 0: no limit
-  unsigned jobs = 1;
-  u64 confirm_runs = 20;  // that try to confirm a pair
+  u64 confirm_runs = 20;    // that try to confirm a pair
   u32 tear = 8;
 };
 
@@ -68,6 +64,7 @@ class Classifier {
   /// Attacks every variable within the budget; can be stopped at any time.
   void classify();
 
+  const ClassifySetup& setup() const { return setup_; }
   const FoundRaces& found() { return finder_.found(); }
   std::map<std::string, Variable>& variables() { return finder_.found().variables; }
   /// Why the campaign could not finish: the program, or the record.

@@ -32,6 +32,9 @@ struct FoundRaces {
   bool one_thread = true;    // no run had a second thread
   u64 most_output = 0;       // bytes, of one run
   bool long_runs = false;    // a thread went on for long past plain accesses: it may wait for one
+
+  /// It fails with sequentially consistent memory already, so there is nothing to compare with.
+  bool always_fails() const { return runs != 0 && failed == runs; }
 };
 
 /// Threads: one at a time.

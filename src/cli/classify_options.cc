@@ -7,8 +7,6 @@
 #include <filesystem>
 
 #include "catalog/lookup.h"
-#include "cli/listing.h"
-#include "cli/tsan_output.h"
 #include "exec/session.h"
 
 namespace duress::cli {
@@ -34,16 +32,18 @@ std::string check_attacks(ClassifyOptions& options) {
 
 /// The program's surroundings; "" or what is wrong.
 std::string check_surroundings(ClassifyOptions& options) {
-  for (const std::string& variable : options.environment) {
-    if (variable.find('=') == std::string::npos || variable[0] == '=')
+  for (const std::string& variable : options.setup.environment) {
+    std::size_t sign = variable.find('=');
+    if (sign == std::string::npos || sign == 0)
       return fmt::format("--env takes NAME=VALUE, not '{}'", variable);
+    setenv(variable.substr(0, sign).c_str(), variable.c_str() + sign + 1, 1);
   }
-  if (!options.start_in.empty()) {
-    options.start_in = fs::absolute(options.start_in).lexically_normal().string();
-    if (!fs::is_directory(options.start_in)) return fmt::format("'{}' is no folder", options.start_in);
-    std::string& program = options.target[0];  // as it is seen from there
-    if (program.find('/') != std::string::npos) program = (fs::path(options.start_in) / program).string();
-  }
+  std::string& folder = options.setup.worker.start_in;
+  if (folder.empty()) return {};
+  folder = fs::absolute(folder).lexically_normal().string();
+  if (!fs::is_directory(folder)) return fmt::format("'{}' is not a folder", folder);
+  std::string& program = options.target[0];  // as it is seen from there
+  if (program.find('/') != std::string::npos) program = (fs::path(folder) / program).string();
   return {};
 }
 
@@ -51,11 +51,10 @@ std::string check_surroundings(ClassifyOptions& options) {
 std::string check(ClassifyOptions& options) {
   classify::ClassifySetup& setup = options.setup;
   if (std::string error = check_attacks(options); !error.empty()) return error;
-  std::string error = options.check_budget(setup.seconds, setup.worker.run_seconds, setup.jobs);
-  if (error.empty()) error = check_oracle(setup.oracle);
-  if (error.empty()) error = check_surroundings(options);
-  if (error.empty()) error = options.load_baseline();
-  return error.empty() ? options.check_output() : error;
+  if (options.tsan()) options.log_path = take_log_path();
+  setup.seed = static_cast<u64>(options.seed);
+  std::string error = options.check_campaign(setup);
+  return error.empty() ? check_surroundings(options) : error;
 }
 
 void add_attacks(CommandApp& app, ClassifyOptions& options) {
@@ -73,16 +72,14 @@ void add_attacks(CommandApp& app, ClassifyOptions& options) {
   app.add_flag_callback(
       "--no-advice", [&options] { options.advice = false; }, "Do not look for such a change");
   app.add_flag("--stats", options.stats, "Histories of each variable: instances, writes, reads, longest");
-  add_suppressions(app, options.suppressions);
+  options.add_suppressions(app);
 }
 
 void add_surroundings(CommandApp& app, ClassifyOptions& options) {
-  app.add_option("--format", options.format,
-                 "text (default), or tsan: as ThreadSanitizer prints it, with the verdict; log_path=FILE in "
-                 "DURESS_OPTIONS or TSAN_OPTIONS sends it to FILE.PID")
-      ->check(CLI::IsMember({"text", "tsan"}));
-  app.add_option("--in", options.start_in, "Folder to start the program in; default: this one");
-  app.add_option("--env", options.environment, "NAME=VALUE in the program's environment; may be repeated")
+  options.add_format(app, ", with the verdict");
+  app.add_option("--in", options.setup.worker.start_in, "Folder to start the program in; default: this one");
+  app.add_option("--env", options.setup.environment,
+                 "NAME=VALUE in the program's environment; may be repeated")
       ->allow_extra_args(false);
   app.add_option("--test", options.test)->group("");            // duress test: the case that is charged
   app.add_flag("--allow-none", options.allow_none)->group("");  // duress pin: --only may match nothing
@@ -92,24 +89,22 @@ void add_surroundings(CommandApp& app, ClassifyOptions& options) {
 
 std::optional<int> read_classify_options(const Arguments& arguments, ClassifyOptions& options) {
   classify::ClassifySetup& setup = options.setup;
-  setup.jobs = 0;
   CommandApp app("classify",
                  "Finds the races of a program and says of each whether it is destructive, with a replay.");
-  options.add_budget(app, setup.runs, setup.jobs,
-                     {.runs = "Trials of each attack on each variable; default 50",
-                      .time = "How long at most: 30s, 5m, 2h; without --runs as many trials as that allows, "
-                              "where verdicts are open",
-                      .jobs = "Trials side by side; default: cores. Results do not depend on it"});
   add_attacks(app, options);
-  add_oracle(app, setup.oracle);
-  options.add_gate(app, "destructive",
-                   "destructive (default), new-destructive (also a race of the baseline that was not so "
-                   "before), race or never: what makes the exit code 66");
   add_surroundings(app, options);
-  options.add_output(app, "Only the first line of each race, and the summary",
-                     "Both accesses and the rate of each attack for every race");
-  options.add_dir(app, "Folder for findings and the record");
-  add_cluster_options(app, options.cluster);
+  options.add_campaign(
+      app, setup, setup.runs,
+      {.budget = {.runs = "Trials of each attack on each variable; default 50",
+                  .time = "How long at most: 30s, 5m, 2h; without --runs as many trials as that allows, "
+                          "where verdicts are open",
+                  .jobs = "Trials side by side; default: cores. Results do not depend on it"},
+       .fail_on = "destructive",
+       .fail_on_help = "destructive (default), new-destructive (also a race of the baseline that was not so "
+                       "before), race or never: what makes the exit code 66",
+       .quiet = "Only the first line of each race, and the summary",
+       .verbose = "Both accesses and the rate of each attack for every race",
+       .dir = "Folder for findings and the record"});
   app.footer(
       "What it does: finds races under several schedules; brings each pair of accesses together; then runs "
       "the\n"
@@ -127,7 +122,6 @@ std::optional<int> read_classify_options(const Arguments& arguments, ClassifyOpt
       "  duress classify --only Cache::size_ --runs 1000 -v -- ./cache");
   if (std::optional<int> code = app.read_with_target(arguments, options.target)) return code;
   pass_on_listing(options.target);
-  if (options.format == "tsan") options.log_path = take_log_path();
   setup.runs_given = app.count("--runs") != 0;
   return app.reject(check(options));
 }

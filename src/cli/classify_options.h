@@ -7,22 +7,17 @@
 #include <vector>
 
 #include "classify/classify.h"
-#include "cli/cluster_options.h"
-#include "cli/options.h"
+#include "cli/campaign_options.h"
+#include "cli/tsan_output.h"
 
 namespace duress::cli {
 
 /// What was typed, and what it is translated into.
-struct ClassifyOptions : OutputOptions, DirOptions, BudgetOptions, GateOptions {
+struct ClassifyOptions : CampaignOptions, SuppressionOptions, FormatOptions {
   classify::ClassifySetup setup;
-  ClusterOptions cluster;
-  std::string model, heuristic, only;
-  std::vector<std::string> suppressions;
-  std::string start_in, test, format = "text", log_path;
-  std::vector<std::string> environment;
+  std::string model, heuristic, only, test;
   bool stats = false, allow_none = false;
   std::optional<bool> advice;  // not given: where it is cheap
-  std::vector<std::string> target;
 };
 
 /// Reads the command line. An exit code if that is all: help was asked for, or a message was printed.

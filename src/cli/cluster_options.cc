@@ -4,7 +4,7 @@
 namespace duress::cli {
 namespace {
 
-void add_workers(CommandApp& app, ClusterOptions& options) {
+void add_workers(CommandApp& app, cluster::SessionOptions& options) {
   app.add_option("--workers", options.workers, "With --executor: how many workers")
       ->check(CLI::Range(u64{1}, u64{100000}));
   app.add_option("--partition", options.partition, "With --executor slurm: Slurm's partition");
@@ -15,7 +15,7 @@ void add_workers(CommandApp& app, ClusterOptions& options) {
 
 }  // namespace
 
-void add_cluster_options(CommandApp& app, ClusterOptions& options) {
+void add_cluster_options(CommandApp& app, cluster::SessionOptions& options) {
   // recorded and background are what duress merge and duress work give to the command that they start.
   app.add_option("--executor", options.executor,
                  "Where executions run: local (default: this machine), slurm (a job array), or shared "
@@ -28,7 +28,7 @@ void add_cluster_options(CommandApp& app, ClusterOptions& options) {
       ->group("");
 }
 
-void add_slurm_options(CommandApp& app, ClusterOptions& options) {
+void add_slurm_options(CommandApp& app, cluster::SessionOptions& options) {
   app.add_option("--executor", options.executor,
                  "Where executions run: local (default: this machine) or slurm: a job array for each case, "
                  "one case after the other")

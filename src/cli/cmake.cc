@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "cli/commands.h"
-#include "cli/layout.h"
+#include "exec/layout.h"
 
 namespace duress::cli {
 
@@ -19,7 +19,7 @@ int cmake_command(const Arguments& arguments) {
     return kExitOk;
   }
   if (!arguments.empty()) return wrong_use("cmake", fmt::format("unexpected argument '{}'", arguments[0]));
-  std::string path = layout().toolchain;
+  std::string path = exec::layout().toolchain;
   if (!std::filesystem::exists(path)) {
     say(fmt::format("'{}' is missing; install duress again", path));
     return kExitToolFailed;

@@ -9,15 +9,13 @@
 #include <filesystem>
 
 #include "cli/collide_options.h"
-#include "cli/command_line.h"
-#include "cli/commands.h"
 #include "cli/report_files.h"
 #include "collide/elf_file.h"
 #include "collide/tracer.h"
 #include "exec/child.h"
+#include "exec/oracle.h"
 #include "exec/session.h"
 #include "report/document.h"
-#include "report/json_writer.h"
 #include "report/text_writer.h"
 
 namespace duress::cli {
@@ -36,15 +34,7 @@ report::Document make_document(const CollideOptions& options, const finding::Run
 
 int execute(CollideOptions& options) {
   report::Suppressions suppressions;
-  for (const std::string& file : options.suppressions) {
-    if (std::string error = suppressions.load(file); !error.empty()) {
-      if (error.rfind(file + ":", 0) == 0)
-        say_plain(error);
-      else
-        say(error);
-      return kExitWrongUse;
-    }
-  }
+  if (std::optional<int> code = options.load_suppressions(suppressions)) return *code;
   collide::TraceOptions& trace = options.trace;
   if (!trace.program.empty()) {
     const std::string& program = trace.program[0];
@@ -88,33 +78,12 @@ int execute(CollideOptions& options) {
   collide.watchpoints = watchpoints;
   collide.pid = trace.pid;
 
-  report::TextStyle style;
-  style.detail = options.quiet     ? report::Detail::kQuiet
-                 : options.verbose ? report::Detail::kVerbose
-                                   : report::Detail::kNormal;
-  style.color = exec::wants_color(options.color);
-  if (options.json != "-") {
-    std::string text = report::to_text(document, style);
-    std::fwrite(text.data(), 1, text.size(), stderr);
-  }
-  std::vector<std::pair<std::string, std::string>> documents;
-  if (!options.json.empty()) documents.emplace_back(options.json, report::to_json(document));
-  if (!options.print_suppressions.empty())
-    documents.emplace_back(options.print_suppressions, report::to_suppressions(document));
-  bool delivered = true;
-  for (const auto& [where, text] : documents) {
-    if (std::string error = exec::write_document(where, text); !error.empty()) {
-      say(error);
-      delivered = false;
-    }
-  }
-  delivered = finish_with_reports(options.files, options.dir, report::json_of(document)) && delivered;
-  if (result.signalled && !result.cut && !options.quiet) {
-    const char* name = sigabbrev_np(result.code);
-    say(fmt::format("the program was ended by {}",
-                    name != nullptr ? fmt::format("SIG{}", name) : fmt::format("signal {}", result.code)));
-  }
-  if (!delivered) return kExitToolFailed;
+  if (options.prints()) exec::write_all(STDERR_FILENO, report::to_text(document, options.text_style()));
+  bool written = options.write(document, options.dir);
+  written = options.write_suppressions(document) && written;
+  if (result.signalled && !result.cut && !options.quiet)
+    say("the program was ended by " + exec::signal_name(result.code));
+  if (!written) return kExitToolFailed;
   if (options.fail_on == "race" && !document.races.empty()) return kExitFindings;
   if (!trace.program.empty() && result.cut) return document.races.empty() ? kExitOutOfTime : kExitOk;
   if (!result.ended || trace.program.empty()) return kExitOk;

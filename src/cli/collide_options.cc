@@ -126,10 +126,8 @@ std::optional<int> read_collide_options(const Arguments& arguments, CollideOptio
   app.add_flag("--volatile", options.include_volatile, "Report races on volatile variables too");
   app.add_flag("--untyped", options.untyped, "Also report accesses that may be atomic (no debug info)");
   app.add_flag("--no-watchpoints", options.no_watchpoints, "Compare values only");
-  add_suppressions(app, options.suppressions);
-  app.add_option("--print-suppressions", options.print_suppressions,
-                 "Write lines that would hide what was found, to stdout or =FILE");
-  app.allow_bare("--print-suppressions", "-");
+  options.add_suppressions(app);
+  options.add_print_suppressions(app);
   app.add_option("--fail-on", options.fail_on,
                  "destructive, race (default) or never: what makes the exit code 66")
       ->check(CLI::IsMember({"destructive", "race", "never"}));

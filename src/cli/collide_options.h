@@ -13,10 +13,8 @@
 
 namespace duress::cli {
 
-struct CollideOptions : OutputOptions, DirOptions {
+struct CollideOptions : OutputOptions, DirOptions, SuppressionOptions {
   std::string overhead = "5%", rate, duration, delay = "1ms", hide, fail_on = "race";
-  std::string print_suppressions;  // "-": stdout; "": none
-  std::vector<std::string> suppressions;
   std::int64_t seed = 1;
   std::string pid;
   bool halt = false, include_volatile = false, untyped = false, no_watchpoints = false;

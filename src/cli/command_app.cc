@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Arguments before `--` are duress's own, those after it the program's. Without a `--` the first argument
+// that is not an option starts the program, because that is what people type; an unknown option is then an
+// error and never taken for a program.
 #include "cli/command_app.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 
-#include "cli/command_line.h"
+#include "catalog/lookup.h"
 
 namespace duress::cli {
 namespace {
@@ -17,7 +23,49 @@ std::string message_of(const CLI::ParseError& error) {
   return colon == std::string::npos ? text : text.erase(colon, 1);
 }
 
+/// The help of `app`, with what follows the options.
+std::string help_text(const CLI::App& app, const std::string& rest) {
+  std::string text = app.help();
+  std::size_t usage = text.find("[OPTIONS]");
+  if (usage != std::string::npos && !rest.empty()) text.insert(usage + 9, " " + rest);
+  return text;
+}
+
 }  // namespace
+
+std::vector<std::string> parse_with_target(CLI::App& app, const Arguments& arguments,
+                                           const std::map<std::string, std::string>& bare,
+                                           const std::set<std::string>& loose) {
+  auto mark = std::find(arguments.begin(), arguments.end(), "--");
+  std::vector<std::string> ours;
+  for (auto it = arguments.begin(); it != mark; ++it) {
+    auto meaning = bare.find(*it);
+    if (meaning == bare.end()) {
+      ours.push_back(*it);
+      continue;
+    }
+    auto next = it + 1;
+    bool takes_next = loose.count(*it) != 0 && mark != arguments.end() && next != mark && (*next)[0] != '-';
+    ours.push_back(*it + "=" + (takes_next ? *next : meaning->second));
+    if (takes_next) ++it;
+  }
+  std::reverse(ours.begin(), ours.end());  // CLI11 takes arguments from the back
+  app.parse(ours);
+
+  std::vector<std::string> target = app.remaining();
+  if (!target.empty() && target[0].size() > 1 && target[0][0] == '-') {
+    std::vector<std::string> known;
+    for (const CLI::Option* option : app.get_options()) {
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    }
+    std::string name = target[0].substr(0, target[0].find('='));
+    throw CLI::ExtrasError(fmt::format("unknown option '{}'{}", name, catalog::nearest_hint(name, known)),
+                           CLI::ExitCodes::ExtrasError);
+  }
+  if (!target.empty() && mark != arguments.end()) target.push_back("--");  // it belongs to the program
+  if (mark != arguments.end()) target.insert(target.end(), mark + 1, arguments.end());
+  return target;
+}
 
 CommandApp::CommandApp(std::string name, std::string description)
     : CLI::App(std::move(description), "duress " + name), name_(std::move(name)) {
@@ -71,6 +119,19 @@ std::optional<int> CommandApp::read_with_target(const Arguments& arguments, std:
 std::optional<int> CommandApp::reject(const std::string& error) const {
   if (error.empty()) return std::nullopt;
   return wrong_use(command(), error);
+}
+
+void pass_on_listing(const std::vector<std::string>& target) {
+  auto lists = [](const std::string& word) {
+    return word == "--gtest_list_tests" || word == "--gtest_list_tests=1" ||
+           word == "--gtest_list_tests=true";
+  };
+  if (target.empty() || std::none_of(target.begin() + 1, target.end(), lists)) return;
+  std::vector<char*> words;
+  for (const std::string& word : target) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  unsetenv("DURESS_OPTIONS");
+  execvp(words[0], words.data());  // if this fails, starting it as usual reports why
 }
 
 CLI::Validator at_least(int least) {

@@ -46,6 +46,18 @@ class CommandApp : public CLI::App {
   std::set<std::string> loose_;
 };
 
+/// Parses the options in `arguments` with `app` (which must be a prefix command) and returns the program and
+/// its arguments. `bare` holds the meaning of options given without `=VALUE`. The options in `loose`
+/// may have their value as the next argument, but only if a `--` follows: in `--json ./prog` that is the
+/// program, and a report must never be written over it. Throws CLI::ParseError.
+std::vector<std::string> parse_with_target(CLI::App& app, const Arguments& arguments,
+                                           const std::map<std::string, std::string>& bare,
+                                           const std::set<std::string>& loose);
+
+/// A program that is only asked for the names of its tests, as build systems do with a launcher before it, is
+/// started directly, with nothing added to what it prints. Does not return then.
+void pass_on_listing(const std::vector<std::string>& target);
+
 /// A number that is not smaller than `least`.
 CLI::Validator at_least(int least);
 

@@ -4,25 +4,16 @@
 #ifndef DURESS_CLI_COMMANDS_H_
 #define DURESS_CLI_COMMANDS_H_
 
-#include <memory>
 #include <string>
 #include <vector>
+
+#include "exec/exit_code.h"
 
 namespace duress::exec {
 struct WorkerProblem;
 }
-namespace duress::finding {
-class Names;
-}  // namespace duress::finding
 
 namespace duress::cli {
-
-// docs/guide/run.md lists them for users.
-inline constexpr int kExitOk = 0;
-inline constexpr int kExitWrongUse = 2;
-inline constexpr int kExitFindings = 66;
-inline constexpr int kExitOutOfTime = 124;
-inline constexpr int kExitToolFailed = 125;
 
 using Arguments = std::vector<std::string>;  // without the program's and the command's name
 
@@ -42,6 +33,8 @@ int replay_command(const Arguments& arguments);
 int classify_command(const Arguments& arguments);
 int test_command(const Arguments& arguments);
 int trace_command(const Arguments& arguments);
+int record_command(const Arguments& arguments);                 // duress trace record
+int analyze_command(const Arguments& arguments, bool predict);  // duress trace analyze, predict
 int collide_command(const Arguments& arguments);
 int verify_command(const Arguments& arguments);
 int fix_command(const Arguments& arguments);
@@ -54,14 +47,21 @@ int list_command(const Arguments& arguments);
 int doctor_command(const Arguments& arguments);
 int cmake_command(const Arguments& arguments);
 
-/// Names for a campaign's addresses, from debug information.
-std::unique_ptr<finding::Names> make_names();
-
+/// What is to be done with a program that is not instrumented; "" if it is.
+std::string not_instrumented_text(const std::string& program);
 /// Why a target could not be controlled, in one line.
 std::string worker_problem_text(const std::string& program, const exec::WorkerProblem& problem);
 
+/// `duress pin --run`: performs the test in the file `path`, with the program `target` if it is given.
+int run_pin(const std::string& path, const std::vector<std::string>& target);
+
 /// One line on stderr, "duress: TEXT", with control characters made harmless.
 void say(const std::string& text);
+/// The same without "duress: ".
+void say_plain(const std::string& text);
+
+/// `path` as users want to see it: relative if it lies below the current folder.
+std::string report_path(const std::string& path);
 
 /// Prints what is wrong and how to get help; returns kExitWrongUse.
 int wrong_use(const std::string& command, const std::string& text);

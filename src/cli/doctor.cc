@@ -4,9 +4,32 @@
 #include <fmt/format.h>
 
 #include "cli/commands.h"
-#include "cli/machine_checks.h"
+#include "collide/probe.h"
+#include "exec/machine_checks.h"
 
 namespace duress::cli {
+namespace {
+
+using exec::CheckOutcome;
+using exec::MachineCheck;
+
+MachineCheck check_tracing() {
+  MachineCheck check{"tracing", false};
+  std::string problem = collide::probe_tracing();
+  if (problem.empty()) return works(check, "a child was traced and ran into a breakpoint");
+  return fails(check, problem + " (only needed for duress collide)",
+               "sysctl kernel.yama.ptrace_scope=1; in a container add the capability SYS_PTRACE");
+}
+
+MachineCheck check_watchpoints() {
+  MachineCheck check{"hardware watchpoints", false};
+  std::string problem = collide::probe_watchpoints();
+  if (problem.empty()) return works(check, "usable");
+  return fails(check, problem + " (without them duress collide compares values only)",
+               "sysctl kernel.perf_event_paranoid=2; in a container allow perf_event_open");
+}
+
+}  // namespace
 
 int doctor_command(const Arguments& arguments) {
   if (!arguments.empty() && (arguments[0] == "-h" || arguments[0] == "--help")) {
@@ -18,8 +41,12 @@ int doctor_command(const Arguments& arguments) {
   }
   if (!arguments.empty()) return wrong_use("doctor", fmt::format("unexpected argument '{}'", arguments[0]));
 
+  std::vector<MachineCheck> checks = exec::check_machine();
+  checks.push_back(check_tracing());
+  checks.push_back(check_watchpoints());
+  checks.push_back(exec::check_racy_program(checks));
   bool good = true;
-  for (const MachineCheck& check : check_machine()) {
+  for (const MachineCheck& check : checks) {
     const char* mark = check.outcome == CheckOutcome::kWorks     ? "ok  "
                        : check.outcome == CheckOutcome::kSkipped ? "skip"
                        : check.needed                            ? "FAIL"

@@ -3,7 +3,6 @@
 
 #include "catalog/lookup.h"
 #include "catalog/strategies.h"
-#include "cli/listing.h"
 
 namespace duress::cli {
 namespace {
@@ -28,15 +27,13 @@ std::string check(ExploreOptions& options, bool runs_given) {
       catalog::check_model(options.model, options.heuristic, setup.search.model, setup.search.heuristic);
   if (!error.empty()) return error;
   bool threads = options.backend == "thread";
-  error = options.check_budget(setup.seconds, setup.worker.run_seconds, setup.jobs, threads ? "60s" : "10s");
-  if (!error.empty()) return error;
+  if (error = options.check_campaign(setup, threads ? "60s" : "10s"); !error.empty()) return error;
   if (setup.seconds > 0 && !runs_given) setup.runs = kNoLimit;
   setup.search.seed = static_cast<u64>(options.seed);
   setup.search.points = options.points == "all" ? trail::Points::kAll : trail::Points::kSync;
   setup.search.backend = threads ? trail::Backend::kThread : trail::Backend::kFiber;
   setup.minimise = !options.no_minimise;
-  if (error = check_oracle(setup.oracle); !error.empty()) return error;
-  return options.check_output();
+  return {};
 }
 
 void add_search(CommandApp& app, ExploreOptions& options) {
@@ -69,20 +66,18 @@ void add_search(CommandApp& app, ExploreOptions& options) {
 
 std::optional<int> read_explore_options(const Arguments& arguments, ExploreOptions& options) {
   search::SearchSetup& setup = options.setup;
-  setup.jobs = 0;
   CommandApp app("explore",
                  "Looks for a schedule that makes an instrumented program fail; replays and minimises it.");
   add_search(app, options);
-  options.add_budget(app, setup.runs, setup.jobs,
-                     {.runs = "How many executions at most; default 1000",
-                      .run_timeout = "How long one run may take; default 10s, with --backend thread 60s"});
-  add_oracle(app, setup.oracle);
-  options.add_gate(
-      app, "destructive",
-      "destructive (default: any failure), new-destructive, race or never: what makes the exit code 66");
-  options.add_output(app, "Only the first line of each failure, and the summary", "All frames of all stacks");
-  options.add_dir(app);
-  add_cluster_options(app, options.cluster);
+  options.add_campaign(
+      app, setup, setup.runs,
+      {.budget = {.runs = "How many executions at most; default 1000",
+                  .run_timeout = "How long one run may take; default 10s, with --backend thread 60s"},
+       .fail_on = "destructive",
+       .fail_on_help =
+           "destructive (default: any failure), new-destructive, race or never: what makes the exit code 66",
+       .quiet = "Only the first line of each failure, and the summary",
+       .verbose = "All frames of all stacks"});
   app.footer(
       "Exit code 66: a failure was found; 0: none in all runs; 124: none when the time was over; 2: wrong "
       "use;\n"
@@ -91,7 +86,6 @@ std::optional<int> read_explore_options(const Arguments& arguments, ExploreOptio
       "  duress explore --time 5m -j 8 --check 'grep -q total=100' -- ./bank 10");
   if (std::optional<int> code = app.read_with_target(arguments, options.target)) return code;
   pass_on_listing(options.target);
-  if (std::optional<int> code = app.reject(options.load_baseline())) return code;
   return app.reject(check(options, app.count("--runs") != 0));
 }
 

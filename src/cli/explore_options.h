@@ -6,20 +6,17 @@
 #include <string>
 #include <vector>
 
-#include "cli/cluster_options.h"
-#include "cli/options.h"
+#include "cli/campaign_options.h"
 #include "search/search.h"
 
 namespace duress::cli {
 
 inline constexpr u64 kNoLimit = u64{1} << 40;  // runs, if the time is the limit
 
-struct ExploreOptions : OutputOptions, DirOptions, BudgetOptions, GateOptions {
+struct ExploreOptions : CampaignOptions {
   search::SearchSetup setup;
-  ClusterOptions cluster;
   std::string points = "sync", backend = "fiber", model = "sc", heuristic;
   bool no_minimise = false;
-  std::vector<std::string> target;
 };
 
 /// Reads the command line. An exit code if that is all: help was asked for, or a message was printed.

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -54,6 +55,19 @@ bool fails(const std::string& fail_on, const Baseline& baseline, const Gated& fi
   if (fail_on == "new-destructive") return finding.destructive && !baseline.knows_as_destructive(finding.id);
   if (baseline.knows(finding.id)) return false;
   return fail_on == "race" || finding.destructive;
+}
+
+bool fails(const std::string& fail_on, const Baseline& baseline, const report::Document& document,
+           bool races_count) {
+  std::vector<Gated> findings;
+  for (const report::RaceEntry& race : document.races) {
+    if (races_count) findings.push_back({race.id, race.judgement && race.judgement->destructive()});
+  }
+  for (const report::FailureEntry& entry : document.failures.value_or(std::vector<report::FailureEntry>()))
+    findings.push_back({entry.failure.id, true});
+  for (const std::string& id : document.found_before) findings.push_back({id, true});
+  return std::any_of(findings.begin(), findings.end(),
+                     [&](const Gated& finding) { return fails(fail_on, baseline, finding); });
 }
 
 void mark_known(report::Document& document, const Baseline& baseline) {

@@ -42,6 +42,10 @@ struct Gated {
 /// Whether `finding` makes the exit code 66.
 bool fails(const std::string& fail_on, const Baseline& baseline, const Gated& finding);
 
+/// The same for a whole document. `races_count`: else only failures count.
+bool fails(const std::string& fail_on, const Baseline& baseline, const report::Document& document,
+           bool races_count = true);
+
 /// Marks the findings of the document that the baseline knows.
 void mark_known(report::Document& document, const Baseline& baseline);
 

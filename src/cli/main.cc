@@ -101,11 +101,11 @@ int main(int argc, char** argv) {
     int code = dispatch({argv + 1, argv + argc});
     if (std::fflush(stdout) != 0) {
       say(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
-      return kExitToolFailed;
+      return duress::kExitToolFailed;
     }
     return code;
   } catch (const std::exception& error) {
     say(fmt::format("internal error: {}", error.what()));
-    return kExitToolFailed;
+    return duress::kExitToolFailed;
   }
 }

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "exec/session.h"
+#include "report/json_writer.h"
 
 namespace duress::cli {
 
@@ -32,6 +33,20 @@ void ScreenOptions::add_screen(CommandApp& app, const char* quiet_help, const ch
   app.allow_bare("--color", "always");
 }
 
+report::TextStyle ScreenOptions::text_style() const {
+  report::TextStyle style;
+  if (verbose) style.detail = report::Detail::kVerbose;
+  if (quiet) style.detail = report::Detail::kQuiet;
+  style.color = exec::wants_color(color);
+  return style;
+}
+
+report::FindingStyle ScreenOptions::finding_style(const std::string& dir, int fd) const {
+  std::error_code ignored;
+  return {exec::wants_color(color, fd), quiet, verbose, fs::current_path(ignored).string(),
+          dir == ".duress" ? "" : " --dir " + dir};
+}
+
 void OutputOptions::add_output(CommandApp& app, const char* quiet_help, const char* verbose_help) {
   app.add_option("--json", json, "Write one JSON document: --json to stdout, --json=FILE to a file");
   app.allow_bare("--json", "-", true);
@@ -42,6 +57,12 @@ void OutputOptions::add_output(CommandApp& app, const char* quiet_help, const ch
 std::string OutputOptions::check_output() const {
   std::string error = files.check();
   return error.empty() ? exec::check_document(json) : error;
+}
+
+bool OutputOptions::write(const report::Document& document, const std::string& dir) const {
+  std::string error = json.empty() ? "" : exec::write_document(json, report::to_json(document));
+  if (!error.empty()) say(error);
+  return finish_with_reports(files, dir, report::json_of(document)) && error.empty();
 }
 
 void BudgetOptions::add_budget(CommandApp& app, u64& runs, unsigned& jobs, const Help& help) {
@@ -91,9 +112,32 @@ std::string GateOptions::load_baseline() {
   return baseline.empty() ? "" : known.load(baseline);
 }
 
-void add_suppressions(CommandApp& app, std::vector<std::string>& files) {
-  app.add_option("--suppressions", files, "File of races to hide, in ThreadSanitizer's syntax")
+void SuppressionOptions::add_suppressions(CommandApp& app) {
+  app.add_option("--suppressions", suppressions, "File of races to hide, in ThreadSanitizer's syntax")
       ->allow_extra_args(false);
+}
+
+void SuppressionOptions::add_print_suppressions(CommandApp& app) {
+  app.add_option("--print-suppressions", print_suppressions,
+                 "Write lines that would hide what was found, to stdout or =FILE");
+  app.allow_bare("--print-suppressions", "-");
+}
+
+std::optional<int> SuppressionOptions::load_suppressions(report::Suppressions& all) const {
+  for (const std::string& file : suppressions) {
+    std::string error = all.load(file);
+    if (error.empty()) continue;
+    error.rfind(file + ":", 0) == 0 ? say_plain(error) : say(error);
+    return kExitWrongUse;
+  }
+  return std::nullopt;
+}
+
+bool SuppressionOptions::write_suppressions(const report::Document& document) const {
+  if (print_suppressions.empty()) return true;
+  std::string error = exec::write_document(print_suppressions, report::to_suppressions(document));
+  if (!error.empty()) say(error);
+  return error.empty();
 }
 
 std::string read_time(const std::string& text, double& seconds) {

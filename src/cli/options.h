@@ -6,6 +6,7 @@
 #define DURESS_CLI_OPTIONS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@
 #include "cli/gate.h"
 #include "cli/report_files.h"
 #include "exec/oracle.h"
+#include "report/style.h"
+#include "report/suppressions.h"
+#include "report/text_writer.h"
 
 namespace duress::cli {
 
@@ -31,6 +35,9 @@ struct ScreenOptions {
   bool quiet = false, verbose = false;
 
   void add_screen(CommandApp& app, const char* quiet_help, const char* verbose_help);
+  report::TextStyle text_style() const;
+  /// Of findings on `fd`; `dir` is where they are kept.
+  report::FindingStyle finding_style(const std::string& dir = ".duress", int fd = 2) const;
 };
 
 /// The same, with --json and the files of every output format.
@@ -41,6 +48,11 @@ struct OutputOptions : ScreenOptions {
   void add_output(CommandApp& app, const char* quiet_help, const char* verbose_help);
   /// "" or what is wrong with one of the places; asked before the work.
   std::string check_output() const;
+  /// Whether text is printed: with the document on stdout it would only say the same twice.
+  bool prints() const { return json != "-"; }
+  /// Keeps the document in `dir` for `duress report` and writes it wherever it was asked for. False: it could
+  /// not be written, which has been said.
+  bool write(const report::Document& document, const std::string& dir) const;
 };
 
 /// --runs, --time, --run-timeout, -j, --seed: how much work, and where its random numbers come from.
@@ -77,8 +89,18 @@ struct GateOptions {
   std::string load_baseline();
 };
 
-/// --suppressions
-void add_suppressions(CommandApp& app, std::vector<std::string>& files);
+/// --suppressions, and for commands that offer it --print-suppressions.
+struct SuppressionOptions {
+  std::vector<std::string> suppressions;
+  std::string print_suppressions;  // "-": stdout; "": none
+
+  void add_suppressions(CommandApp& app);
+  void add_print_suppressions(CommandApp& app);
+  /// An exit code if a file cannot be used, after a message.
+  std::optional<int> load_suppressions(report::Suppressions& all) const;
+  /// Writes lines that would hide what was found, if they are wanted. False: a message was printed.
+  bool write_suppressions(const report::Document& document) const;
+};
 
 /// Reads a time that is not 0. "" or what is wrong.
 std::string read_time(const std::string& text, double& seconds);

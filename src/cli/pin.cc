@@ -5,10 +5,9 @@
 
 #include <filesystem>
 
-#include "cli/command_line.h"
 #include "cli/options.h"
-#include "cli/pin_file.h"
 #include "exec/files.h"
+#include "exec/pin_file.h"
 #include "exec/token_text.h"
 
 namespace duress::cli {
@@ -46,14 +45,14 @@ int make_pin(const PinOptions& options) {
     return kExitToolFailed;
   }
   folder = fs::canonical(folder, code);
-  Pin pin{std::move(*finding), options.expect, options.runs};
+  exec::Pin pin{std::move(*finding), options.expect, options.runs};
   fs::path program = pin.finding.target[0];
   if (program.has_parent_path()) {  // as seen from the folder it starts in; without a slash PATH is searched
     if (program.is_relative()) program = fs::path(pin.finding.folder) / program;
-    std::string seen = seen_from(pin.finding.folder, program.string());
+    std::string seen = exec::seen_from(pin.finding.folder, program.string());
     pin.finding.target[0] = seen.find('/') == std::string::npos ? "./" + seen : seen;
   }
-  error = write_pin(pin, folder);
+  error = exec::write_pin(pin, folder);
   if (!error.empty()) {
     say(error);
     return kExitToolFailed;

@@ -11,8 +11,8 @@
 #include <cstring>
 
 #include "cli/commands.h"
-#include "cli/pin_file.h"
 #include "exec/child.h"
+#include "exec/pin_file.h"
 
 namespace duress::cli {
 namespace {
@@ -33,7 +33,7 @@ int run_ourselves(const std::vector<std::string>& words, const exec::StoredFindi
 }
 
 /// Looks for the finding anew, as it was found: the command and its options.
-std::vector<std::string> search_words(const Pin& pin, const std::string& dir) {
+std::vector<std::string> search_words(const exec::Pin& pin, const std::string& dir) {
   const exec::StoredFinding& finding = pin.finding;
   bool race = finding.id[0] == 'R';
   std::vector<std::string> words{race ? "classify" : "explore",
@@ -59,7 +59,7 @@ std::vector<std::string> search_words(const Pin& pin, const std::string& dir) {
 
 int run_pin(const std::string& path, const std::vector<std::string>& target) {
   std::string error;
-  std::optional<Pin> pin = read_pin(path, error);
+  std::optional<exec::Pin> pin = exec::read_pin(path, error);
   if (!pin) {
     say(error);
     return kExitWrongUse;

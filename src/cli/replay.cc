@@ -2,39 +2,29 @@
 //
 // `duress replay`: one execution again, as a token or a finding's id names it.
 #include <fmt/format.h>
-#include <signal.h>
 #include <sys/ioctl.h>
 
-#include <atomic>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 
-#include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/replay_gdb.h"
 #include "cli/replay_options.h"
+#include "cli/stop.h"
 #include "exec/files.h"
 #include "exec/oracle.h"
 #include "exec/session.h"
 #include "exec/single_run.h"
 #include "exec/worker.h"
 #include "report/failure_text.h"
+#include "report/resolved_names.h"
 #include "report/trace_text.h"
 #include "report/words.h"
 
 namespace duress::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::size_t kMostTraced = 2000;  // steps; a page that nobody reads to its end helps nobody
-
-std::atomic<int> interrupted{0};
-
-void note_interrupt(int) {
-  interrupted = 1;
-}
 
 std::size_t terminal_width() {
   winsize size{};
@@ -77,14 +67,12 @@ int replay_all(ReplayOptions& options, const std::string& folder) {
   exec::SingleRun single = single_run(options, folder);
   std::string error = oracle.load();
   if (error.empty()) error = single.prepare(options.plan);
-  std::unique_ptr<finding::Names> names = make_names();
-  std::error_code ignored;
-  report::FindingStyle style{exec::wants_color(options.color), options.quiet, options.verbose,
-                             fs::current_path(ignored).string()};
+  report::ResolvedNames names;
+  report::FindingStyle style = options.finding_style();
   Tally tally;
   exec::Trail first_trail;
   std::string first_output, first_id = options.expected;
-  for (u64 time = 0; time < options.times && error.empty() && interrupted == 0; ++time) {
+  for (u64 time = 0; time < options.times && error.empty() && !stop_asked; ++time) {
     std::optional<exec::Execution> execution = single.run(options.plan, error);
     if (!execution) break;
     if (!execution->began()) {
@@ -96,7 +84,7 @@ int replay_all(ReplayOptions& options, const std::string& folder) {
     finding::RunLogs logs = single.take_logs(*execution);
     std::optional<finding::Failure> failure = oracle.failure_of(*execution, single.captured());
     if (failure) {
-      identify(*failure, logs, *names);
+      identify(*failure, logs, names);
       // The record may have given it a longer id, because another failure had the short one.
       if (options.expected.rfind(failure->id, 0) == 0) failure->id = options.expected;
     }
@@ -112,7 +100,7 @@ int replay_all(ReplayOptions& options, const std::string& folder) {
     tally.equal += execution->trail == first_trail && output == first_output ? 1 : 0;
     if (time != 0) continue;
 
-    if (options.trace) print_trace(logs, *names, options.verbose);
+    if (options.trace) print_trace(logs, names, options.verbose);
     print_divergence(*execution);
     if (!failure) {
       say(options.times == 1 ? "it did not fail this time" : "it did not fail the first time");
@@ -122,7 +110,7 @@ int replay_all(ReplayOptions& options, const std::string& folder) {
     if (!options.expected.empty() && failure->id != options.expected)
       remarks.push_back("another failure than the recorded " + options.expected);
     fmt::print(stderr, "{}",
-               to_text(report::describe_failure(*failure, logs, *names), options.target[0], remarks, style));
+               to_text(report::describe_failure(*failure, logs, names), options.target[0], remarks, style));
   }
   if (!error.empty()) {
     say(error);
@@ -146,7 +134,7 @@ int replay_command(const Arguments& arguments) {
   }
   if (options.expected.empty()) options.input = exec::keep_input(work.path() + "/stdin");
   if (options.gdb) return replay_in_gdb(options, work.path());
-  signal(SIGINT, note_interrupt);  // it reaches the program too; how that ends is still reported
+  catch_signals();  // it reaches the program too; how that ends is still reported
   return replay_all(options, work.path());
 }
 

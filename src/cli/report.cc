@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/report_files.h"

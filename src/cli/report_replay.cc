@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <memory>
 
 #include "cli/commands.h"
 #include "exec/oracle.h"
@@ -15,8 +14,8 @@
 #include "exec/single_run.h"
 #include "exec/store.h"
 #include "exec/token_text.h"
-#include "finding/names.h"
 #include "report/lanes.h"
+#include "report/resolved_names.h"
 
 namespace duress::cli {
 namespace {
@@ -27,10 +26,7 @@ using report::Json;
 class LaneReplay {
  public:
   LaneReplay(report::StoredDocument& document, const std::string& dir)
-      : document_(document),
-        store_(fs::absolute(dir).lexically_normal().string()),
-        work_(store_.dir()),
-        names_(make_names()) {
+      : document_(document), store_(fs::absolute(dir).lexically_normal().string()), work_(store_.dir()) {
     for (const Json& word : report::list_at(document.json, "target"))
       target_.push_back(word.is_string() ? word.get<std::string>() : "");
   }
@@ -102,8 +98,8 @@ class LaneReplay {
     }
     finding::RunLogs logs = single.take_logs(*execution);
     std::optional<finding::Failure> failure = oracle.failure_of(*execution, single.captured());
-    if (failure) identify(*failure, logs, *names_);
-    finding::Lanes lanes = report::lanes_of(logs, execution->record, failure, *names_);
+    if (failure) identify(*failure, logs, names_);
+    finding::Lanes lanes = report::lanes_of(logs, execution->record, failure, names_);
     if (lanes.events.empty()) problem = "the program wrote no trace";
     if (execution->record.diverged != 0)
       lanes.note +=
@@ -116,7 +112,7 @@ class LaneReplay {
   report::StoredDocument& document_;
   exec::Store store_;
   exec::WorkFolder work_;
-  std::unique_ptr<finding::Names> names_;
+  report::ResolvedNames names_;
   std::vector<std::string> target_;
   std::map<std::string, Known> by_token_;
 };

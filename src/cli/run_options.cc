@@ -7,8 +7,6 @@
 
 #include "catalog/heuristics.h"
 #include "catalog/lookup.h"
-#include "cli/listing.h"
-#include "cli/tsan_output.h"
 #include "exec/child.h"
 #include "exec/session.h"
 #include "report/site_table.h"
@@ -54,7 +52,7 @@ std::string check_memory_model(RunOptions& options) {
 
 std::string check(RunOptions& options) {
   if (std::string error = options.load_baseline(); !error.empty()) return error;
-  if (options.format == "tsan") options.log_path = take_log_path();
+  if (options.tsan()) options.log_path = take_log_path();
   if (options.controlled && options.free) return "--free and --controlled exclude each other";
   for (const std::string& error :
        {catalog::check_chain(options.chain), check_memory_model(options), options.check_output(),
@@ -94,17 +92,12 @@ void add_execution(CommandApp& app, RunOptions& options) {
 std::optional<int> read_run_options(const Arguments& arguments, RunOptions& options) {
   CommandApp app("run", "One execution of an instrumented program; reports every data race it saw.");
   add_execution(app, options);
-  add_suppressions(app, options.suppressions);
-  app.add_option("--print-suppressions", options.print_suppressions,
-                 "Write lines that would hide what was found, to stdout or =FILE");
-  app.allow_bare("--print-suppressions", "-");
+  options.add_suppressions(app);
+  options.add_print_suppressions(app);
   options.add_gate(app, "race",
                    "race (default) or never: what makes the exit code 66; destructive and new-destructive "
                    "are for duress classify, one run gives no verdict");
-  app.add_option("--format", options.format,
-                 "text (default), or tsan: as ThreadSanitizer prints it; log_path=FILE in DURESS_OPTIONS or "
-                 "TSAN_OPTIONS sends it to FILE.PID")
-      ->check(CLI::IsMember({"text", "tsan"}));
+  options.add_format(app);
   options.add_output(app, "Only the first line of each finding", "All frames of all stacks");
   options.add_dir(app, "Folder for logs and records");
   app.footer(

@@ -9,16 +9,13 @@
 #include "catalog/heuristics.h"
 #include "catalog/models.h"
 #include "cli/options.h"
+#include "cli/tsan_output.h"
 
 namespace duress::cli {
 
-struct RunOptions : OutputOptions, DirOptions, GateOptions {
+struct RunOptions : OutputOptions, DirOptions, GateOptions, SuppressionOptions, FormatOptions {
   std::string chain = "FastTrack";
   bool free = false, controlled = false, halt = false, stats = false;
-  std::string print_suppressions;  // "-": stdout; "": none
-  std::vector<std::string> suppressions;
-  std::string format = "text";
-  std::string log_path;  // of --format tsan
   std::int64_t seed = 1;
   std::string volatile_order;
   std::string model = "sc", heuristic;

@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `duress status`: a campaign on several machines, looked at from outside while it runs.
+#include "cluster/status.h"
+
 #include <fmt/format.h>
-#include <signal.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <chrono>
 #include <thread>
 
-#include "cli/campaign_status.h"
 #include "cli/options.h"
+#include "cli/stop.h"
 
 namespace duress::cli {
-namespace {
-
-std::atomic<bool> stop_asked{false};
-
-}  // namespace
 
 int status_command(const Arguments& arguments) {
   DirOptions where;
@@ -32,10 +27,8 @@ int status_command(const Arguments& arguments) {
     say(fmt::format("no campaign of several machines in '{}'; give its folder with --dir", where.dir));
     return kExitWrongUse;
   }
-  struct sigaction action{};
-  action.sa_handler = [](int) { stop_asked = true; };
-  sigaction(SIGINT, &action, nullptr);
-  CampaignStatus status;
+  catch_signals();
+  cluster::CampaignStatus status;
   status.look(*folder, false);
   do {
     // Heartbeats come every second.

@@ -3,11 +3,10 @@
 // `duress test`: classify for every test that CTest knows in a build folder. A GoogleTest program is split
 // into its cases, each classified by itself: a race is then charged to the case in which it happened.
 #include <fmt/format.h>
-#include <signal.h>
 
 #include <algorithm>
-#include <atomic>
 
+#include "cli/stop.h"
 #include "cli/test_options.h"
 #include "cli/test_session.h"
 #include "report/words.h"
@@ -17,19 +16,6 @@ namespace duress::cli {
 namespace {
 
 using report::count_text;
-
-std::atomic<bool> stop_asked{false};
-
-/// Ctrl-C ends the campaign, a second one this process.
-void catch_signals() {
-  for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction action{}, old{};
-    action.sa_handler = [](int) { stop_asked = true; };
-    action.sa_flags = SA_RESETHAND | SA_RESTART;
-    sigaction(signal, nullptr, &old);
-    if (old.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
-  }
-}
 
 int execute(TestOptions& options) {
   std::string error;
@@ -58,7 +44,7 @@ int execute(TestOptions& options) {
   suite::run_fixtures(*all, *chosen, true, stop_asked, notes);
   for (const std::string& note : notes) say(note);
   notes.clear();
-  int code = run_test_session(options, std::move(cases), stop_asked);
+  int code = run_test_session(options, std::move(cases));
   suite::run_fixtures(*all, *chosen, false, stop_asked, notes);
   for (const std::string& note : notes) say(note);
   return code;

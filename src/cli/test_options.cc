@@ -35,7 +35,7 @@ std::string make_words(TestOptions& options) {
   setup.name = fs::absolute(options.selection.build_dir).lexically_normal().string() + '\1' +
                std::to_string(setup.runs);
   for (const std::string& word : words) setup.name += '\1' + word;
-  const ClusterOptions& cluster = options.cluster;
+  const cluster::SessionOptions& cluster = options.cluster;
   if (cluster.executor == "local") {
     if (cluster.workers != 0 || !cluster.partition.empty() || !cluster.sbatch_args.empty())
       return "--workers, --partition and --sbatch-args need --executor slurm";
@@ -48,9 +48,7 @@ std::string make_words(TestOptions& options) {
   }
   if (options.quiet) words.emplace_back("-q");
   if (options.verbose) words.emplace_back("-v");
-  bool color = options.color == "always" ||
-               (options.color == "auto" && isatty(STDOUT_FILENO) != 0 && exec::wants_color("auto"));
-  words.push_back(color ? "--color=always" : "--color=never");
+  words.push_back(exec::wants_color(options.color, STDOUT_FILENO) ? "--color=always" : "--color=never");
   return {};
 }
 
@@ -93,7 +91,7 @@ std::optional<int> read_test_options(const Arguments& arguments, TestOptions& op
   app.add_option("--heuristic", options.heuristic, "Only this one; see duress classify --help");
   app.add_option("--tear", options.tear, "Values wider than this are read in pieces: 8 (default) or 4 bytes")
       ->check(CLI::IsMember({4, 8}));
-  add_suppressions(app, options.suppressions);
+  options.add_suppressions(app);
   options.add_gate(app, "destructive",
                    "destructive (default), new-destructive (also a race of the baseline that was not so "
                    "before), race or never: what makes the exit code 66");

@@ -12,12 +12,11 @@
 
 namespace duress::cli {
 
-struct TestOptions : OutputOptions, DirOptions, BudgetOptions, GateOptions {
+struct TestOptions : OutputOptions, DirOptions, BudgetOptions, GateOptions, SuppressionOptions {
   suite::CtestSelection selection;
   suite::Setup setup;
-  ClusterOptions cluster;
+  cluster::SessionOptions cluster;
   std::string model, heuristic;
-  std::vector<std::string> suppressions;
   int tear = 8;
   bool list = false;
 };

@@ -4,11 +4,11 @@
 #include "cli/test_session.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <set>
 
-#include "cli/command_line.h"
+#include "cli/live_line.h"
+#include "cli/stop.h"
 #include "exec/session.h"
 #include "report/words.h"
 #include "suite/cases.h"
@@ -19,44 +19,20 @@ namespace {
 
 using report::count_text;
 
-/// One live line on a terminal, else a line every 10 s.
-class Screen {
- public:
-  explicit Screen(bool silent) : silent_(silent) {
-    const char* ci = std::getenv("CI");
-    live_ = isatty(STDERR_FILENO) != 0 && (ci == nullptr || *ci == '\0');
-  }
-  void show(const suite::Progress& progress, std::size_t races, std::size_t destructive) {
-    if (silent_ || progress.seconds < last_ + (live_ ? 0.2 : 10)) return;
-    last_ = progress.seconds;
-    std::string text = fmt::format("{} of {}, {}, {} destructive", progress.done,
-                                   count_text(progress.all, "case"), count_text(races, "race"), destructive);
-    if (progress.left >= 1) text += fmt::format(", about {:.0f} s left", progress.left);
-    if (!progress.name.empty()) text += ", in " + progress.name;
-    if (live_)
-      fmt::print(stderr, "\r\033[K{}", text);
-    else
-      say(text);
-    std::fflush(stderr);
-    shown_ = live_;
-  }
-  void clear() {
-    if (shown_) fmt::print(stderr, "\r\033[K");
-    shown_ = false;
-  }
-
- private:
-  bool silent_, live_ = false, shown_ = false;
-  double last_ = 0;
-};
+std::string progress_text(const suite::Progress& progress, std::size_t races, std::size_t destructive) {
+  std::string text = fmt::format("{} of {}, {}, {} destructive", progress.done,
+                                 count_text(progress.all, "case"), count_text(races, "race"), destructive);
+  if (progress.left >= 1) text += fmt::format(", about {:.0f} s left", progress.left);
+  if (!progress.name.empty()) text += ", in " + progress.name;
+  return text;
+}
 
 class Session {
  public:
-  Session(TestOptions& options, std::vector<suite::CaseResult> cases, const std::atomic<bool>& stop)
+  Session(TestOptions& options, std::vector<suite::CaseResult> cases)
       : options_(options),
-        stop_(stop),
-        text_(options.json != "-"),
-        screen_(options.quiet || !text_),
+        text_(options.prints()),
+        line_(options.quiet || !text_),
         campaign_(options.setup, std::move(cases)) {}
 
   int run() {
@@ -67,9 +43,12 @@ class Session {
     if (campaign_.resumed() != 0 && text_ && !options_.quiet)
       say(fmt::format("going on after {}", count_text(campaign_.resumed(), "finished case")));
     campaign_.run(
-        stop_, [this](const suite::Progress& progress) { screen_.show(progress, races_, destructive_); },
+        stop_asked,
+        [this](const suite::Progress& progress) {
+          if (line_.due(progress.seconds)) line_.show(progress_text(progress, races_, destructive_));
+        },
         [this](const suite::CaseResult& result) { ended(result); });
-    screen_.clear();
+    line_.clear();
     suite::SuiteDocument document = suite::merge_documents(
         {options_.seed, options_.selection.build_dir, campaign_.seconds()}, campaign_.cases());
     bool written =
@@ -86,7 +65,7 @@ class Session {
 
  private:
   void ended(const suite::CaseResult& result) {
-    screen_.clear();
+    line_.clear();
     if (text_) {
       fmt::print("{}", result.text);
       std::fflush(stdout);
@@ -112,7 +91,7 @@ class Session {
     text +=
         fmt::format("; {}{}, in {}, seed {}", count_text(campaign_.cases().size(), "case"),
                     suite::outcomes_text(campaign_.cases()), count_text(document.runs, "run"), options_.seed);
-    if (stop_) text += "; interrupted, the same command goes on";
+    if (stop_asked) text += "; interrupted, the same command goes on";
     if (campaign_.out_of_time()) text += "; out of time, the same command goes on";
     say(text);
   }
@@ -128,7 +107,7 @@ class Session {
       broken = broken || result.outcome == suite::CaseOutcome::kError;
     }
     if (broken) return kExitToolFailed;
-    if (stop_ || campaign_.out_of_time()) return kExitOutOfTime;
+    if (stop_asked || campaign_.out_of_time()) return kExitOutOfTime;
     if (ran) return kExitOk;
     say(
         fmt::format("no test of '{}' could be classified; build it with CC=duress-cc CXX=duress-c++ or "
@@ -138,18 +117,16 @@ class Session {
   }
 
   TestOptions& options_;
-  const std::atomic<bool>& stop_;
   const bool text_;
-  Screen screen_;
+  LiveLine line_;
   suite::Campaign campaign_;
   std::size_t races_ = 0, destructive_ = 0;  // so far
 };
 
 }  // namespace
 
-int run_test_session(TestOptions& options, std::vector<suite::CaseResult> cases,
-                     const std::atomic<bool>& stop) {
-  return Session(options, std::move(cases), stop).run();
+int run_test_session(TestOptions& options, std::vector<suite::CaseResult> cases) {
+  return Session(options, std::move(cases)).run();
 }
 
 }  // namespace duress::cli

@@ -2,7 +2,6 @@
 #ifndef DURESS_CLI_TEST_SESSION_H_
 #define DURESS_CLI_TEST_SESSION_H_
 
-#include <atomic>
 #include <vector>
 
 #include "cli/test_options.h"
@@ -10,8 +9,7 @@
 namespace duress::cli {
 
 /// Classifies the cases, shows progress and results, writes the reports. Returns the exit code.
-int run_test_session(TestOptions& options, std::vector<suite::CaseResult> cases,
-                     const std::atomic<bool>& stop);
+int run_test_session(TestOptions& options, std::vector<suite::CaseResult> cases);
 
 }  // namespace duress::cli
 

@@ -11,7 +11,6 @@
 #include "base/types.h"
 #include "cli/options.h"
 #include "finding/log_record.h"
-#include "report/site_table.h"
 
 namespace duress::cli {
 
@@ -21,10 +20,6 @@ struct ConfirmOptions : DirOptions {
   std::int64_t seed = 1;
   bool quiet = false;
 };
-
-/// The keys of a binary's sites as the runtime gives them (trail/site_key.h), by index; 0: it has none. A
-/// site of a checked body has its key from the faithful one at the same place.
-std::vector<u32> keys_of_sites(const report::SiteTable& table);
 
 /// Runs the program and says of each race of the log whether its two accesses were brought together. An exit
 /// code other than 0: it could not be done; a message was printed.

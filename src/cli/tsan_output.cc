@@ -10,6 +10,7 @@
 #include <regex>
 
 #include "exec/session.h"
+#include "report/tsan_writer.h"
 
 namespace duress::cli {
 namespace {
@@ -34,28 +35,30 @@ std::string take_log_path() {
     path = cut_log_path(options);
     if (!path.empty()) setenv("DURESS_OPTIONS", options.c_str(), 1);
   }
-  if (path.empty()) {
-    if (const char* given = std::getenv("TSAN_OPTIONS")) {
-      std::string options = given;
-      path = cut_log_path(options);
-    }
-  }
-  return path;
+  const char* given = std::getenv("TSAN_OPTIONS");
+  if (!path.empty() || given == nullptr) return path;
+  std::string options = given;
+  return cut_log_path(options);
 }
 
-std::string write_tsan(const std::string& text, const std::string& log_path, int fd) {
-  if (!log_path.empty() && log_path != "stderr" && log_path != "stdout")
-    return text.empty() ? "" : exec::write_document(fmt::format("{}.{}", log_path, getpid()), text);
+void FormatOptions::add_format(CommandApp& app, const char* what) {
+  app.add_option("--format", format,
+                 fmt::format("text (default), or tsan: as ThreadSanitizer prints it{}; log_path=FILE in "
+                             "DURESS_OPTIONS or TSAN_OPTIONS sends it to FILE.PID",
+                             what))
+      ->check(CLI::IsMember({"text", "tsan"}));
+}
+
+bool FormatOptions::write_tsan(const report::Document& document, int fd) const {
+  std::string text = report::to_tsan(document), error;
   if (log_path == "stderr") fd = STDERR_FILENO;
   if (log_path == "stdout") fd = STDOUT_FILENO;
-  std::size_t done = 0;
-  while (done < text.size()) {
-    ssize_t written = write(fd, text.data() + done, text.size() - done);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return fmt::format("cannot write the report: {}", std::strerror(errno));
-    done += static_cast<std::size_t>(written);
-  }
-  return {};
+  if (log_path.empty() || log_path == "stderr" || log_path == "stdout")
+    error = exec::write_all(fd, text) ? "" : fmt::format("cannot write the report: {}", std::strerror(errno));
+  else if (!text.empty())
+    error = exec::write_document(fmt::format("{}.{}", log_path, getpid()), text);
+  if (!error.empty()) say(error);
+  return error.empty();
 }
 
 }  // namespace duress::cli

@@ -6,15 +6,24 @@
 
 #include <string>
 
+#include "cli/command_app.h"
+#include "report/document.h"
+
 namespace duress::cli {
+
+struct FormatOptions {
+  std::string format = "text", log_path;
+
+  /// `what`: is said of tsan beside the format.
+  void add_format(CommandApp& app, const char* what = "");
+  bool tsan() const { return format == "tsan"; }
+  /// Writes the report to the log_path, or to `fd` if there is none. False: a message was printed.
+  bool write_tsan(const report::Document& document, int fd) const;
+};
 
 /// log_path of DURESS_OPTIONS, from which it is taken out (it is for us, not for the runtime), or else of
 /// TSAN_OPTIONS, as `ctest -T memcheck` sets it; "": none. Call it once, before a target is started.
 std::string take_log_path();
-
-/// Writes it to `log_path`.PID, as sanitizers do, or to `fd` if there is no path. "" or what went wrong.
-std::string write_tsan(const std::string& text, const std::string& log_path, int fd);
-
 }  // namespace duress::cli
 
 #endif  // DURESS_CLI_TSAN_OUTPUT_H_

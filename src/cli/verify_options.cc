@@ -11,9 +11,8 @@ namespace {
 /// Translates the words of the command line into the setup; "" or what is wrong.
 std::string check(VerifyOptions& options) {
   verify::VerifySetup& setup = options.setup;
-  if (std::string error = options.load_baseline(); !error.empty()) return error;
-  std::string error = options.check_budget(setup.seconds, setup.worker.run_seconds, setup.jobs);
-  if (!error.empty()) return error;
+  if (std::string error = options.check_campaign(setup); !error.empty()) return error;
+  setup.seed = static_cast<u64>(options.seed);
   setup.order = *id_of<ExplorationOrder>(options.order.c_str());
   if (options.weaken && options.model != "rc11") return "--weaken needs --model rc11";
   setup.profile_atomics = options.weaken;
@@ -24,7 +23,7 @@ std::string check(VerifyOptions& options) {
     if (setup.spurious != 0) return "--spurious is for --model sc";
     if (setup.timeouts != 0) return "--timeouts is for --model sc";
   }
-  return options.check_output();
+  return {};
 }
 
 void add_exploration(CommandApp& app, VerifyOptions& options) {
@@ -61,19 +60,16 @@ void add_exploration(CommandApp& app, VerifyOptions& options) {
 
 std::optional<int> read_verify_options(const Arguments& arguments, VerifyOptions& options) {
   verify::VerifySetup& setup = options.setup;
-  setup.jobs = 0;
   CommandApp app("verify",
                  "Looks at every interleaving of a program, up to equivalence, for races and failures.");
   add_exploration(app, options);
-  options.add_budget(app, setup.most_executions, setup.jobs, {.runs = "Stop after this many executions"});
-  add_oracle(app, setup.oracle);
-  options.add_gate(
-      app, "race",
-      "race (default), destructive or new-destructive (failures, not races alone), never: what makes "
-      "the exit code 66");
-  options.add_output(app, "Only the first line of each finding", "All frames of all stacks");
-  options.add_dir(app);
-  add_cluster_options(app, options.cluster);
+  options.add_campaign(app, setup, setup.most_executions,
+                       {.budget = {.runs = "Stop after this many executions"},
+                        .fail_on = "race",
+                        .fail_on_help = "race (default), destructive or new-destructive (failures, not races "
+                                        "alone), never: what makes the exit code 66",
+                        .quiet = "Only the first line of each finding",
+                        .verbose = "All frames of all stacks"});
   app.footer(
       "0: nothing found; 66: a race or a failure; 124: out of time with nothing found; 2: wrong use; 125: "
       "the\n"

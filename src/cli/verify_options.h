@@ -6,18 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "cli/cluster_options.h"
-#include "cli/options.h"
+#include "cli/campaign_options.h"
 #include "verify/verifier.h"
 
 namespace duress::cli {
 
-struct VerifyOptions : OutputOptions, DirOptions, BudgetOptions, GateOptions {
+struct VerifyOptions : CampaignOptions {
   verify::VerifySetup setup;
-  ClusterOptions cluster;
   std::string model = "sc", order = "run-on";
   bool no_advice = false, weaken = false;
-  std::vector<std::string> target;
 };
 
 /// Reads the command line. An exit code if that is all: help was asked for, or a message was printed.

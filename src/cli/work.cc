@@ -2,28 +2,19 @@
 //
 // `duress work`: one worker of a campaign on several machines. Slurm's job array starts it, or GNU parallel,
 // Kubernetes, or a user.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <atomic>
 #include <cstdlib>
-#include <filesystem>
 
 #include "cli/commands.h"
 #include "cli/options.h"
+#include "cli/stop.h"
+#include "cluster/driver.h"
 #include "cluster/shard_worker.h"
 #include "exec/session.h"
-#include "exec/target_start.h"
 
 namespace duress::cli {
 namespace {
-
-namespace fs = std::filesystem;
-
-std::atomic<bool> stop_asked{false};
 
 /// "2/8"
 bool parse_shard(const std::string& text, u64& shard, u64& of) {
@@ -34,63 +25,6 @@ bool parse_shard(const std::string& text, u64& shard, u64& of) {
   of = std::strtoull(second, &end, 10);
   return end != second && *end == '\0' && shard >= 1 && shard <= of && of <= 1000000;
 }
-
-/// Drives the campaign if no other process does: starts the campaign's command again.
-class Driver {
- public:
-  Driver(std::string dir, u64 shard) : dir_(std::move(dir)), shard_(shard) {}
-  ~Driver() { stop(); }
-
-  void look(bool abandoned) {
-    if (pid_ > 0 && waitpid(pid_, nullptr, WNOHANG) == pid_) {
-      exec::own_ended(pid_);
-      pid_ = -1;
-    }
-    // One driver is enough: the first shard's.
-    if (abandoned && pid_ <= 0 && shard_ == 1) start();
-  }
-
- private:
-  void start() {
-    std::optional<cluster::Folder> folder = cluster::Folder::current(dir_);
-    std::optional<cluster::CampaignFile> campaign = folder ? folder->campaign() : std::nullopt;
-    if (!campaign || campaign->finished) return;
-    std::error_code code;
-    words_ = {fs::read_symlink("/proc/self/exe", code).string(),
-              campaign->command,
-              "--executor",
-              "background",
-              "--dir",
-              dir_};
-    words_.insert(words_.end(), campaign->arguments.begin(), campaign->arguments.end());
-    pid_ = exec::start_own(
-        [](void* argument) {
-          auto* words = static_cast<std::vector<std::string>*>(argument);
-          std::vector<char*> argv;
-          for (std::string& word : *words) argv.push_back(word.data());
-          argv.push_back(nullptr);
-          pid_t pid = fork();
-          if (pid != 0) return pid;
-          dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
-          execv(argv[0], argv.data());
-          _exit(127);
-        },
-        &words_);
-    say("no process drives the campaign; this worker does, until the command is started again");
-  }
-
-  void stop() {
-    if (pid_ <= 0) return;
-    kill(pid_, SIGTERM);
-    waitpid(pid_, nullptr, 0);
-    exec::own_ended(pid_);
-  }
-
-  std::string dir_;
-  u64 shard_;
-  std::vector<std::string> words_;
-  pid_t pid_ = -1;
-};
 
 }  // namespace
 
@@ -121,13 +55,8 @@ int work_command(const Arguments& arguments) {
     return kExitToolFailed;
   }
   options.work_folder = work.path();
-  for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction action{};
-    action.sa_handler = [](int) { stop_asked = true; };
-    action.sa_flags = SA_RESTART;
-    sigaction(signal, &action, nullptr);
-  }
-  Driver driver(options.dir, options.shard);
+  catch_signals(/*once=*/false);
+  cluster::Driver driver(options.dir, options.shard, say);
   options.driven = [&](bool abandoned) { driver.look(abandoned); };
   cluster::ShardResult result = cluster::ShardWorker(options, stop_asked).run();
   if (!result.problem.empty()) {

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/slurm.h"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,12 +10,9 @@
 
 #include "exec/child.h"
 #include "exec/files.h"
-#include "exec/target_start.h"
 
 namespace duress::cluster {
 namespace {
-
-using exec::Descriptor;
 
 std::string quoted(const std::string& word) {
   std::string text = "'";
@@ -40,9 +33,9 @@ constexpr struct {
 
 }  // namespace
 
-std::string CommandResult::last_line() const {
+std::string last_line(const exec::ChildOutput& said) {
   std::string last;
-  std::istringstream lines(errors + "\n" + output);
+  std::istringstream lines(said.errors + "\n" + said.output);
   for (std::string line; std::getline(lines, line);) {
     if (std::string text = trimmed(line); !text.empty() && last.empty()) last = text;
   }
@@ -54,58 +47,10 @@ std::string CommandResult::last_line() const {
   return last;
 }
 
-CommandResult run_command(const std::vector<std::string>& words) {
-  CommandResult result;
-  int out[2], err[2];
-  if (pipe2(out, O_CLOEXEC) != 0) return result;
-  Descriptor out_read(out[0]), out_write(out[1]);
-  if (pipe2(err, O_CLOEXEC) != 0) return result;
-  Descriptor err_read(err[0]), err_write(err[1]);
-  std::vector<char*> argv;
-  for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
-  struct Call {
-    char** argv;
-    int out, err;
-  } call{argv.data(), out[1], err[1]};
-  pid_t pid = exec::start_own(
-      [](void* argument) {
-        auto* the = static_cast<Call*>(argument);
-        pid_t child = fork();
-        if (child != 0) return child;
-        setpgid(0, 0);  // Ctrl-C is for us
-        dup2(the->out, STDOUT_FILENO);
-        dup2(the->err, STDERR_FILENO);
-        int nothing = open("/dev/null", O_RDONLY);
-        dup2(nothing, STDIN_FILENO);
-        sigset_t none;
-        sigemptyset(&none);
-        sigprocmask(SIG_SETMASK, &none, nullptr);
-        execvp(the->argv[0], the->argv);
-        _exit(127);
-      },
-      &call);
-  if (pid < 0) return result;
-  out_write.reset();
-  err_write.reset();
-  for (bool open_out = true, open_err = true; open_out || open_err;) {
-    pollfd ready[2] = {{open_out ? out[0] : -1, POLLIN, 0}, {open_err ? err[0] : -1, POLLIN, 0}};
-    if (poll(ready, 2, -1) < 0 && errno != EINTR) break;
-    for (int i = 0; i < 2; ++i) {
-      if (ready[i].revents == 0) continue;
-      char buffer[4096];
-      ssize_t got = read(ready[i].fd, buffer, sizeof buffer);
-      if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) (i == 0 ? open_out : open_err) = false;
-      if (got > 0) (i == 0 ? result.output : result.errors).append(buffer, static_cast<std::size_t>(got));
-    }
-  }
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  exec::own_ended(pid);
-  result.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return result;
+exec::ChildOutput run_command(const std::vector<std::string>& words) {
+  exec::ChildStart start;
+  start.argv = words;
+  return exec::run_child(start, 3600);
 }
 
 bool ArrayTask::ended() const {
@@ -143,11 +88,11 @@ std::string submit(const ArrayOptions& options, std::string& job) {
   if (!options.partition.empty()) words.push_back("--partition=" + options.partition);
   words.insert(words.end(), options.more.begin(), options.more.end());
   words.push_back(script);
-  CommandResult result = run_command(words);
+  exec::ChildOutput result = run_command(words);
   job = trimmed(result.output);
   job = job.substr(0, job.find(';'));  // "17;cluster"
   if (result.code == 0 && !job.empty() && job.find_first_not_of("0123456789") == std::string::npos) return {};
-  std::string why = result.last_line();
+  std::string why = last_line(result);
   if (why.find("artition") != std::string::npos) {
     std::string known;
     std::istringstream lines(run_command({"sinfo", "-h", "-o", "%R"}).output);
@@ -179,16 +124,16 @@ bool array_tasks(const std::string& job, std::map<u64, ArrayTask>& tasks, std::s
   std::string format;
   for (const auto& column : kColumns)
     format += (format.empty() ? "" : ",") + std::string(column.name) + ":" + std::to_string(column.width);
-  CommandResult result = run_command({"squeue", "-h", "-r", "-j", job, "--states=all", "-O", format});
+  exec::ChildOutput result = run_command({"squeue", "-h", "-r", "-j", job, "--states=all", "-O", format});
   tasks = parse_tasks(result.output);
   if (result.code == 0) return true;
-  error = result.last_line();
+  error = last_line(result);
   return error.find("Invalid job id") != std::string::npos;  // it has forgotten the job: it ended long ago
 }
 
 std::string cancel(const std::string& job) {
-  CommandResult result = run_command({"scancel", job});
-  return result.code == 0 ? "" : "scancel " + job + ": " + result.last_line();
+  exec::ChildOutput result = run_command({"scancel", job});
+  return result.code == 0 ? "" : "scancel " + job + ": " + last_line(result);
 }
 
 std::string ranges_text(const std::vector<u64>& numbers) {

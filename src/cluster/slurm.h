@@ -9,17 +9,14 @@
 #include <vector>
 
 #include "base/types.h"
+#include "exec/child.h"
 
 namespace duress::cluster {
 
-/// What a command printed, and its exit code (-1: it could not be started).
-struct CommandResult {
-  int code = -1;
-  std::string output, errors;
-  /// The last line that is not empty.
-  std::string last_line() const;
-};
-CommandResult run_command(const std::vector<std::string>& words);
+/// Runs one of Slurm's commands.
+exec::ChildOutput run_command(const std::vector<std::string>& words);
+/// What it said went wrong, in one line.
+std::string last_line(const exec::ChildOutput& said);
 
 struct ArrayOptions {
   u64 workers = 1;

@@ -36,11 +36,11 @@ class Slurm : public testing::Test {
 
 TEST_F(Slurm, CommandsAreRunWithTheirOutputAndCode) {
   command("both", "echo out $1; echo err >&2; exit 3");
-  CommandResult result = run_command({"both", "a b"});
+  exec::ChildOutput result = run_command({"both", "a b"});
   EXPECT_EQ(result.code, 3);
   EXPECT_EQ(result.output, "out a b\n");
   EXPECT_EQ(result.errors, "err\n");
-  EXPECT_EQ(run_command({"no-such-command"}).code, 127);
+  EXPECT_EQ(run_command({"no-such-command"}).code, -1);
 }
 
 TEST_F(Slurm, NoSlurmSaysWhatToInstall) {

@@ -17,6 +17,7 @@
 #include <sstream>
 
 #include "exec/files.h"
+#include "exec/target_start.h"
 
 namespace duress::exec {
 
@@ -73,8 +74,10 @@ pid_t start_child(const ChildStart& start) {
   int report[2];
   if (!input || !output || !errors || pipe2(report, O_CLOEXEC) != 0) return -1;
   Descriptor reader(report[0]), writer(report[1]);
-  pid_t parent = getpid(), pid = fork();
-  if (pid == 0) {
+  pid_t parent = getpid();
+  auto run = [&]() -> pid_t {
+    pid_t child = fork();
+    if (child != 0) return child;
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) _exit(127);
@@ -86,7 +89,8 @@ pid_t start_child(const ChildStart& start) {
     ssize_t ignored = write(report[1], &error, sizeof error);
     (void)ignored;
     _exit(127);
-  }
+  };
+  pid_t pid = start_own([](void* call) { return (*static_cast<decltype(run)*>(call))(); }, &run);
   if (pid < 0) return -1;
   writer.reset();
   int error = 0;
@@ -105,6 +109,7 @@ int child_code(pid_t pid, bool wait) {
   do done = waitpid(pid, &status, wait ? 0 : WNOHANG);
   while (done < 0 && errno == EINTR);
   if (done != pid) return -1;
+  own_ended(pid);
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 

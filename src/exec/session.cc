@@ -72,11 +72,11 @@ std::optional<double> parse_time(const std::string& text) {
   return std::nullopt;
 }
 
-bool wants_color(const std::string& when) {
+bool wants_color(const std::string& when, int fd) {
   if (when == "always") return true;
   if (when == "never") return false;
   const char* no_color = std::getenv("NO_COLOR");
-  return isatty(STDERR_FILENO) != 0 && (no_color == nullptr || *no_color == '\0');
+  return isatty(fd) != 0 && (no_color == nullptr || *no_color == '\0');
 }
 
 std::string check_document(const std::string& where) {
@@ -94,6 +94,16 @@ std::string check_document(const std::string& where) {
   return "cannot write '" + where + "': " + std::strerror(errno);
 }
 
+bool write_all(int fd, const std::string& text) {
+  for (std::size_t done = 0; done < text.size();) {
+    ssize_t written = write(fd, text.data() + done, text.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    done += static_cast<std::size_t>(written);
+  }
+  return true;
+}
+
 std::string write_document(const std::string& where, const std::string& text) {
   Descriptor file;
   int fd = STDOUT_FILENO;
@@ -101,14 +111,7 @@ std::string write_document(const std::string& where, const std::string& text) {
     file = Descriptor(open(where.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
     fd = file.get();
   }
-  std::size_t done = 0;
-  while (fd >= 0 && done < text.size()) {
-    ssize_t written = write(fd, text.data() + done, text.size() - done);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) break;
-    done += static_cast<std::size_t>(written);
-  }
-  if (fd >= 0 && done == text.size()) return {};
+  if (fd >= 0 && write_all(fd, text)) return {};
   return "cannot write " + (where == "-" ? "standard output" : "'" + where + "'") + ": " +
          std::strerror(errno);
 }

@@ -34,12 +34,14 @@ std::string keep_input(const std::string& path);
 /// Seconds of "30s", "5m", "2h", "1d", "250ms" or a plain number.
 std::optional<double> parse_time(const std::string& text);
 
-/// Whether to colour what goes to stderr: "always", "never" or "auto", which honours NO_COLOR.
-bool wants_color(const std::string& when);
+/// Whether to colour what goes to `fd`: "always", "never" or "auto", which honours NO_COLOR.
+bool wants_color(const std::string& when, int fd = 2);
 
 /// A place for a document ("-": stdout) is checked before the work: a typing mistake
 /// must not lose an hour's result. "" or what is wrong.
 std::string check_document(const std::string& where);
+/// Writes all of it. False: errno says why.
+bool write_all(int fd, const std::string& text);
 /// Writes it there. "" or what went wrong.
 std::string write_document(const std::string& where, const std::string& text);
 

@@ -4,6 +4,7 @@
 #ifndef DURESS_FINDING_FAILURE_H_
 #define DURESS_FINDING_FAILURE_H_
 
+#include <cstdint>
 #include <string>
 
 #include "finding/names.h"
@@ -20,6 +21,19 @@ struct Failure {
   finding::Frame place;  // where it happened; file "" if not known
   std::string identity;  // kind, detail and place without what changes from run to run
   std::string id;        // "F-12ab"; given by identify()
+};
+
+/// What it takes to see a failure again, as far as a search found out.
+struct Reproduction {
+  std::uint64_t switches = 0;
+  std::uint64_t first_switches = 0;    // before it was minimised
+  bool fewest = false;                 // no single switch can be left out
+  bool replayed = false;               // it failed again in the same way
+  std::uint64_t diverged = 0;          // not replayed: 1 + the first choice where the replay diverged
+  std::uint64_t stale = 0, early = 0;  // loads of older values; stores before others in modification order
+  std::uint64_t without_model = 0;     // runs with sequentially consistent memory that were tried
+  bool needs_model = false;            // none of them failed this way
+  std::string token;                   // or "@FILE"
 };
 
 /// Completes a failure from the run's logs: where, and its id. The id is a hash of names without lines, so

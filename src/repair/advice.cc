@@ -257,10 +257,6 @@ bool make_edits(Advice& advice, const Proposal& proposal, const std::vector<Race
 
 }  // namespace
 
-report::Fix fix_of(const Advice& advice) {
-  return {advice.kind, advice.text, advice.edits.empty() ? "" : advice.diff(), advice.interleavings};
-}
-
 std::optional<Advice> advise(const verify::VerifySetup& setup, const verify::VerifyResult& result,
                              finding::Names& names, const std::atomic<bool>& stop) {
   if (std::optional<Advice> stronger = advise_orders(setup, result, names, stop)) return stronger;

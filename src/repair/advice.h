@@ -24,8 +24,18 @@ struct Advice {
 std::optional<Advice> advise(const verify::VerifySetup& setup, const verify::VerifyResult& result,
                              finding::Names& names, const std::atomic<bool>& stop);
 
-/// As documents have it.
-report::Fix fix_of(const Advice& advice);
+// Fixes for the findings of a document; each is also kept for `duress fix`. They return "" or what the user
+// should know.
+
+/// One for all findings of `result`.
+std::string add_fix(const verify::VerifySetup& setup, const verify::VerifyResult& result,
+                    finding::Names& names, const std::atomic<bool>& stop, report::Document& document);
+/// The same for the races that another campaign found: the program is explored first, if it is small.
+/// `asked_for`: it may be larger.
+std::string find_fix(const exec::CampaignSetup& campaign, u64 seed, bool asked_for, finding::Names& names,
+                     const std::atomic<bool>& stop, report::Document& document);
+/// Those that were found before.
+void add_known_fixes(const std::string& dir, report::Document& document);
 
 /// Kept for `duress fix`, under the id of each race. "" or what went wrong.
 std::string save_advice(const std::string& dir, const std::string& race, const Advice& advice);

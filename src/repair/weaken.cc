@@ -39,22 +39,23 @@ std::string found_in(const verify::VerifyResult& result, finding::Names& names) 
 
 }  // namespace
 
-std::vector<Weakened> weaken(const verify::VerifySetup& setup, const verify::VerifyResult& base,
-                             finding::Names& names, const std::atomic<bool>& stop,
-                             const std::function<void(const Weakened& one)>& tell) {
-  std::vector<Weakened> all;
+std::vector<report::OrderEntry> weaken(const verify::VerifySetup& setup, const verify::VerifyResult& base,
+                                       finding::Names& names, const std::atomic<bool>& stop,
+                                       const std::function<void(const report::OrderEntry& one)>& tell) {
+  std::vector<report::OrderEntry> all;
   for (const AtomicOperation& operation : by_place(base.atomics)) {
     std::vector<u32> orders = weaker(operation.first.kind, operation.first.success);
     if (orders.empty()) continue;
-    Weakened one;
+    report::OrderEntry one;
+    u32 sufficient = operation.first.success;
     one.place = operation.first.place;
-    one.kind = operation.first.kind;
-    one.order = one.sufficient = operation.first.success;
+    one.operation = kind_text(operation.first.kind);
+    one.order = order_text(sufficient);
     one.executions = base.interleavings;
     for (u32 order : orders) {
       if (stop) return all;
       // Acquire and release are both weaker than both together; neither is weaker than the other.
-      if (one.sufficient == kAcquire && order == kRelease) continue;
+      if (sufficient == kAcquire && order == kRelease) continue;
       verify::VerifySetup tried = setup;
       tried.keeps = tried.minimise = tried.profile_atomics = false;
       tried.worker.folder += "/weaker";
@@ -66,35 +67,24 @@ std::vector<Weakened> weaken(const verify::VerifySetup& setup, const verify::Ver
       if (result.problem.kind != exec::WorkerProblem::Kind::kNone) return all;
       std::string found = found_in(result, names);
       if (!found.empty()) {
-        one.found = std::string(order_text(order)) + ": " + found;
+        one.with_less = std::string(order_text(order)) + ": " + found;
         bool both = operation.first.kind != AtomicKind::kLoad && operation.first.kind != AtomicKind::kStore;
-        if (both && order == kAcquire && one.sufficient >= kAcqRel) continue;  // release may do
+        if (both && order == kAcquire && sufficient >= kAcqRel) continue;  // release may do
         break;
       }
       if (!result.complete) {
         one.bounded = true;
         break;
       }
-      one.sufficient = order;
+      sufficient = order;
       one.executions = result.interleavings;
-      one.found.clear();
+      one.with_less.clear();
     }
+    one.sufficient = order_text(sufficient);
     tell(one);
     all.push_back(one);
   }
   return all;
-}
-
-report::OrderEntry order_entry(const Weakened& one) {
-  report::OrderEntry entry;
-  entry.place = one.place;
-  entry.operation = kind_text(one.kind);
-  entry.order = order_text(one.order);
-  entry.sufficient = order_text(one.sufficient);
-  entry.with_less = one.found;
-  entry.executions = one.executions;
-  entry.bounded = one.bounded;
-  return entry;
 }
 
 }  // namespace duress::repair

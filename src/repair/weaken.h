@@ -11,25 +11,11 @@
 
 namespace duress::repair {
 
-/// The result for one operation of the source.
-struct Weakened {
-  finding::Frame place;
-  trail::AtomicKind kind = trail::AtomicKind::kLoad;
-  u32 order = 0;       // as in the source
-  u32 sufficient = 0;  // the weakest with which nothing was found
-  std::string found;   // with the next weaker one; "": there is none
-  u64 executions = 0;  // with `sufficient`
-  bool bounded = false;
-  bool needed() const { return sufficient == order; }
-};
-
+/// The result for each operation of the source, which `tell` gets as soon as it is known.
 /// REQUIRES: `base` is what exploring with setup.profile_atomics gave, complete and with nothing found.
-std::vector<Weakened> weaken(const verify::VerifySetup& setup, const verify::VerifyResult& base,
-                             finding::Names& names, const std::atomic<bool>& stop,
-                             const std::function<void(const Weakened& one)>& tell);
-
-/// As documents have it.
-report::OrderEntry order_entry(const Weakened& one);
+std::vector<report::OrderEntry> weaken(const verify::VerifySetup& setup, const verify::VerifyResult& base,
+                                       finding::Names& names, const std::atomic<bool>& stop,
+                                       const std::function<void(const report::OrderEntry& one)>& tell);
 
 }  // namespace duress::repair
 

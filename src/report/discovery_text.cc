@@ -9,10 +9,6 @@
 namespace duress::report {
 namespace {
 
-std::string plural(std::uint64_t count, const char* word) {
-  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
-}
-
 std::string strategy_text(const Discovery& found) {
   std::string text = "found by " + found.strategy;
   if (found.depth != 0) text += fmt::format(" of depth {}", found.depth);

@@ -64,6 +64,20 @@ struct Verification {
   std::optional<std::vector<OrderEntry>> orders;
 };
 
+/// What `duress explore` and `duress classify` add: how their executions went.
+struct CampaignSummary {
+  std::uint64_t fresh_runs = 0;               // of this invocation
+  double run_seconds = 0;                     // the time that they took
+  std::uint64_t restarts = 0, leftovers = 0;  // of the program; processes that it left running
+  bool one_thread = false;                    // no run had a second thread: there is nothing to schedule
+  bool interrupted = false, out_of_time = false;
+  // Of explore alone:
+  std::uint64_t pairs = 0, pairs_created = 0;          // racing or suspected; brought together by racefuzzer
+  std::uint64_t deadlocks = 0, deadlocks_created = 0;  // suspected; of these, seen
+  std::uint64_t most_output = 0;                       // bytes, of one run
+  std::string warning;                                 // the record could not be written
+};
+
 /// What `duress collide` adds: which categories are shown, and what came of the sampling.
 struct CollideReport {
   std::set<finding::Category> hidden;
@@ -100,6 +114,7 @@ struct Document {
   std::optional<std::vector<FailureEntry>> failures;  // nothing: the command does not look for them
   std::vector<std::string> found_before;  // ids of failures that an earlier part of the search found
   std::optional<Verification> verification;
+  std::optional<CampaignSummary> campaign;
 };
 
 /// Resolves, groups, suppresses and names everything in `log`, and fills the fields of `document` from

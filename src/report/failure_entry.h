@@ -41,21 +41,12 @@ struct StaleValue {
 };
 
 /// How a search came to a failure.
-struct Discovery {
+struct Discovery : finding::Reproduction {
   std::string strategy, model, heuristic;
   bool weak_model = false;             // the model is not sc
   std::uint32_t depth = 0;             // of the strategy pct; 0: another strategy
   std::uint64_t run = 0;               // counted from 1
   std::optional<std::uint64_t> times;  // how many runs failed so; nothing: the search ended at the first
-  std::uint64_t switches = 0;
-  std::uint64_t first_switches = 0;    // before it was minimised
-  bool fewest = false;                 // no single switch can be left out
-  bool replayed = false;               // it failed again in the same way
-  std::uint64_t diverged = 0;          // not replayed: 1 + the choice where the replay went another way
-  std::uint64_t stale = 0, early = 0;  // loads of older values; stores before others in modification order
-  std::uint64_t without_model = 0;     // runs with sequentially consistent memory that were tried
-  bool needs_model = false;            // none of them failed so
-  std::string token;                   // or "@FILE"
 };
 
 struct FailureEntry {

@@ -59,14 +59,11 @@ std::string advice_text(const Fix& advice, const Document& document, const Findi
 
 /// Which ends of waits were explored.
 std::string ends_text(const Verification& verification) {
-  auto times = [](std::uint32_t n, const char* one) {
-    return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
-  };
   std::string text;
   if (verification.spurious != 0)
-    text += ", with at most " + times(verification.spurious, "spurious wake-up");
+    text += ", with at most " + plural(verification.spurious, "spurious wake-up");
   if (verification.timeouts != 0)
-    text += (text.empty() ? ", with at most " : " and ") + times(verification.timeouts, "early timeout");
+    text += (text.empty() ? ", with at most " : " and ") + plural(verification.timeouts, "early timeout");
   return text.empty() ? text : text + " in a row at a wait";
 }
 
@@ -85,9 +82,8 @@ std::vector<std::string> verification_summary(const Document& document) {
   const Verification& verification = *document.verification;
   std::string what;
   std::size_t races = document.races.size(), failures = document.failures->size();
-  if (races != 0) what += fmt::format("{} race{}", races, races == 1 ? "" : "s");
-  if (failures != 0)
-    what += fmt::format("{}{} failure{}", what.empty() ? "" : ", ", failures, failures == 1 ? "" : "s");
+  if (races != 0) what += plural(races, "race");
+  if (failures != 0) what += (what.empty() ? "" : ", ") + plural(failures, "failure");
   if (what.empty()) what = "no race and no failure";
   double rate = verification.explore_seconds > 0
                     ? static_cast<double>(verification.interleavings) / verification.explore_seconds

@@ -13,6 +13,10 @@ std::string count_text(std::uint64_t count, const char* word) {
   return grouped(count) + " " + word + (count == 1 ? "" : "s");
 }
 
+std::string plural(std::uint64_t count, const char* word) {
+  return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
+}
+
 std::string switches_text(std::uint64_t count) {
   return count == 0 ? "no switch" : count == 1 ? "one switch" : std::to_string(count) + " switches";
 }

@@ -20,7 +20,7 @@ exec::StoredFinding stored_finding(const Found& found, const exec::Plan& plan,
   stored.column = found.failure.place.column;
   stored.target = worker.target;
   std::error_code ignored;
-  stored.folder = std::filesystem::current_path(ignored).string();
+  stored.folder = worker.start_in.empty() ? std::filesystem::current_path(ignored).string() : worker.start_in;
   stored.input = worker.input;
   stored.token = exec::make_token(plan, found.trail, worker.target[0]);
   stored.strategy = name_of(plan.head.strategy);

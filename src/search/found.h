@@ -13,23 +13,14 @@
 namespace duress::search {
 
 /// A failure with everything a report needs.
-struct Found {
+struct Found : finding::Reproduction {
   finding::Failure failure;
   finding::RunLogs logs;
   std::string errors;  // the end of what the run wrote to stderr
   u64 run = 0;
   exec::Plan plan;  // what was asked for
   exec::Trail trail;
-  u64 switches = 0;
-  u64 first_switches = 0;    // before it was minimised
-  u64 times = 0;             // how many runs failed this way
-  bool replayed = false;     // it failed again in the same way
-  bool fewest = false;       // no single deviation can be left out
-  u64 stale = 0, early = 0;  // loads of older values; stores before others in modification order
-  u64 without_model = 0;     // runs with sequentially consistent memory that were tried
-  bool needs_model = false;  // and none of them failed this way
-  u64 diverged = 0;          // not replayed: 1 + the first choice where the replay diverged
-  std::string token;         // or "@FILE"
+  u64 times = 0;  // how many runs failed this way
 };
 
 /// As the store keeps it. `plan` is the execution that a replay asks for.

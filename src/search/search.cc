@@ -90,7 +90,7 @@ SearchResult Search::run(const std::atomic<bool>& stop) {
     Round round(state_.next_run, std::min(Portfolio::round_end(state_.next_run), setup_.runs));
     double round_started = now();
     run_round(round);
-    result_.search_seconds += now() - round_started;
+    result_.run_seconds += now() - round_started;
     u64 reached = end_round(round);
     bool failed = !setup_.keep_going && round.first_failure != ~u64{0};
     finished = failed || reached >= setup_.runs || result_.one_thread;
@@ -159,7 +159,7 @@ void Search::summarise() {
   }
   // Deadlocks are counted apart from accesses. Those that a resumed part suspected are not known any more.
   std::size_t pairs = state_.search_state.pairs.size();
-  result_.pairs = pairs - std::min(pairs, result_.deadlocks.size());
+  result_.pairs = pairs - std::min(pairs, result_.suspected_deadlocks.size());
   result_.restarts = pool_->restarts();
   result_.leftovers = pool_->leftovers();
 }
@@ -255,11 +255,11 @@ void Search::note_pairs(const exec::Plan& plan, const exec::Execution& execution
     const trail::SitePair& pair = execution.record.created[i];
     result_.created.insert(std::minmax(pair.first, pair.second));
   }
-  for (const trail::SitePair& pair : deadlocks) result_.deadlocks.insert({pair.first, pair.second});
+  for (const trail::SitePair& pair : deadlocks) result_.suspected_deadlocks.insert({pair.first, pair.second});
   if (execution.record.outcome == trail::Outcome::kDeadlock &&
       plan.head.strategy == StrategyId::kRacefuzzer && plan.pairs.size() == 1) {
     std::pair<u32, u32> pair{plan.pairs[0].first, plan.pairs[0].second};
-    if (result_.deadlocks.count(pair) != 0) result_.deadlocks_created.insert(pair);
+    if (result_.suspected_deadlocks.count(pair) != 0) result_.created_deadlocks.insert(pair);
   }
 }
 

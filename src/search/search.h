@@ -14,23 +14,19 @@
 #include <string>
 #include <vector>
 
-#include "exec/oracle.h"
+#include "exec/campaign_setup.h"
 #include "exec/store.h"
 #include "exec/worker_pool.h"
+#include "report/document.h"
 #include "search/found.h"
 #include "search/portfolio.h"
 #include "search/saved_search.h"
 
 namespace duress::search {
 
-struct SearchSetup {
+struct SearchSetup : exec::CampaignSetup {
   SearchOptions search;
-  exec::WorkerOptions worker;  // its folder is the parent of the workers' own
-  exec::OracleOptions oracle;
-  std::string dir;
   u64 runs = 1000;
-  double seconds = 0;  // 0: no limit
-  unsigned jobs = 1;
   std::vector<trail::SitePair> pairs;  // suspected before the first run
   bool keep_going = false;
   bool minimise = true;
@@ -53,26 +49,18 @@ class SearchListener {
   virtual void found(const Found& found) {}
 };
 
-struct SearchResult {
+struct SearchResult : report::CampaignSummary {
   exec::WorkerProblem problem;  // why the search could not continue
   std::vector<Found> found;
-  std::vector<std::string> earlier;  // ids of failures that the part before resuming found
-  u64 runs = 0;                      // of the whole search
-  u64 fresh_runs = 0;                // of this invocation
-  double seconds = 0;                // of this invocation
-  double search_seconds = 0;         // the same without minimising
-  bool interrupted = false, out_of_time = false;
-  bool one_thread = false;                  // no run had a second thread: there is nothing to schedule
-  u64 pairs = 0;                            // racing and suspected pairs known in the end
-  std::set<std::pair<u32, u32>> created;    // of these, the ones that racefuzzer created
-  std::set<std::pair<u32, u32>> deadlocks;  // potential ones
-  std::set<std::pair<u32, u32>> deadlocks_created;  // of these, the ones that a run after them ended in
+  std::vector<std::string> earlier;       // ids of failures that the part before resuming found
+  u64 runs = 0;                           // of the whole search
+  double seconds = 0;                     // of this invocation
+  std::set<std::pair<u32, u32>> created;  // pairs of racing accesses that racefuzzer brought together
+  std::set<std::pair<u32, u32>> suspected_deadlocks;
+  std::set<std::pair<u32, u32>> created_deadlocks;  // of these, the ones that a run after them ended in
   bool kept_going = false;                          // the search did not stop at the first failure
-  finding::RunLog races;  // what the detecting runs reported, in order of their numbers
-  u64 restarts = 0, leftovers = 0;
-  u64 most_output = 0;               // bytes, of one run
+  finding::RunLog races;             // what the detecting runs reported, in order of their numbers
   std::set<std::string> incomplete;  // what could not be controlled
-  std::string warning;               // the record could not be written
 };
 
 class Search {

@@ -18,7 +18,7 @@
 #include <unordered_set>
 
 #include "catalog/orders.h"
-#include "exec/oracle.h"
+#include "exec/campaign_setup.h"
 #include "exhaustive/explorer.h"
 #include "exhaustive/graph_explorer.h"
 #include "exhaustive/graph_fingerprint.h"
@@ -27,14 +27,9 @@
 
 namespace duress::verify {
 
-struct VerifySetup {
-  exec::WorkerOptions worker;  // its folder is the parent of the workers' own
-  exec::OracleOptions oracle;
-  std::string dir;
+struct VerifySetup : exec::CampaignSetup {
   u64 seed = 1;
   u64 most_executions = ~u64{0};
-  double seconds = 0;  // 0: no limit
-  unsigned jobs = 1;
   int preemptions = -1;          // -1: any number
   ModelId model = ModelId::kSc;  // or rc11
   u32 spurious = 0;              // explored spurious wake-ups in a row at a wait

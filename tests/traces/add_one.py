@@ -147,6 +147,7 @@ IN_TARGET = ["analysis/factory.cc", "memory/heuristics.cc", "sched/strategy_tabl
 ON_HOST = [
     "catalog/lookup.cc",
     "classify/attacks.cc",
+    "cli/campaign_options.cc",
     "cli/classify_options.cc",
     "cli/explore_options.cc",
     "cli/list.cc",

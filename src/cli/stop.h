@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ctrl-C and its like: the command ends its work and reports what it has.
+#ifndef DURESS_CLI_STOP_H_
+#define DURESS_CLI_STOP_H_
+
+#include <atomic>
+
+namespace duress::cli {
+
+/// Set by SIGINT, SIGTERM or SIGHUP after catch_signals().
+extern std::atomic<bool> stop_asked;
+
+/// `once`: the same signal again ends the process.
+void catch_signals(bool once = true);
+
+}  // namespace duress::cli
+
+#endif  // DURESS_CLI_STOP_H_

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `duress trace record`: runs a program and packs what its processes recorded.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "cli/options.h"
+#include "exec/files.h"
+#include "exec/run_once.h"
+#include "report/words.h"
+#include "trace/convert.h"
+
+namespace duress::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct RecordOptions {
+  std::string output = "duress.trace", accesses = "first";
+  bool controlled = false, quiet = false;
+  std::int64_t seed = 1;
+  std::vector<std::string> target;
+};
+
+/// Packs the traces in `work`: of the first process into the output, of others beside it. "" or what went
+/// wrong; `packed`: how many there were.
+std::string pack_all(const RecordOptions& options, const fs::path& work, pid_t pid, int& packed) {
+  std::error_code code;
+  std::string output = fs::absolute(options.output).string();
+  for (const auto& entry : fs::directory_iterator(work, code)) {
+    fs::path path = entry.path();
+    if (path.extension() != ".trace") continue;
+    bool root = path.stem() == std::to_string(pid) || (options.controlled && packed == 0);
+    std::string to = root ? output : fmt::format("{}.{}", output, path.stem().string());
+    std::string log = exec::read_file(fs::path(path).replace_extension(".jsonl").string()).value_or("");
+    if (std::string error = trace::pack(path.string(), log, to); !error.empty()) return error;
+    ++packed;
+    bool all = options.accesses == "all" || options.controlled;
+    if (!options.quiet)
+      say(fmt::format("wrote {} ({} bytes, {})", report_path(to), report::grouped(fs::file_size(to, code)),
+                      all ? "all accesses" : "first access per epoch"));
+  }
+  return {};
+}
+
+int record(const RecordOptions& options, const fs::path& work) {
+  exec::OneRun run{options.target, work.string(), "", std::nullopt};
+  run.options =
+      fmt::format("chain=Record:first={}:seed={}", options.accesses == "first" ? 1 : 0, options.seed);
+  if (options.controlled) run.plan = exec::random_plan(static_cast<u64>(options.seed));
+  exec::OneRunResult result = exec::run_once(run);
+  std::string error = result.problem;
+  int packed = 0;
+  if (error.empty()) error = pack_all(options, work, result.pid, packed);
+  if (error.empty() && packed == 0) error = not_instrumented_text(options.target[0]);
+  if (error.empty() && packed == 0)
+    error = fmt::format("{} left no trace; see duress doctor", options.target[0]);
+  if (error.empty()) return result.exit_code();
+  say(error);
+  return kExitToolFailed;
+}
+
+}  // namespace
+
+int record_command(const Arguments& arguments) {
+  RecordOptions options;
+  CommandApp app("trace record", "Runs a program and writes its events to a file.");
+  app.add_option("-o,--output", options.output, "The file; default duress.trace")->allow_extra_args(false);
+  app.add_option("--accesses", options.accesses,
+                 "first (default): of each thread's accesses between two releases the first to a location; "
+                 "all: every access of the source")
+      ->check(CLI::IsMember({"first", "all"}));
+  app.add_flag("--controlled", options.controlled, "One thread at a time, as --seed says; all accesses");
+  add_seed(app, options.seed);
+  app.add_flag("-q,--quiet", options.quiet, "Print nothing");
+  if (std::optional<int> code = app.read_with_target(arguments, options.target)) return *code;
+  std::error_code code;
+  fs::path output = fs::absolute(options.output), work = output.string() + fmt::format(".work-{}", getpid());
+  if (fs::is_directory(output, code))
+    return wrong_use("trace", fmt::format("'{}' is a folder", options.output));
+  fs::create_directories(work, code);
+  if (code) {
+    say(fmt::format("cannot make the folder '{}': {}", work.string(), code.message()));
+    return kExitToolFailed;
+  }
+  int result = record(options, work);
+  fs::remove_all(work, code);
+  return result;
+}
+
+}  // namespace duress::cli

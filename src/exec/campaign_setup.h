@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every campaign (classify, search, verify) needs to know of the program and the work.
+#ifndef DURESS_EXEC_CAMPAIGN_SETUP_H_
+#define DURESS_EXEC_CAMPAIGN_SETUP_H_
+
+#include <string>
+
+#include "exec/oracle.h"
+#include "exec/worker.h"
+
+namespace duress::exec {
+
+struct CampaignSetup {
+  WorkerOptions worker;  // its folder is the parent of the workers' own
+  OracleOptions oracle;
+  std::string dir;     // for findings and records
+  double seconds = 0;  // 0: no limit
+  unsigned jobs = 1;
+};
+
+}  // namespace duress::exec
+
+#endif  // DURESS_EXEC_CAMPAIGN_SETUP_H_

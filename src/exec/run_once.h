@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One execution of a target on its own streams, with its logs in a folder. The host knows nothing while the
+// target runs: it hands over options in the environment and waits. That keeps the target's own streams, exit
+// code and speed as they are, and a target that crashes or is killed still leaves what it had found.
+#ifndef DURESS_EXEC_RUN_ONCE_H_
+#define DURESS_EXEC_RUN_ONCE_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exec/launch.h"
+#include "exec/plan.h"
+
+namespace duress::exec {
+
+struct OneRun {
+  std::vector<std::string> target;
+  std::string folder;        // for logs; it must be there
+  std::string options;       // of the runtime, beside the folder
+  std::optional<Plan> plan;  // nothing: threads run in parallel
+};
+
+struct OneRunResult : LaunchResult {
+  std::string problem;                              // "": none; else it did not run
+  trail::Outcome outcome = trail::Outcome::kEnded;  // of a controlled execution
+};
+
+OneRunResult run_once(const OneRun& run);
+
+/// One thread at a time, with equal chances, and every race looked for.
+Plan random_plan(u64 seed);
+
+/// Makes a folder below `dir` for the logs of a run, which no other run has. Nothing: `error` says why.
+std::optional<std::string> make_run_folder(const std::string& dir, std::string& error);
+
+}  // namespace duress::exec
+
+#endif  // DURESS_EXEC_RUN_ONCE_H_

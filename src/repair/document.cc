@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fixes for the findings of a document.
+#include "repair/advice.h"
+
+namespace duress::repair {
+namespace {
+
+// Executions. Larger programs are not explored.
+constexpr u64 kMostForAdvice = 5000;
+constexpr u64 kMostUnasked = 200;  // half a second
+
+report::Fix fix_of(const Advice& advice) {
+  return {advice.kind, advice.text, advice.diff(), advice.interleavings};
+}
+
+}  // namespace
+
+std::string add_fix(const verify::VerifySetup& setup, const verify::VerifyResult& result,
+                    finding::Names& names, const std::atomic<bool>& stop, report::Document& document) {
+  std::optional<Advice> advice = advise(setup, result, names, stop);
+  if (!advice) return {};
+  std::vector<std::string> ids;
+  for (report::RaceEntry& race : document.races) {
+    race.fix = fix_of(*advice);
+    ids.push_back(race.id);
+  }
+  if (document.verification) document.verification->advice = fix_of(*advice);
+  for (const search::Found& found : result.found) ids.push_back(found.failure.id);
+  std::string error;
+  for (const std::string& id : ids) {
+    if (error.empty()) error = save_advice(setup.dir, id, *advice);
+  }
+  return error;
+}
+
+std::string find_fix(const exec::CampaignSetup& campaign, u64 seed, bool asked_for, finding::Names& names,
+                     const std::atomic<bool>& stop, report::Document& document) {
+  verify::VerifySetup setup;
+  static_cast<exec::CampaignSetup&>(setup) = campaign;
+  setup.worker.folder += "/verify";
+  setup.seed = seed;
+  setup.seconds = 0;
+  setup.most_executions = asked_for ? kMostForAdvice : kMostUnasked;
+  setup.keeps = setup.minimise = false;
+  verify::VerifyResult result = verify::Verifier(setup, names, nullptr).run(stop);
+  if (result.complete) return add_fix(setup, result, names, stop, document);
+  if (!asked_for) return {};
+  std::string why;
+  for (const std::string& bound : result.bounds) why += (why.empty() ? "" : "; ") + bound;
+  return "no fix was looked for: not all interleavings were explored: " + why;
+}
+
+void add_known_fixes(const std::string& dir, report::Document& document) {
+  std::string ignored;
+  for (report::RaceEntry& race : document.races) {
+    if (std::optional<Advice> known = load_advice(dir, race.id, ignored)) race.fix = fix_of(*known);
+  }
+}
+
+}  // namespace duress::repair

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/campaign_text.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "report/words.h"
+
+namespace duress::report {
+namespace {
+
+using finding::VerdictKind;
+
+/// How the program behaved from run to run.
+void add_process_notes(const Document& document, std::vector<std::string>& lines) {
+  const CampaignSummary& campaign = *document.campaign;
+  const std::string& program = document.target[0];
+  if (campaign.leftovers != 0)
+    lines.push_back(fmt::format(
+        "{} left {} running when it ended; what goes on in the background is not controlled, and was ended",
+        program, campaign.leftovers == 1 ? "a process" : fmt::format("{} processes", campaign.leftovers)));
+  if (campaign.restarts != 0)
+    lines.push_back(fmt::format("{} had to be started again {}", program, plural(campaign.restarts, "time")));
+}
+
+std::vector<std::string> first_notes(const Document& document, const char* one_thread) {
+  std::vector<std::string> lines;
+  for (const std::string& what : document.incomplete) lines.push_back("incomplete: " + what);
+  if (document.campaign->one_thread)
+    lines.push_back(fmt::format("{} starts no thread: {}", document.target[0], one_thread));
+  return lines;
+}
+
+std::string cut_text(const CampaignSummary& campaign) {
+  return std::string(campaign.interrupted ? "; interrupted, the same command goes on" : "") +
+         (campaign.out_of_time ? "; out of time, the same command goes on" : "");
+}
+
+}  // namespace
+
+std::string rate_text(std::uint64_t runs, double seconds) {
+  return seconds > 0 ? fmt::format("{:.0f} runs/s", static_cast<double>(runs) / seconds) : "";
+}
+
+std::vector<std::string> search_notes(const Document& document) {
+  const CampaignSummary& search = *document.campaign;
+  std::vector<std::string> lines = first_notes(document, "there is only one schedule, and it passes");
+  add_process_notes(document, lines);
+  if (search.most_output > (std::uint64_t{16} << 20))
+    lines.push_back(
+        fmt::format("a run printed {} MiB, which takes most of its time; nothing of it is lost to --check",
+                    search.most_output >> 20));
+  if (!search.warning.empty()) lines.push_back(search.warning);
+  return lines;
+}
+
+std::string search_summary(const Document& document) {
+  const CampaignSummary& search = *document.campaign;
+  std::uint64_t failures = document.failures->size() + document.found_before.size();
+  std::string text =
+      fmt::format("{} in {} ({}), seed {}", failures == 0 ? "no failure" : plural(failures, "failure"),
+                  plural(static_cast<std::uint64_t>(document.runs), "run"),
+                  rate_text(search.fresh_runs, search.run_seconds), document.seed);
+  if (search.pairs != 0)
+    text += fmt::format("; {} seen, {} brought together; list them with duress run",
+                        plural(search.pairs, "racing access pair"), search.pairs_created);
+  if (search.deadlocks != 0)
+    text += fmt::format("; {} suspected, {} created, {} unconfirmed", plural(search.deadlocks, "deadlock"),
+                        search.deadlocks_created, search.deadlocks - search.deadlocks_created);
+  return text + cut_text(search);
+}
+
+std::vector<std::string> verdict_notes(const Document& document) {
+  const std::string& program = document.target[0];
+  std::vector<std::string> lines = first_notes(document, "nothing can race");
+  std::uint64_t failed = 0, runs = 0;
+  bool settled = true, charged = false;
+  for (const RaceEntry& race : document.races) {
+    if (!race.judgement || !race.judgement->attacked) continue;
+    const Judgement& known = *race.judgement;
+    settled = settled && known.output_settled;
+    if (known.sc_failed != 0) failed = known.sc_failed, runs = known.sc_runs;
+    charged = charged || known.charge != finding::ChargeReason::kNone;
+  }
+  if (!settled)
+    lines.push_back(fmt::format(
+        "the output of {} differs from schedule to schedule, so it is not used as evidence; --check CMD "
+        "says what is right",
+        program));
+  if (failed != 0 && !charged)
+    lines.push_back(
+        fmt::format("{} fails in {} of {} schedules with sequentially consistent memory, which no race is "
+                    "charged with; duress explore -- {} shows how",
+                    program, failed, runs, fmt::join(document.target, " ")));
+  add_process_notes(document, lines);
+  return lines;
+}
+
+std::string verdict_summary(const Document& document, bool verbose) {
+  const CampaignSummary& campaign = *document.campaign;
+  std::map<VerdictKind, std::set<std::string>> variables;
+  for (const RaceEntry& race : document.races)
+    variables[race.judgement ? race.judgement->kind : VerdictKind::kOpen].insert(race.variable);
+  std::size_t all = 0;
+  for (const auto& [kind, names] : variables) all += names.size();
+  std::string text = fmt::format("{} on {}, {} destructive", count_text(document.races.size(), "race"),
+                                 count_text(all, "variable"), variables[VerdictKind::kDestructive].size());
+  for (auto [kind, word] : {std::pair{VerdictKind::kSlower, "slower"},
+                            {VerdictKind::kSameValue, "same value"},
+                            {VerdictKind::kOpen, "not judged"}}) {
+    if (!variables[kind].empty()) text += fmt::format(", {} {}", variables[kind].size(), word);
+  }
+  if (document.suppressed != 0) text += fmt::format(", {} suppressed", document.suppressed);
+  text += fmt::format(", in {}, seed {}", count_text(static_cast<std::uint64_t>(document.runs), "run"),
+                      document.seed);
+  if (verbose && campaign.run_seconds > 0)
+    text += fmt::format(" ({})", rate_text(campaign.fresh_runs, campaign.run_seconds));
+  return text + cut_text(campaign);
+}
+
+}  // namespace duress::report

@@ -22,7 +22,7 @@ struct Access {
   bool write;
   bool is_volatile;
   /// The store sets up a v-table pointer. A destructor stores the same value again while other threads
-  /// may still make virtual calls; that is no access in the source, so only a change counts.
+  /// may still make virtual calls; that is not an access in the source, so only a change counts.
   bool is_vptr_store;
 };
 

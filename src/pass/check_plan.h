@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Decides which race checks a function needs. Most accesses need none: an earlier check in the same
-// synchronisation-free region already told the detector what this one would. Within such a region a
+// synchronisation-free region already showed the detector what this one would. Within such a region a
 // thread's epoch does not change, so a checked write covers later reads and writes of those bytes, and a
 // checked read covers later reads; another thread's access in between races with the first one anyway.
 #ifndef DURESS_PASS_CHECK_PLAN_H_

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pass/checked.h"
-
+//
+// Checked bodies: race checks before plain accesses, hooks for atomics, frames for stacks.
 #include <algorithm>
 
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/MDBuilder.h"
 #include "pass/access.h"
 #include "pass/atomics.h"
+#include "pass/bodies.h"
 #include "pass/check_emitter.h"
 #include "pass/check_plan.h"
 #include "pass/frames.h"

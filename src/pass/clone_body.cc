@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pass/clone_body.h"
-
+//
+// A copy of a function with debug info of its own. LLVM's CloneFunction does this too, but (in 19) it walks
+// every type that the function's debug info can reach, once per copy: with C++ library headers that is most
+// of the compile unit. Here the copy stops at what stays shared: types, and scopes of inlined functions.
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/ValueMapper.h"
+#include "pass/bodies.h"
 #include "pass/compat.h"
 
 namespace duress::pass {

@@ -6,8 +6,6 @@
 // what is known about plain bodies (kOpaqueBundle), and the original keeps its signature and receives real
 // arguments. For the last, functions local to the unit are disguised as external: else the optimiser would
 // drop or replace parameters that the plain body happens not to need, but the faithful one does.
-#include "pass/early_step.h"
-
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
@@ -16,10 +14,9 @@
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 #include "pass/access.h"
 #include "pass/atomics.h"
-#include "pass/checked.h"
-#include "pass/clone_body.h"
+#include "pass/bodies.h"
 #include "pass/compat.h"
-#include "pass/faithful.h"
+#include "pass/steps.h"
 
 namespace duress::pass {
 namespace {

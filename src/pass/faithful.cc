@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pass/faithful.h"
-
+//
+// Faithful bodies: every source-level access of memory that may be shared is a call.
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "pass/access.h"
 #include "pass/atomics.h"
+#include "pass/bodies.h"
 #include "pass/check_emitter.h"
 #include "pass/compat.h"
 #include "pass/frames.h"

@@ -2,7 +2,7 @@
 //
 // Keeps the thread's shadow call stack, from which the runtime takes the stacks of both accesses of a
 // race. A function that calls others pushes a frame at entry and pops it at each exit. A function that
-// calls nobody pays nothing: its frame is pushed only around the hooks on its cold side.
+// calls none pays nothing: its frame is pushed only around the hooks on its cold side.
 #ifndef DURESS_PASS_FRAMES_H_
 #define DURESS_PASS_FRAMES_H_
 

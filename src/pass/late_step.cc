@@ -3,23 +3,18 @@
 // The step after optimisation. The function itself stays as the optimiser left it, but for one test of its
 // byte in `duress_flags` at entry; its copy with race checks and its faithful body are reached from there
 // with a tail call, so that arguments of every kind, variadic ones too, arrive untouched.
-#include "pass/late_step.h"
-
 #include <cstdlib>
 
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
+#include "pass/bodies.h"
 #include "pass/check_emitter.h"
-#include "pass/checked.h"
-#include "pass/clone_body.h"
 #include "pass/compat.h"
 #include "pass/conditional_loads.h"
-#include "pass/early_step.h"
-#include "pass/faithful.h"
 #include "pass/frames.h"
-#include "pass/module_init.h"
+#include "pass/steps.h"
 
 namespace duress::pass {
 namespace {

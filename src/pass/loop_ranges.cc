@@ -3,7 +3,7 @@
 // Checks of a loop, once in front of it. A loop that does not synchronise runs in one epoch, so an access
 // to a fixed address needs one check, and accesses that walk through memory without gaps need one check of
 // the range they cover. Exactly the bytes that the loop will access are checked: a range is made only when
-// the number of rounds is known at entry and nothing can leave the loop early.
+// the number of iterations is known at entry and nothing can leave the loop early.
 #include <algorithm>
 
 #include "llvm/Analysis/LoopInfo.h"
@@ -13,8 +13,8 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
-#include "pass/check_plan.h"
 #include "pass/compat.h"
+#include "pass/loop_groups.h"
 
 namespace duress::pass {
 namespace {
@@ -47,25 +47,6 @@ class LoopHoister {
   }
 
  private:
-  /// One access that moves by the same number of bytes each round.
-  struct Walker {
-    Check* check;
-    int64_t offset;  // of its first address, from the group's
-    std::string variable;
-  };
-  struct Group {
-    const llvm::SCEV* start;
-    int64_t step;
-    bool every_round;  // also in the last, partial round of a loop that leaves in its middle
-    std::vector<Walker> walkers;
-  };
-  /// Adjacent walkers: each round covers [begin, end).
-  struct Chunk {
-    int64_t begin;
-    int64_t end;
-    std::vector<Walker*> walkers;
-  };
-
   bool is_quiet(llvm::Loop* loop) {
     for (llvm::BasicBlock* block : loop->blocks()) {
       for (llvm::Instruction& inst : *block) {
@@ -125,108 +106,63 @@ class LoopHoister {
 
   void gather_ranges(llvm::Loop* loop, llvm::Instruction* front, const std::vector<Check*>& inside) {
     llvm::BasicBlock* exiting = loop->getExitingBlock();
-    const llvm::SCEV* rounds = scev_.getBackedgeTakenCount(loop);
-    if (inside.empty() || exiting == nullptr || llvm::isa<llvm::SCEVCouldNotCompute>(rounds)) return;
+    const llvm::SCEV* backedges = scev_.getBackedgeTakenCount(loop);
+    if (inside.empty() || exiting == nullptr || llvm::isa<llvm::SCEVCouldNotCompute>(backedges)) return;
     if (!loop->getSubLoops().empty() || !tree_.dominates(exiting, loop->getLoopLatch())) return;
-    rounds = scev_.getTruncateOrZeroExtend(rounds, llvm::Type::getInt64Ty(front->getContext()));
+    backedges = scev_.getTruncateOrZeroExtend(backedges, llvm::Type::getInt64Ty(front->getContext()));
 
     std::vector<Group> groups;
     for (Check* check : inside) {
       llvm::BasicBlock* block = check->before->getParent();
       if (loops_.getLoopFor(block) != loop || !tree_.dominates(block, loop->getLoopLatch())) continue;
-      bool every_round = tree_.dominates(block, exiting);
-      if (!add_walker(groups, loop, check, every_round)) add_column(loop, check, every_round, rounds, front);
+      bool every_iteration = tree_.dominates(block, exiting);
+      if (!add_moving(groups, loop, check, every_iteration))
+        add_column(loop, check, every_iteration, backedges, front);
     }
     for (Group& group : groups) {
       for (bool write : {true, false}) {  // writes first: they cover reads
-        make_ranges(group, write, rounds, front);
-        make_strides(group, write, rounds, front);
+        make_ranges(group, write, backedges, front);
+        make_strides(group, write, backedges, front);
       }
     }
   }
 
   /// A step that is only known at run time: the column of a matrix.
-  void add_column(llvm::Loop* loop, Check* check, bool every_round, const llvm::SCEV* rounds,
+  void add_column(llvm::Loop* loop, Check* check, bool every_iteration, const llvm::SCEV* backedges,
                   llvm::Instruction* front) {
     auto* walk = llvm::dyn_cast<llvm::SCEVAddRecExpr>(scev_.getSCEV(check->access.address));
     if (walk == nullptr || walk->getLoop() != loop || !walk->isAffine()) return;
     const llvm::SCEV* step = walk->getStepRecurrence(scev_);
     if (llvm::isa<llvm::SCEVConstant>(step) || !scev_.isLoopInvariant(step, loop)) return;
     const llvm::SCEV* count =
-        every_round ? scev_.getAddExpr(rounds, scev_.getOne(rounds->getType())) : rounds;
+        every_iteration ? scev_.getAddExpr(backedges, scev_.getOne(backedges->getType())) : backedges;
     emit_strided(check, walk->getStart(), step, count, front);
   }
 
-  /// Walkers that visit one row of equally spaced places: the copies that unrolling makes of one access, or
-  /// a[i - 1] and a[i + 1] where i grows by two. One that nothing fits is a row by itself.
-  struct Row {
-    int64_t spacing;
-    std::vector<Walker*> walkers;  // by offset
-  };
-  std::vector<Row> rows(Group& group, bool write) {
-    std::vector<std::vector<Walker*>> alike;
-    for (Walker& walker : group.walkers) {
-      if (walker.check->before == nullptr || walker.check->access.write != write) continue;
-      auto same = llvm::find_if(alike, [&](const std::vector<Walker*>& others) {
-        return others.front()->check->access.size == walker.check->access.size &&
-               others.front()->variable == walker.variable && line(others.front()) == line(&walker);
-      });
-      if (same == alike.end()) same = alike.insert(alike.end(), std::vector<Walker*>());
-      same->push_back(&walker);
-    }
-    std::vector<Row> result;
-    int64_t step = std::abs(group.step);
-    for (std::vector<Walker*>& walkers : alike) {
-      llvm::stable_sort(walkers, [](Walker* a, Walker* b) { return a->offset < b->offset; });
-      if (int64_t spacing = spacing_of(walkers, step)) {
-        result.push_back({spacing, walkers});
-        continue;
-      }
-      for (Walker* walker : walkers) result.push_back({step, {walker}});
-    }
-    return result;
-  }
-
-  /// The distance from each walker to the next, if it is one and the rounds join without a gap; else 0.
-  static int64_t spacing_of(const std::vector<Walker*>& walkers, int64_t step) {
-    if (walkers.size() < 2) return step;
-    int64_t spacing = walkers[1]->offset - walkers[0]->offset;
-    if (spacing <= 0 || step % spacing != 0 || static_cast<int64_t>(walkers.size()) < step / spacing)
-      return 0;
-    for (size_t i = 2; i < walkers.size(); ++i) {
-      if (walkers[i]->offset - walkers[i - 1]->offset != spacing) return 0;
-    }
-    return spacing;
-  }
-
-  static unsigned line(Walker* walker) {
-    const llvm::DebugLoc& location = walker->check->access.inst->getDebugLoc();
-    return location ? location.getLine() : 0;
-  }
-
   /// What is left of a group has gaps. A write covers the reads of the same bytes.
-  void make_strides(Group& group, bool write, const llvm::SCEV* rounds, llvm::Instruction* front) {
+  void make_strides(Group& group, bool write, const llvm::SCEV* backedges, llvm::Instruction* front) {
     llvm::Type* i64 = llvm::Type::getInt64Ty(front->getContext());
     auto number = [&](int64_t value) { return scev_.getConstant(i64, static_cast<uint64_t>(value), true); };
     for (Row& row : rows(group, write)) {
-      Check* check = row.walkers.front()->check;
+      Check* check = row.accesses.front()->check;
       if (check->before == nullptr) continue;  // covered by another row
-      int64_t each_round = std::abs(group.step) / row.spacing;
-      auto more = static_cast<int64_t>(row.walkers.size()) - each_round;  // than the rounds have
-      int64_t first = group.step > 0 ? row.walkers.front()->offset : row.walkers.back()->offset;
-      const llvm::SCEV* count = scev_.getMulExpr(rounds, number(each_round));
-      if (group.every_round) {
-        count = scev_.getAddExpr(count, number(each_round + more));
-      } else if (more != 0) {  // nothing at all when no round is completed
-        count = scev_.getAddExpr(count, scev_.getMulExpr(scev_.getUMinExpr(rounds, number(1)), number(more)));
+      int64_t per_iteration = std::abs(group.step) / row.spacing;
+      auto more = static_cast<int64_t>(row.accesses.size()) - per_iteration;  // than the iterations have
+      int64_t first = group.step > 0 ? row.accesses.front()->offset : row.accesses.back()->offset;
+      const llvm::SCEV* count = scev_.getMulExpr(backedges, number(per_iteration));
+      if (group.every_iteration) {
+        count = scev_.getAddExpr(count, number(per_iteration + more));
+      } else if (more != 0) {  // nothing at all when no iteration is completed
+        count =
+            scev_.getAddExpr(count, scev_.getMulExpr(scev_.getUMinExpr(backedges, number(1)), number(more)));
       }
       const llvm::SCEV* start = scev_.getAddExpr(group.start, number(first));
       const llvm::SCEV* step = number(group.step > 0 ? row.spacing : -row.spacing);
       if (!emit_strided(check, start, step, count, front)) continue;
-      for (Walker* walker : row.walkers) {
-        walker->check->before = nullptr;
-        for (Walker& other : group.walkers) {
-          if (other.offset == walker->offset && other.check->access.size <= check->access.size &&
+      for (MovingAccess* moving : row.accesses) {
+        moving->check->before = nullptr;
+        for (MovingAccess& other : group.accesses) {
+          if (other.offset == moving->offset && other.check->access.size <= check->access.size &&
               (write || !other.check->access.write))
             other.check->before = nullptr;
         }
@@ -258,83 +194,54 @@ class LoopHoister {
   }
 
   /// False if its address does not move by a known number of bytes.
-  bool add_walker(std::vector<Group>& groups, llvm::Loop* loop, Check* check, bool every_round) {
+  bool add_moving(std::vector<Group>& groups, llvm::Loop* loop, Check* check, bool every_iteration) {
     auto* walk = llvm::dyn_cast<llvm::SCEVAddRecExpr>(scev_.getSCEV(check->access.address));
     if (walk == nullptr || walk->getLoop() != loop || !walk->isAffine()) return false;
     auto* step = llvm::dyn_cast<llvm::SCEVConstant>(walk->getStepRecurrence(scev_));
     if (step == nullptr || step->getAPInt().getSignificantBits() > 32 || step->getValue()->isZero())
       return false;
     int64_t bytes = step->getAPInt().getSExtValue();
-    Walker walker{check, 0, namer_.name(check->access.inst, check->access.address, check->access.size).name};
+    MovingAccess moving{check, 0,
+                        namer_.name(check->access.inst, check->access.address, check->access.size).name};
     for (Group& group : groups) {
-      if (group.step != bytes || group.every_round != every_round) continue;
+      if (group.step != bytes || group.every_iteration != every_iteration) continue;
       auto* distance = llvm::dyn_cast<llvm::SCEVConstant>(scev_.getMinusSCEV(walk->getStart(), group.start));
       if (distance == nullptr || distance->getAPInt().getSignificantBits() > 32) continue;
-      walker.offset = distance->getAPInt().getSExtValue();
-      group.walkers.push_back(walker);
+      moving.offset = distance->getAPInt().getSExtValue();
+      group.accesses.push_back(moving);
       return true;
     }
-    groups.push_back({walk->getStart(), bytes, every_round, {walker}});
+    groups.push_back({walk->getStart(), bytes, every_iteration, {moving}});
     return true;
   }
 
-  /// Joins neighbours that together leave no gap. Different variables, and lines where not needed, stay apart
-  /// so that a report names the right one.
-  std::vector<Chunk> chunks(Group& group, bool write) {
-    std::vector<Walker*> sorted;
-    for (Walker& walker : group.walkers) {
-      if (walker.check->before != nullptr && walker.check->access.write == write) sorted.push_back(&walker);
-    }
-    std::stable_sort(sorted.begin(), sorted.end(),
-                     [](Walker* a, Walker* b) { return a->offset < b->offset; });
-    std::vector<Chunk> result;
-    for (Walker* walker : sorted) {
-      int64_t end = walker->offset + static_cast<int64_t>(walker->check->access.size);
-      bool joined = false;
-      for (Chunk& chunk : result) {
-        Walker* last = chunk.walkers.back();
-        if (walker->offset > chunk.end || last->variable != walker->variable) continue;
-        bool whole =
-            chunk.end - chunk.begin >= std::abs(group.step) && end - walker->offset >= std::abs(group.step);
-        if (whole && line(last) != line(walker)) continue;
-        chunk.end = std::max(chunk.end, end);
-        chunk.walkers.push_back(walker);
-        joined = true;
-        break;
-      }
-      if (!joined) result.push_back({walker->offset, end, {walker}});
-    }
-    std::erase_if(result, [&](const Chunk& chunk) { return chunk.end - chunk.begin < std::abs(group.step); });
-    return result;
-  }
-
-  void make_ranges(Group& group, bool write, const llvm::SCEV* rounds, llvm::Instruction* front) {
+  void make_ranges(Group& group, bool write, const llvm::SCEV* backedges, llvm::Instruction* front) {
     std::vector<Chunk> made = chunks(group, write);
-    std::erase_if(made, [&](const Chunk& chunk) { return !emit(group, chunk, rounds, front); });
+    std::erase_if(made, [&](const Chunk& chunk) { return !emit(group, chunk, backedges, front); });
     if (!write) return;
-    for (Walker& walker : group.walkers) {
+    for (MovingAccess& moving : group.accesses) {
       for (const Chunk& chunk : made) {
-        int64_t end = walker.offset + static_cast<int64_t>(walker.check->access.size);
-        if (walker.offset >= chunk.begin && end <= chunk.end) walker.check->before = nullptr;
+        int64_t end = moving.offset + static_cast<int64_t>(moving.check->access.size);
+        if (moving.offset >= chunk.begin && end <= chunk.end) moving.check->before = nullptr;
       }
     }
   }
 
-  bool emit(const Group& group, const Chunk& chunk, const llvm::SCEV* rounds, llvm::Instruction* front) {
+  bool emit(const Group& group, const Chunk& chunk, const llvm::SCEV* backedges, llvm::Instruction* front) {
     llvm::Type* i64 = llvm::Type::getInt64Ty(front->getContext());
     auto number = [&](int64_t value) { return scev_.getConstant(i64, static_cast<uint64_t>(value), true); };
     int64_t step = std::abs(group.step);
     int64_t length = chunk.end - chunk.begin;
-    // `rounds` counts jumps back: one less than the rounds begun, and exactly the rounds completed.
-    const llvm::SCEV* bytes = scev_.getMulExpr(rounds, number(step));
-    const llvm::SCEV* last = rounds;  // how many steps the first address is from the last one
-    if (group.every_round) {
+    // `backedges` is one less than the iterations begun, and exactly those completed.
+    const llvm::SCEV* bytes = scev_.getMulExpr(backedges, number(step));
+    const llvm::SCEV* last = backedges;  // how many steps the first address is from the last one
+    if (group.every_iteration) {
       bytes = scev_.getAddExpr(bytes, number(length));
     } else {
-      // Nothing at all when no round is completed.
-      const llvm::SCEV* any = scev_.getUMinExpr(rounds, number(1));
+      // Nothing at all when no iteration is completed.
+      const llvm::SCEV* any = scev_.getUMinExpr(backedges, number(1));
       bytes = scev_.getAddExpr(bytes, scev_.getMulExpr(any, number(length - step)));
-      last = scev_.getMinusSCEV(rounds, number(1));
+      last = scev_.getMinusSCEV(backedges, number(1));
     }
     if (auto* constant = llvm::dyn_cast<llvm::SCEVConstant>(bytes)) {
       if (constant->getAPInt().ult(kMinRangeBytes)) return false;
@@ -343,13 +250,13 @@ class LoopHoister {
     if (group.step < 0) start = scev_.getAddExpr(start, scev_.getMulExpr(last, number(group.step)));
     if (!expander_.isSafeToExpandAt(start, front) || !expander_.isSafeToExpandAt(bytes, front)) return false;
 
-    Check range = *chunk.walkers.front()->check;
+    Check range = *chunk.accesses.front()->check;
     range.access.size = 0;
     range.before = front;
     range.range_start = expander_.expandCodeFor(start, llvm::PointerType::get(front->getContext(), 0), front);
     range.range_bytes = expander_.expandCodeFor(bytes, i64, front);
     ranges_.push_back(range);
-    for (Walker* walker : chunk.walkers) walker->check->before = nullptr;
+    for (MovingAccess* moving : chunk.accesses) moving->check->before = nullptr;
     return true;
   }
 

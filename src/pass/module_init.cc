@@ -2,12 +2,11 @@
 //
 // The runtime needs the bounds of the site and flag sections of each executable and shared library. Every
 // unit brings the same constructor in one comdat group with hidden symbols, so each linked file keeps one.
-#include "pass/module_init.h"
-
 #include <duress/hooks.h>
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
+#include "pass/bodies.h"
 
 namespace duress::pass {
 namespace {

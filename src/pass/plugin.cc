@@ -6,8 +6,7 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "pass/compat.h"
 #include "pass/conditional_loads.h"
-#include "pass/early_step.h"
-#include "pass/late_step.h"
+#include "pass/steps.h"
 
 namespace {
 

@@ -47,7 +47,7 @@ enum class SyncKind : u8 {
   kReadUnlock,
   kRelease,
   kAcquire,  // semaphore, barrier, once, pipe, annotations: a one-way edge through `object`
-  kForget,   // the object begins anew: what was released through it is gone
+  kForget,   // a new object at this address: what was released through it is gone
   // An atomic operation comes in parts, so that the access lies between what it learns and what it leaves:
   // a load is kAtomicLoad, access; a store access, kAtomicStore; an update kAtomicLoad, access, kAtomicRmw.
   kAtomicLoad,
@@ -60,7 +60,7 @@ enum class SyncKind : u8 {
   kThreadJoin,
   kAlloc,
   kFree,        // after the access kFree, which is a write to all of it
-  kMap,         // other memory that begins anew: a stack, a mapping
+  kMap,         // other memory with new contents: a stack, a mapping
   kBlockBegin,  // what follows is meant to be atomic; blocks nest
   kBlockEnd,
 };

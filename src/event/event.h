@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An event of a trace: who did what. The same things that the runtime tells a chain.
+// An event of a trace: a thread and its operation, as the runtime passes them to a chain.
 #ifndef DURESS_EVENT_EVENT_H_
 #define DURESS_EVENT_EVENT_H_
 

@@ -7,7 +7,7 @@
 #define DURESS_RUNTIME_RECORDER_H_
 
 #include "analysis/analysis.h"
-#include "event/trace_format.h"
+#include "event/trace_codec.h"
 #include "shadow/shadow_map.h"
 
 namespace duress {

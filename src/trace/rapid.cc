@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -14,11 +15,36 @@ constexpr std::string_view kOrders[] = {"relaxed", "consume", "acquire", "releas
 constexpr std::size_t kMostNames = 10'000'000;
 constexpr std::size_t kLongestName = 4096;
 
+/// Operations that are one synchronisation event on one object.
+struct SyncWord {
+  std::string_view word;
+  SyncKind kind;
+  char space;   // of names: what is called the same in another space is another object
+  char prefix;  // of an object that has no name
+  u64 detail = 0;
+};
+constexpr SyncWord kSyncWords[] = {
+    {"acq", SyncKind::kMutexLock, 'l', 'L'},    {"rel", SyncKind::kMutexUnlock, 'l', 'L'},
+    {"rlock", SyncKind::kReadLock, 'l', 'L'},   {"runlock", SyncKind::kReadUnlock, 'l', 'L'},
+    {"post", SyncKind::kRelease, 's', 'L', 1},  {"wait", SyncKind::kAcquire, 's', 'L'},
+    {"begin", SyncKind::kBlockBegin, 'b', 'B'}, {"end", SyncKind::kBlockEnd, 'b', 'B'},
+    {"alloc", SyncKind::kAlloc, 'v', 'V', 4},
+};
+
+constexpr u64 kDefaultOrder = 5;
+
 std::optional<u64> order_from_name(std::string_view name) {
-  for (u64 i = 0; i < 6; ++i) {
-    if (kOrders[i] == name) return i;
-  }
-  return std::nullopt;
+  const auto* found = std::ranges::find(kOrders, name);
+  if (found == std::end(kOrders)) return std::nullopt;
+  return found - std::begin(kOrders);
+}
+
+u64 known_order(u64 order) {
+  return order < std::size(kOrders) ? order : kDefaultOrder;
+}
+
+bool is_atomic_word(std::string_view operation) {
+  return operation == "aload" || operation == "astore" || operation == "armw";
 }
 
 }  // namespace
@@ -44,8 +70,14 @@ uptr RapidReader::object(char what, std::string_view name) {
   return it->second;
 }
 
-bool RapidReader::line(std::string_view text, std::vector<Event>& events) {
-  ++number_;
+/// THREAD|OPERATION(NAME,ORDER)|PLACE
+struct RapidReader::Line {
+  std::string_view thread, operation, name;
+  u64 order = kDefaultOrder;
+  u32 site = 0;
+};
+
+bool RapidReader::parse(std::string_view text, Line& line) {
   auto fail = [&](const std::string& what) {
     problem_ = what;
     return false;
@@ -54,177 +86,157 @@ bool RapidReader::line(std::string_view text, std::vector<Event>& events) {
   std::size_t second = bar == std::string_view::npos ? bar : text.find('|', bar + 1);
   if (bar == std::string_view::npos || bar == 0)
     return fail("a line is THREAD|OPERATION|PLACE, as in T0|w(V1)|12");
-  std::string_view who = text.substr(0, bar);
+  line.thread = text.substr(0, bar);
   std::string_view what = text.substr(bar + 1, second == std::string_view::npos ? second : second - bar - 1);
   std::string_view where = second == std::string_view::npos ? std::string_view{} : text.substr(second + 1);
-  u32 site = number_;
+  line.site = number_;
   if (!where.empty()) {
-    auto [end, error] = std::from_chars(where.data(), where.data() + where.size(), site);
-    if (error != std::errc{} || end != where.data() + where.size() || site > 0x7fffffff)
-      return fail(fmt::format("'{}' is no place: a number was expected", where.substr(0, 40)));
+    auto [end, error] = std::from_chars(where.data(), where.data() + where.size(), line.site);
+    if (error != std::errc{} || end != where.data() + where.size() || line.site > 0x7fffffff)
+      return fail(fmt::format("invalid place '{}': a number was expected", where.substr(0, 40)));
   }
   std::size_t open = what.find('(');
-  std::string_view name, order_name, operation = what.substr(0, open);
+  line.operation = what.substr(0, open);
   if (open != std::string_view::npos) {
-    if (what.back() != ')') return fail(fmt::format("'{}' lacks a )", what.substr(0, 40)));
-    name = what.substr(open + 1, what.size() - open - 2);
-    if (std::size_t comma = name.rfind(','); comma != std::string_view::npos && !operation.empty() &&
-                                             operation[0] == 'a' && operation != "acq" &&
-                                             operation != "alloc") {
-      order_name = name.substr(comma + 1);
-      name = name.substr(0, comma);
-    }
+    if (what.back() != ')') return fail(fmt::format("'{}' has no closing )", what.substr(0, 40)));
+    line.name = what.substr(open + 1, what.size() - open - 2);
   }
-  if (who.size() > kLongestName || name.size() > kLongestName) return fail("a name is too long");
+  std::string_view order;
+  if (line.operation == "fence") {
+    order = line.name;
+  } else if (std::size_t comma = line.name.rfind(',');
+             comma != std::string_view::npos && is_atomic_word(line.operation)) {
+    order = line.name.substr(comma + 1);
+    line.name = line.name.substr(0, comma);
+  }
+  if (!order.empty()) {
+    auto known = order_from_name(order);
+    if (!known) return fail(fmt::format("unknown memory order '{}'", order.substr(0, 40)));
+    line.order = *known;
+  }
+  if (line.thread.size() > kLongestName || line.name.size() > kLongestName) return fail("a name is too long");
   if (names_.threads.size() > 60000 || names_.by_name.size() > kMostNames) return fail("too many names");
+  bool needs_name = line.operation != "fence" && line.operation != "begin" && line.operation != "end";
+  if (needs_name && line.name.empty())
+    return fail(fmt::format("'{}' needs a name in parentheses", what.substr(0, 40)));
+  return true;
+}
 
-  Tid t = thread(who);
-  Place place{static_cast<SiteId>(16 + site), StackId{0}};
-  auto access = [&](AccessKind kind) { return Event::of(t, Access{object('v', name), 4, kind, place}); };
-  auto sync = [&](SyncKind kind, uptr o, u64 detail = 0) {
-    return Event::of(t, Sync{kind, o, detail, place});
+bool RapidReader::line(std::string_view text, std::vector<Event>& events) {
+  ++number_;
+  Line line;
+  if (!parse(text, line)) return false;
+  const Tid t = thread(line.thread);
+  const Place place{static_cast<SiteId>(16 + line.site), StackId{0}};
+  auto access = [&](AccessKind kind) {
+    events.push_back(Event::of(t, Access{object('v', line.name), 4, kind, place}));
   };
-  bool atomic = operation == "aload" || operation == "astore" || operation == "armw" || operation == "fence";
-  u64 order = 5;
-  if (atomic) {
-    std::string_view given = operation == "fence" ? name : order_name;
-    if (!given.empty()) {
-      auto known = order_from_name(given);
-      if (!known) return fail(fmt::format("'{}' is no memory order", given.substr(0, 40)));
-      order = *known;
-    }
-  }
-  bool needs_name = operation != "fence" && operation != "begin" && operation != "end";
-  if (needs_name && name.empty())
-    return fail(fmt::format("'{}' needs a name in brackets", what.substr(0, 40)));
-  u64 detail = atomic_detail(order, 4);
-  if (operation == "r") {
-    events.push_back(access(AccessKind::kRead));
+  auto sync = [&](SyncKind kind, uptr o, u64 detail = 0) {
+    events.push_back(Event::of(t, Sync{kind, o, detail, place}));
+  };
+  auto atomic = [&](SyncKind kind) { sync(kind, object('v', line.name), atomic_detail(line.order, 4)); };
+  const std::string_view operation = line.operation;
+  if (const auto* known = std::ranges::find(kSyncWords, operation, &SyncWord::word);
+      known != std::end(kSyncWords)) {
+    sync(known->kind, object(known->space, line.name), known->detail);
+  } else if (operation == "r") {
+    access(AccessKind::kRead);
   } else if (operation == "w") {
-    events.push_back(access(AccessKind::kWrite));
-  } else if (operation == "acq") {
-    events.push_back(sync(SyncKind::kMutexLock, object('l', name)));
-  } else if (operation == "rel") {
-    events.push_back(sync(SyncKind::kMutexUnlock, object('l', name)));
-  } else if (operation == "rlock") {
-    events.push_back(sync(SyncKind::kReadLock, object('l', name)));
-  } else if (operation == "runlock") {
-    events.push_back(sync(SyncKind::kReadUnlock, object('l', name)));
-  } else if (operation == "post") {
-    events.push_back(sync(SyncKind::kRelease, object('s', name), 1));
-  } else if (operation == "wait") {
-    events.push_back(sync(SyncKind::kAcquire, object('s', name)));
+    access(AccessKind::kWrite);
   } else if (operation == "aload") {
-    events.push_back(sync(SyncKind::kAtomicLoad, object('v', name), detail));
-    events.push_back(access(AccessKind::kAtomicRead));
+    atomic(SyncKind::kAtomicLoad);
+    access(AccessKind::kAtomicRead);
   } else if (operation == "astore") {
-    events.push_back(access(AccessKind::kAtomicWrite));
-    events.push_back(sync(SyncKind::kAtomicStore, object('v', name), detail));
+    access(AccessKind::kAtomicWrite);
+    atomic(SyncKind::kAtomicStore);
   } else if (operation == "armw") {
-    events.push_back(sync(SyncKind::kAtomicLoad, object('v', name), detail));
-    events.push_back(access(AccessKind::kAtomicRmw));
-    events.push_back(sync(SyncKind::kAtomicRmw, object('v', name), detail));
+    atomic(SyncKind::kAtomicLoad);
+    access(AccessKind::kAtomicRmw);
+    atomic(SyncKind::kAtomicRmw);
   } else if (operation == "fence") {
-    events.push_back(sync(SyncKind::kFence, 0, order));
+    sync(SyncKind::kFence, 0, line.order);
   } else if (operation == "fork" || operation == "join") {
-    Tid other = thread(name);
-    if (other == t) return fail("a thread cannot create or join itself");
+    Tid other = thread(line.name);
+    if (other == t) {
+      problem_ = "a thread cannot create or join itself";
+      return false;
+    }
     if (operation == "fork") {
-      events.push_back(sync(SyncKind::kThreadCreate, raw(other)));
+      sync(SyncKind::kThreadCreate, raw(other));
       events.push_back(Event::of(other, Sync{SyncKind::kThreadStart, 0, 0, {}}));
     } else {
       events.push_back(Event::of(other, Sync{SyncKind::kThreadEnd, 0, 0, {}}));
-      events.push_back(sync(SyncKind::kThreadJoin, raw(other)));
+      sync(SyncKind::kThreadJoin, raw(other));
     }
-  } else if (operation == "begin" || operation == "end") {
-    events.push_back(
-        sync(operation == "begin" ? SyncKind::kBlockBegin : SyncKind::kBlockEnd, object('b', name)));
-  } else if (operation == "alloc") {
-    events.push_back(sync(SyncKind::kAlloc, object('v', name), 4));
   } else if (operation == "free") {
-    events.push_back(access(AccessKind::kFree));
-    events.push_back(sync(SyncKind::kFree, object('v', name), 4));
+    access(AccessKind::kFree);
+    sync(SyncKind::kFree, object('v', line.name), 4);
   } else {
-    return fail(fmt::format(
-        "'{}' is no operation (r, w, acq, rel, fork, join, begin, end, rlock, runlock, post, wait, aload, "
-        "astore, armw, fence, alloc, free)",
-        operation.substr(0, 40)));
+    problem_ = fmt::format(
+        "unknown operation '{}' (known: r, w, acq, rel, fork, join, begin, end, rlock, runlock, post, wait, "
+        "aload, astore, armw, fence, alloc, free)",
+        operation.substr(0, 40));
+    return false;
   }
   return true;
 }
 
-std::string RapidWriter::line(const Event& event) {
-  const RapidNames* names = names_;
-  auto object = [&](char prefix, uptr address) {
-    if (names != nullptr) {
-      if (auto it = names->objects.find(address); it != names->objects.end()) return it->second;
-    }
-    return fmt::format("{}{:x}", prefix, address);
-  };
-  auto thread = [&](u64 tid) {
-    if (names != nullptr && tid < names->threads.size()) return names->threads[tid];
-    return fmt::format("T{}", tid);
-  };
-  auto text = [&](const std::string& what, SiteId site) {
-    u32 place = raw(site) >= 16 ? raw(site) - 16 : 0;
-    return fmt::format("{}|{}|{}", thread(raw(event.thread)), what, place);
-  };
-  if (!event.is_sync) {
-    const Access& a = event.access;
-    switch (a.kind) {
-      case AccessKind::kRead:
-        return text(fmt::format("r({})", object('V', a.address)), a.place.site);
-      case AccessKind::kWrite:
-        return text(fmt::format("w({})", object('V', a.address)), a.place.site);
-      case AccessKind::kFree:
-        return text(fmt::format("free({})", object('V', a.address)), a.place.site);
-      case AccessKind::kAtomicRead:
-        return text(fmt::format("aload({},{})", object('V', a.address), kOrders[order_]), a.place.site);
-      default:
-        site_ = a.place.site;
-        return {};  // its synchronisation says it
-    }
+std::string RapidWriter::object(char prefix, uptr address) const {
+  if (names_ != nullptr) {
+    if (auto it = names_->objects.find(address); it != names_->objects.end()) return it->second;
   }
-  const Sync& s = event.sync;
-  auto locks = [&](const char* word) {
-    return text(fmt::format("{}({})", word, object('L', s.object)), s.place.site);
-  };
-  auto atomic = [&](const char* word) {
-    u64 order = atomic_order(s.detail);
-    return text(fmt::format("{}({},{})", word, object('V', s.object), kOrders[order < 6 ? order : 5]), site_);
-  };
-  switch (s.kind) {
-    case SyncKind::kMutexLock:
-      return locks("acq");
-    case SyncKind::kMutexUnlock:
-      return locks("rel");
-    case SyncKind::kReadLock:
-      return locks("rlock");
-    case SyncKind::kReadUnlock:
-      return locks("runlock");
-    case SyncKind::kRelease:
-      return locks("post");
-    case SyncKind::kAcquire:
-      return locks("wait");
+  return fmt::format("{}{:x}", prefix, address);
+}
+
+std::string RapidWriter::thread(u64 tid) const {
+  return names_ != nullptr && tid < names_->threads.size() ? names_->threads[tid] : fmt::format("T{}", tid);
+}
+
+std::string RapidWriter::line(const Event& event) {
+  std::string what = event.is_sync ? operation(event.sync) : operation(event.access);
+  if (what.empty()) return {};
+  bool atomic =
+      event.is_sync && (event.sync.kind == SyncKind::kAtomicStore || event.sync.kind == SyncKind::kAtomicRmw);
+  SiteId site = atomic ? site_ : event.is_sync ? event.sync.place.site : event.access.place.site;
+  return fmt::format("{}|{}|{}", thread(raw(event.thread)), what, raw(site) >= 16 ? raw(site) - 16 : 0);
+}
+
+std::string RapidWriter::operation(const Access& access) {
+  std::string variable = object('V', access.address);
+  switch (access.kind) {
+    case AccessKind::kRead:
+      return fmt::format("r({})", variable);
+    case AccessKind::kWrite:
+      return fmt::format("w({})", variable);
+    case AccessKind::kFree:
+      return fmt::format("free({})", variable);
+    case AccessKind::kAtomicRead:
+      return fmt::format("aload({},{})", variable, kOrders[order_]);
+    default:
+      site_ = access.place.site;
+      return {};  // its synchronisation event gives the line
+  }
+}
+
+std::string RapidWriter::operation(const Sync& sync) {
+  if (const auto* known = std::ranges::find(kSyncWords, sync.kind, &SyncWord::kind);
+      known != std::end(kSyncWords))
+    return fmt::format("{}({})", known->word, object(known->prefix, sync.object));
+  const u64 order = known_order(atomic_order(sync.detail));
+  switch (sync.kind) {
     case SyncKind::kAtomicLoad:
-      order_ = atomic_order(s.detail) < 6 ? atomic_order(s.detail) : 5;
+      order_ = order;
       return {};
     case SyncKind::kAtomicStore:
-      return atomic("astore");
+      return fmt::format("astore({},{})", object('V', sync.object), kOrders[order]);
     case SyncKind::kAtomicRmw:
-      return atomic("armw");
+      return fmt::format("armw({},{})", object('V', sync.object), kOrders[order]);
     case SyncKind::kFence:
-      return text(fmt::format("fence({})", kOrders[s.detail < 6 ? s.detail : 5]), s.place.site);
+      return fmt::format("fence({})", kOrders[known_order(sync.detail)]);
     case SyncKind::kThreadCreate:
-      return text(fmt::format("fork({})", thread(s.object)), s.place.site);
+      return fmt::format("fork({})", thread(sync.object));
     case SyncKind::kThreadJoin:
-      return text(fmt::format("join({})", thread(s.object)), s.place.site);
-    case SyncKind::kBlockBegin:
-      return text(fmt::format("begin({})", object('B', s.object)), s.place.site);
-    case SyncKind::kBlockEnd:
-      return text(fmt::format("end({})", object('B', s.object)), s.place.site);
-    case SyncKind::kAlloc:
-      return text(fmt::format("alloc({})", object('V', s.object)), s.place.site);
+      return fmt::format("join({})", thread(sync.object));
     default:
       return {};
   }

@@ -37,6 +37,8 @@ class RapidReader {
   static constexpr uptr kFirstVariable = 0x10000000;
 
  private:
+  struct Line;
+  bool parse(std::string_view text, Line& line);
   Tid thread(std::string_view name);
   uptr object(char what, std::string_view name);
 
@@ -55,6 +57,11 @@ class RapidWriter {
   std::string line(const Event& event);
 
  private:
+  std::string operation(const Access& access);
+  std::string operation(const Sync& sync);
+  std::string object(char prefix, uptr address) const;
+  std::string thread(u64 tid) const;
+
   const RapidNames* names_;
   u64 order_ = 5;  // of the last atomic load
   SiteId site_{};  // of the last atomic access

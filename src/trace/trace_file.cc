@@ -69,7 +69,7 @@ bool ChunkReader::fail(const std::string& what) {
 bool ChunkReader::open() {
   if (source_.read(&header_, sizeof header_) != sizeof header_ ||
       std::memcmp(header_.magic, recording::kMagic, sizeof header_.magic) != 0)
-    return fail("this is no trace of duress");
+    return fail("not a duress trace");
   if (header_.version != recording::kVersion)
     return fail(fmt::format("a trace of version {}; this duress reads version {}", header_.version,
                             recording::kVersion));
@@ -140,7 +140,7 @@ bool Stacks::add(const Chunk& chunk) {
   if (chunk.bytes.size() < sizeof first || (chunk.bytes.size() - sizeof first) % kEntry != 0) return false;
   std::memcpy(&first, chunk.bytes.data(), sizeof first);
   std::size_t count = (chunk.bytes.size() - sizeof first) / kEntry;
-  // They come in order, so a large number with nothing before it is no trace of ours.
+  // They come in order, so a large number with nothing before it is invalid.
   if (first > entries.size() + 1 || first + count > kMostStacks) return false;
   if (first + count > entries.size()) entries.resize(first + count);
   const u8* at = chunk.bytes.data() + sizeof first;
@@ -156,7 +156,7 @@ std::vector<std::uint64_t> Stacks::frames(u32 stack) const {
   std::vector<std::uint64_t> addresses;
   while (stack != 0 && stack < entries.size() && addresses.size() < 512) {
     addresses.push_back(entries[stack].address);
-    if (entries[stack].caller >= stack) break;  // a caller is older; anything else is no stack
+    if (entries[stack].caller >= stack) break;  // a caller is older; anything else is invalid
     stack = entries[stack].caller;
   }
   return addresses;

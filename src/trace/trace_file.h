@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "event/trace_format.h"
+#include "event/trace_codec.h"
 
 namespace duress::trace {
 
@@ -39,7 +39,7 @@ class ChunkReader {
  public:
   explicit ChunkReader(Source& source) : source_(source) {}
 
-  /// Reads the file's header. False: problem() says why it is no trace.
+  /// Reads the file's header. False: problem() says why it is not a trace.
   bool open();
   bool first_only() const { return (header_.flags & recording::kFirstOnly) != 0; }
   /// False at the end, and at what cannot be read: then problem() is not empty.

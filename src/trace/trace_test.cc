@@ -185,7 +185,7 @@ TEST(TraceFile, CutAnywhereItIsReadUpToTheCut) {
 
 TEST(TraceFile, WhatIsWrongIsSaidWithItsOffset) {
   std::string bytes = build(events_of(testing::random_trace(3, {.threads = 4, .events = 60})));
-  EXPECT_EQ(read("not a trace, but long enough").problem, "offset 0: this is no trace of duress");
+  EXPECT_EQ(read("not a trace, but long enough").problem, "offset 0: not a duress trace");
   std::string newer = bytes;
   newer[8] = 9;
   EXPECT_EQ(read(newer).problem, "offset 0: a trace of version 9; this duress reads version 1");
@@ -237,11 +237,11 @@ TEST(Rapid, WrongLinesAreSaidHow) {
     return reader.problem();
   };
   EXPECT_NE(problem("nonsense").find("THREAD|OPERATION|PLACE"), std::string::npos);
-  EXPECT_NE(problem("T0|x(V1)|1").find("'x' is no operation"), std::string::npos);
-  EXPECT_NE(problem("T0|w(V1|1").find("lacks a )"), std::string::npos);
-  EXPECT_NE(problem("T0|w(V1)|here").find("'here' is no place"), std::string::npos);
+  EXPECT_NE(problem("T0|x(V1)|1").find("unknown operation 'x'"), std::string::npos);
+  EXPECT_NE(problem("T0|w(V1|1").find("has no closing )"), std::string::npos);
+  EXPECT_NE(problem("T0|w(V1)|here").find("invalid place 'here'"), std::string::npos);
   EXPECT_NE(problem("T0|w|1").find("needs a name"), std::string::npos);
-  EXPECT_NE(problem("T0|aload(X,later)|1").find("'later' is no memory order"), std::string::npos);
+  EXPECT_NE(problem("T0|aload(X,later)|1").find("unknown memory order 'later'"), std::string::npos);
   EXPECT_NE(problem("T0|fork(T0)|1").find("itself"), std::string::npos);
 }
 

@@ -39,22 +39,23 @@ bool ending(pid_t tid) {
          status.find("\nState:\tX") != std::string::npos;
 }
 
-/// What can be told before anything is tried; "" if nothing speaks against it.
+/// Why it cannot be sampled, as far as that is known before the attempt; else "".
 std::string unfit(pid_t pid) {
-  if (kill(pid, 0) != 0 && errno == ESRCH) return fmt::format("there is no process {}", pid);
-  if (pid == getpid()) return fmt::format("process {} is this duress itself", pid);
+  if (kill(pid, 0) != 0 && errno == ESRCH)
+    return fmt::format("no process {}: it has ended, or the number is wrong", pid);
+  if (pid == getpid()) return fmt::format("process {} is this duress process: choose another", pid);
   if (long leader = status_field(pid, "Tgid"); leader > 0 && leader != pid)
-    return fmt::format("{} is a thread of process {}; give that", pid, leader);
+    return fmt::format("{} is a thread of process {}: attach to {} instead", pid, leader, leader);
   if (ending(pid) && tasks(pid).size() <= 1) return fmt::format("process {} has already ended", pid);
   if (long tracer = status_field(pid, "TracerPid"); tracer > 0)
-    return fmt::format("process {} is under the debugger {} already; end that first", pid, tracer);
+    return fmt::format("process {} is already traced by process {}: end that tracer first", pid, tracer);
   std::string exe = fmt::format("/proc/{}/exe", pid);
   std::error_code code;
   bool nameless = std::filesystem::read_symlink(exe, code).empty();
   if (nameless && code == std::errc::no_such_file_or_directory)
-    return fmt::format("process {} is a thread of the kernel", pid);
+    return fmt::format("process {} is a kernel thread: only programs can be sampled", pid);
   if (elf_class(exe) == 32)
-    return fmt::format("process {} is a 32-bit program; only 64-bit ones can be sampled", pid);
+    return fmt::format("process {} is a 32-bit program: only 64-bit ones can be sampled", pid);
   return {};
 }
 
@@ -63,9 +64,9 @@ std::string refused(pid_t pid, int error) {
   if (error != EPERM && error != EACCES)
     return fmt::format("cannot attach to process {}: {}", pid, std::strerror(error));
   std::string scope = read_file("/proc/sys/kernel/yama/ptrace_scope");
-  std::string fix = "be its owner, or root; in a container add the capability SYS_PTRACE";
+  std::string fix = "run duress as its owner or as root; in a container add the capability SYS_PTRACE";
   if (!scope.empty() && scope[0] != '0') fix += "; sysctl kernel.yama.ptrace_scope=0";
-  return fmt::format("no right to attach to process {}: {}", pid, fix);
+  return fmt::format("not permitted to attach to process {}: {}", pid, fix);
 }
 
 /// Until the child runs the program; false if it ended before.
@@ -115,7 +116,7 @@ pid_t start_program(const std::vector<std::string>& program, const sigset_t& mas
   if (pid == 0) {
     char word = 0;
     close(go[1]);
-    // Nobody traces us and nobody will: the parent is gone.
+    // The parent is gone, so there is no tracer.
     if (read(go[0], &word, 1) != 1) _exit(127);
     pthread_sigmask(SIG_SETMASK, &mask, nullptr);
     execvp(arguments[0], arguments.data());
@@ -158,7 +159,7 @@ std::string attach_to(pid_t pid, std::vector<pid_t>& threads) {
       } else if (tid == pid && !ending(tid)) {
         return refused(pid, error);
       }
-      // Else it is a thread that ends: there is nothing to seize.
+      // Otherwise the thread is ending.
     }
   }
   if (ours.empty()) return refused(pid, ESRCH);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Taking hold of a program: one that we start, or one that runs. Neither way stops a thread: a running one
-// is seized, not interrupted, so no system call is cut short.
+// Attaching to a program: one that is started here, or a running one. A running thread is seized, not
+// interrupted, so no system call of it is cut short.
 #ifndef DURESS_COLLIDE_ATTACH_H_
 #define DURESS_COLLIDE_ATTACH_H_
 
@@ -24,7 +24,7 @@ int seize(pid_t tid);
 pid_t start_program(const std::vector<std::string>& program, const sigset_t& mask, int& error);
 
 /// Traces all threads of the process `pid`; their ids are in `threads`, in order. "", or one line that says
-/// why that cannot be.
+/// why not.
 std::string attach_to(pid_t pid, std::vector<pid_t>& threads);
 
 }  // namespace duress::collide

@@ -28,7 +28,7 @@ class Budget {
  public:
   Budget(Limits limits, Time start);
 
-  /// So much time was taken from the target.
+  /// `cost` was taken from the target.
   void spend(Duration cost);
   /// A sample was started.
   void sampled(Time now);
@@ -42,9 +42,8 @@ class Budget {
   /// Whether so much was spent that even traps must stop.
   bool overdrawn(Time now);
 
-  /// What it came to since the start, in the terms of Limits::overhead.
+  /// The overhead since the start, as Limits::overhead counts it.
   double overhead(Time now) const;
-  Duration spent() const { return spent_; }
 
  private:
   void settle(Time now);

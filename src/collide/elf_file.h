@@ -16,18 +16,13 @@
 #include <string_view>
 #include <vector>
 
-#include "collide/registers.h"
+#include "collide/unwind_tables.h"
 
 namespace duress::collide {
 
-struct Range {
-  Address begin = 0;
-  Address end = 0;
-};
-
 class ElfFile {
  public:
-  /// Maps the file at `path`. Null if it is no 64-bit ELF file for x86.
+  /// Maps the file at `path`. Null unless it is a 64-bit ELF file for x86.
   static std::unique_ptr<ElfFile> open(const std::string& path);
   /// The same from memory, for tests.
   static std::unique_ptr<ElfFile> from_bytes(std::string bytes);
@@ -60,7 +55,6 @@ class ElfFile {
   std::string_view loaded(Address address, std::uint64_t size) const;
   std::optional<Elf64_Shdr> section(std::string_view name) const;
   Address unwind_tables() const;
-  void functions_from_unwind_tables();
   void functions_from_symbols();
   bool executable(Range range) const;
 

@@ -91,13 +91,14 @@ std::string probe_tracing() {
     return "code cannot be written through /proc/PID/mem";
   child.go();
   int status = child.wait();
-  if (!WIFSTOPPED(status) || WSTOPSIG(status) != SIGTRAP) return "a breakpoint was set and never reached";
+  if (!WIFSTOPPED(status) || WSTOPSIG(status) != SIGTRAP) return "a breakpoint was set but did not fire";
   breakpoints.disarm(address);
   ptrace(PTRACE_POKEUSER, child.pid(), offsetof(user_regs_struct, rip), address);
   ptrace(PTRACE_CONT, child.pid(), 0, 0);
   status = child.wait();
-  return WIFEXITED(status) && WEXITSTATUS(status) == kCode ? ""
-                                                           : "a traced program did not go on as it should";
+  return WIFEXITED(status) && WEXITSTATUS(status) == kCode
+             ? ""
+             : "a traced program did not continue correctly after a breakpoint";
 }
 
 std::string probe_watchpoints() {
@@ -110,7 +111,7 @@ std::string probe_watchpoints() {
   child.go();
   child.wait();
   auto hit = watch->take();
-  if (!hit) return "a watchpoint was set and never hit";
+  if (!hit) return "a watchpoint was set but did not fire";
   return hit->detailed ? "" : "no memory for the stacks of hits (kernel.perf_event_mlock_kb)";
 }
 

@@ -60,7 +60,7 @@ void Sampler::thread_started(pid_t tid, int number, int parent) {
 
 void Sampler::thread_ended(pid_t tid) {
   if (auto ended = threads_.find(tid); ended != threads_.end()) {
-    // Its watches go with it: whom it met is asked now.
+    // Its watches end with it, so their hits are taken now.
     for (Hold& hold : holds_) {
       if (hold.collision.other_tid == 0) met(hold, tid, ended->second);
     }
@@ -71,16 +71,13 @@ void Sampler::thread_ended(pid_t tid) {
       ++it;
       continue;
     }
-    for (auto& [other, thread] : threads_) {
-      if (it->slot >= 0 && thread.watch[static_cast<std::size_t>(it->slot)])
-        thread.watch[static_cast<std::size_t>(it->slot)]->clear();
-    }
+    clear_watches(*it);
     it = holds_.erase(it);
   }
 }
 
 bool Sampler::can_hold() const {
-  // Somebody must be left to meet.
+  // Another thread must be running, or nothing can collide.
   auto running =
       std::count_if(threads_.begin(), threads_.end(), [](const auto& entry) { return !entry.second.held; });
   return running >= 2 && holds_.size() < kWatches;
@@ -101,7 +98,7 @@ void Sampler::watch_thread(const Hold& hold, pid_t tid, Thread& thread) {
   if (!watch) {
     watch = Watch::open(tid);
     if (!watch) {
-      // No such thread: it is ending. No room: somebody else uses debug registers, so fewer are left for us.
+      // ESRCH: the thread is ending. ENOSPC: another process uses debug registers, so fewer are left.
       if (errno == ENOSPC) {
         hardware_.watches = std::min(hardware_.watches, hold.slot);
         if (hardware_.watches == 0) hardware_.problem = "all debug registers are in use";
@@ -153,7 +150,7 @@ bool Sampler::reached(pid_t tid, Address address, const Registers& registers, Ti
   Hold& kept = holds_.back();
   if (space_->memory().read(data, kept.collision.before.data(), operand.size) !=
       static_cast<long>(operand.size)) {
-    kept.until = now;  // not mapped: the program is about to fault, and has a right to
+    kept.until = now;  // not mapped: the program is about to fault, with or without us
     kept.collision.before.clear();
   }
   found->second.held = true;
@@ -180,6 +177,13 @@ bool Sampler::met(Hold& hold) {
                      [&](auto& entry) { return met(hold, entry.first, entry.second); });
 }
 
+void Sampler::clear_watches(const Hold& hold) {
+  if (hold.slot < 0) return;
+  for (auto& [tid, thread] : threads_) {
+    if (auto& watch = thread.watch[static_cast<std::size_t>(hold.slot)]) watch->clear();
+  }
+}
+
 void Sampler::finish(Hold& hold, Time now) {
   Collision& collision = hold.collision;
   collision.held_microseconds =
@@ -190,10 +194,7 @@ void Sampler::finish(Hold& hold, Time now) {
     readable = space_->memory().read(collision.data, collision.after.data(), collision.after.size()) ==
                static_cast<long>(collision.after.size());
   }
-  for (auto& [tid, thread] : threads_) {
-    if (hold.slot >= 0 && thread.watch[static_cast<std::size_t>(hold.slot)])
-      thread.watch[static_cast<std::size_t>(hold.slot)]->clear();
-  }
+  clear_watches(hold);
   if (!readable) return;
   bool found = false;
   auto add = [&] {
@@ -261,7 +262,7 @@ void Sampler::pace(Time now) {
     batch_ = 1;
   }
   if (now < next_batch_ || !holds_.empty()) return;
-  // Too often awake, and there would never be credit for a sample.
+  // Waking up costs credit too: too often, and there is never enough for a sample.
   if (!budget_.affords(expected_cost_, now)) {
     next_batch_ =
         std::max(budget_.when(expected_cost_, now), now + budget_.to_earn(expected_cost_) / kWakesPerSample);

@@ -4,7 +4,7 @@
 //
 // The algorithm is DataCollider's: a thread that reaches a breakpoint is held just before its access; every
 // other thread gets a hardware watchpoint on the memory that it is about to touch; after a short while the
-// value is compared and the thread goes on. An access by another thread in that time happens while this one
+// value is compared and the thread continues. An access by another thread in that time happens while this one
 // is about to do its own, so nothing orders the two, whatever locks the program has.
 #ifndef DURESS_COLLIDE_SAMPLER_H_
 #define DURESS_COLLIDE_SAMPLER_H_
@@ -58,7 +58,7 @@ class Sampler {
   /// Thread `tid` has reached the breakpoint at `address`, which is gone now; `registers` point at it again.
   /// True: keep the thread stopped until due() names it.
   bool reached(pid_t tid, Address address, const Registers& registers, Time now);
-  /// Threads whose time is over, or that were met: they can go on.
+  /// Threads whose delay is over, or whose memory another thread accessed: they can continue.
   std::vector<pid_t> due(Time now);
   /// Sets and removes breakpoints.
   void pace(Time now);
@@ -69,7 +69,7 @@ class Sampler {
   /// Ends all sampling: every byte is back, every held thread is named.
   std::vector<pid_t> stop(Time now);
 
-  /// Time of the tracer's that the target had to do without.
+  /// Processor time of the tracer that the target could not use.
   void spend(Duration cost) { budget_.spend(cost); }
   const Budget& budget() const { return budget_; }
   const Counts& counts() const { return counts_; }
@@ -98,6 +98,7 @@ class Sampler {
   void watch_thread(const Hold& hold, pid_t tid, Thread& thread);
   static bool met(Hold& hold, pid_t tid, Thread& thread);
   bool met(Hold& hold);
+  void clear_watches(const Hold& hold);
   void finish(Hold& hold, Time now);
   void rearm_missed(std::size_t wanted);
   void set_batch();

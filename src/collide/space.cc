@@ -36,7 +36,7 @@ void Space::refresh() {
   if (mappings.empty()) return;  // it is ending
   std::vector<std::unique_ptr<Module>> now;
   for (const Mapping& mapping : mappings) {
-    // Code that can be written, or that comes from no file, is somebody's just-in-time compiler's.
+    // Code that is writable, or not from a file, belongs to a just-in-time compiler.
     if (!mapping.executable || mapping.writable || mapping.shared || mapping.path.empty() ||
         mapping.path[0] != '/')
       continue;
@@ -78,11 +78,6 @@ Module* Space::module_at(Address address) {
   return nullptr;
 }
 
-bool Space::has_code() {
-  return std::any_of(modules_.begin(), modules_.end(),
-                     [](const auto& module) { return !module->runtime() && module->weight() != 0; });
-}
-
 std::size_t Space::arm(std::size_t wanted, Prng& prng) {
   std::uint64_t total = 0;
   for (const auto& module : modules_) {
@@ -90,7 +85,7 @@ std::size_t Space::arm(std::size_t wanted, Prng& prng) {
   }
   if (total == 0) return 0;
   std::size_t set = 0;
-  // Most bytes are no instruction to sample; a bound, in case hardly any is.
+  // Most bytes do not begin an instruction to sample; the number of tries is bounded.
   for (std::size_t tries = 0; set < wanted && tries < 32 * wanted; ++tries) {
     std::uint64_t at = prng.below(total);
     for (const auto& module : modules_) {

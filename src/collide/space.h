@@ -34,12 +34,10 @@ class Space {
   /// All that were ever loaded, in order.
   const std::vector<finding::ModuleRecord>& records() const { return records_; }
 
-  /// Sets so many breakpoints on random instructions; returns how many were set.
+  /// Sets up to `wanted` breakpoints on random instructions; returns how many were set.
   std::size_t arm(std::size_t wanted, Prng& prng);
-  /// Seldom again a breakpoint on this instruction.
+  /// From now on few breakpoints on this instruction.
   void retire(Address address) { retired_.insert(address); }
-  /// Whether there is anything to sample at all.
-  bool has_code();
 
  private:
   pid_t pid_;
@@ -48,7 +46,7 @@ class Space {
   Breakpoints breakpoints_;
   std::vector<std::unique_ptr<Module>> modules_;
   std::vector<finding::ModuleRecord> records_;
-  std::unordered_set<std::string> unusable_;  // files that are no binaries we can read
+  std::unordered_set<std::string> unusable_;  // files that are not binaries, or not readable
   std::unordered_set<Address> retired_;
 };
 

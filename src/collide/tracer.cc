@@ -98,7 +98,7 @@ bool Tracer::begin(const sigset_t& mask) {
     keeps_warm_ = Watch::open(0);
     if (!keeps_warm_) hardware_.problem = std::strerror(errno);
   } else {
-    hardware_.problem = "not wanted";
+    hardware_.problem = "switched off";
   }
   if (!keeps_warm_) {
     hardware_.watches = 0;
@@ -176,7 +176,7 @@ void Tracer::end_sampling() {
 void Tracer::loop() {
   const bool started = !options_.program.empty();
   std::size_t asked = 0;  // collisions that `keeps` has been asked about
-  // If the program ended by itself, its remaining children are released; when time is up all are ended.
+  // If the program ended, its remaining children are released; when the time is up all are killed.
   while ((!result_.ended || (result_.cut && started)) && !processes_.empty() && !leaving_) {
     read_signals();
     reap();

@@ -5,10 +5,10 @@
 // The kernel offers three ways. Debug registers through ptrace need the thread stopped, and stopping a thread
 // cuts some system calls short. A perf event that sends SIGTRAP leaves the signal pending for ever in threads
 // that block it. So we take a perf event that samples: at the access the kernel itself writes the thread's
-// registers and the top of its stack into a buffer that we share, the thread goes on, and no signal exists.
-// After its first hit the event turns itself off, so a thread in a tight loop on the watched word loses one
-// exception and no more. Moving an event to another address took 2 µs here, opening a new one 40; but Linux
-// 6.18 does not wake an event that has turned itself off, so a watch that was hit is replaced.
+// registers and the top of its stack into a buffer that we share, the thread continues, and there is no
+// signal. After its first hit the event turns itself off, so a thread in a tight loop on the watched word
+// loses one exception and no more. Moving an event to another address took 2 µs here, opening a new one 40;
+// but Linux 6.18 does not wake an event that has turned itself off, so a watch that was hit is replaced.
 #ifndef DURESS_COLLIDE_WATCH_H_
 #define DURESS_COLLIDE_WATCH_H_
 
@@ -53,7 +53,7 @@ class Watch {
   int fd_ = -1;
   void* ring_ = nullptr;
   std::uint64_t seen_ = 0;  // hits counted so far
-  bool charged_ = false;    // told to turn itself off at its first hit
+  bool charged_ = false;    // it turns itself off at its first hit
 };
 
 }  // namespace duress::collide

@@ -134,7 +134,7 @@ class WordsTest(CollideTest):
         self.one_line(self.collide("--", "/etc/passwd"), 125, "cannot start '/etc/passwd': Permission denied")
 
     def test_no_such_process(self):
-        self.one_line(self.collide("-p", "4194304"), 125, "there is no process 4194304")
+        self.one_line(self.collide("-p", "4194304"), 125, "no process 4194304")
 
     def test_a_process_that_has_ended(self):
         child = subprocess.Popen(["/bin/true"])
@@ -151,7 +151,7 @@ class WordsTest(CollideTest):
                 self.one_line(
                     self.collide("-p", str(tasks[1])),
                     125,
-                    f"{tasks[1]} is a thread of process {process.pid}; give that",
+                    f"{tasks[1]} is a thread of process {process.pid}: attach to {process.pid} instead",
                 )
             finally:
                 process.kill()
@@ -165,7 +165,7 @@ class WordsTest(CollideTest):
                 with open(f"/proc/{target.pid}/status", encoding="utf-8") as file:
                     tracer = re.search(r"TracerPid:\s*(\d+)", file.read())[1]
             self.one_line(
-                self.collide("-p", str(target.pid)), 125, f"process {target.pid} is under the debugger {tracer} already"
+                self.collide("-p", str(target.pid)), 125, f"process {target.pid} is already traced by process {tracer}"
             )
         finally:
             debugger.send_signal(signal.SIGTERM)
@@ -195,7 +195,9 @@ class WordsTest(CollideTest):
         )
         if "cannot execute" in result.stderr or result.returncode in (126, 127):
             self.skipTest("the build folder is not for everybody")
-        self.one_line(result, 125, f"no right to attach to process {os.getpid()}: be its owner, or root")
+        self.one_line(
+            result, 125, f"not permitted to attach to process {os.getpid()}: run duress as its owner or as root"
+        )
 
     def test_32_bit(self):
         # The head of a 32-bit program is enough: it is never started.

@@ -30,7 +30,7 @@ DIRECT = {
     # The compiler plugin.
     "pass": [],
     # The host.
-    "trace": ["event", "analysis", "finding"],
+    "trace": ["base", "event", "analysis", "finding"],
     "collide": ["base", "finding"],
     "report": ["catalog", "trail", "finding"],
     "exec": ["base", "catalog", "event", "trail", "exhaustive", "finding"],

@@ -10,8 +10,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <filesystem>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "cluster/codec.h"
@@ -22,11 +20,9 @@
 namespace duress::cluster {
 namespace {
 
-namespace fs = std::filesystem;
 using exec::RemoteRun;
 using exec::WorkerProblem;
 using Kind = WorkerProblem::Kind;
-using Json = nlohmann::ordered_json;
 
 constexpr double kShortest = 0.0001;  // seconds between two polls
 constexpr double kLongest = 0.02;
@@ -63,7 +59,7 @@ Coordinator::Coordinator(CoordinatorOptions options)
     : options_(std::move(options)), folder_(options_.folders.front()) {
   heard_ = now();
   {
-    std::lock_guard guard(lock_);
+    MutexLock guard(lock_);
     scan();
     read_records();
     loading_ = false;
@@ -77,7 +73,7 @@ Coordinator::~Coordinator() {
 
 void Coordinator::close() {
   {
-    std::lock_guard guard(lock_);
+    MutexLock guard(lock_);
     over_ = true;
   }
   asked_.notify_all();
@@ -99,7 +95,7 @@ RemoteRun Coordinator::run(const exec::WorkerOptions& options, const exec::Plan&
                            const std::atomic<bool>* stop) {
   RemoteRun none;
   std::string bytes = plan_bytes(plan);
-  std::unique_lock guard(lock_);
+  MutexLock guard(lock_);
   u64 spec = 0;
   if (std::string error = spec_of(options, spec); !error.empty()) {
     none.problem = {Kind::kTool, error};
@@ -158,7 +154,7 @@ RemoteRun Coordinator::run(const exec::WorkerOptions& options, const exec::Plan&
 }
 
 void Coordinator::fail(const std::string& text) {
-  std::lock_guard guard(lock_);
+  MutexLock guard(lock_);
   fail_locked({Kind::kTool, text});
 }
 
@@ -168,12 +164,12 @@ void Coordinator::fail_locked(WorkerProblem problem) {
 }
 
 CoordinatorState Coordinator::state() {
-  std::lock_guard guard(lock_);
+  MutexLock guard(lock_);
   return state_;
 }
 
 std::vector<u64> Coordinator::answering() {
-  std::lock_guard guard(lock_);
+  MutexLock guard(lock_);
   std::set<u64> shards;
   for (const auto& peer : peers_) {
     if (peer->live) shards.insert(peer->shard);
@@ -182,7 +178,7 @@ std::vector<u64> Coordinator::answering() {
 }
 
 void Coordinator::drive() {
-  std::unique_lock guard(lock_);
+  MutexLock guard(lock_);
   while (!over_) {
     double begin = now();
     if (begin - scanned_ > kScanEvery) scan();
@@ -202,112 +198,13 @@ void Coordinator::drive() {
     if (fed) pause = std::max(pause, kFed);
     // Polling may be expensive: never more than a tenth of the time.
     pause = std::max(pause, (now() - begin) * 9);
-    std::chrono::duration<double> wait(std::min(pause, 0.5));
-    if (fed)
-      asked_.wait_for(guard, wait, [&] { return over_; });
-    else
-      asked_.wait_for(guard, wait);  // or until a caller asks
+    auto until = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                                        std::chrono::duration<double>(std::min(pause, 0.5)));
+    // A request ends the wait, unless all workers have enough to do.
+    while (!over_ && asked_.wait_until(guard, until) == std::cv_status::no_timeout && fed) {
+    }
   }
   trace_thread();
-}
-
-void Coordinator::scan() {
-  scanned_ = now();
-  for (const Folder& folder : options_.folders) {
-    for (const std::string& name : folder.workers()) {
-      std::string path = folder.shards() + "/" + name;
-      bool is_new = std::none_of(peers_.begin(), peers_.end(),
-                                 [&](const auto& peer) { return peer->reader.path() == path; });
-      if (is_new)
-        peers_.push_back(std::make_unique<Peer>(path, folder_.queue(options_.epoch) + "/" + name,
-                                                options_.recorded_only ? 0 : 10));
-    }
-  }
-}
-
-u64 Coordinator::read_records() {
-  u64 count = 0;
-  for (std::size_t i = 0; i < peers_.size(); ++i) {
-    Peer& peer = *peers_[i];
-    if (peer.ended && !loading_) continue;
-    u64 here = peer.reader.poll([&](const LogRecord& record) { take(i, record); });
-    if (here != 0) peer.heard = now();
-    if (here != 0 && !loading_ && !peer.bad && !peer.ended) peer.live = true;
-    if (peer.reader.damaged() != peer.damaged) {
-      peer.damaged = peer.reader.damaged();
-      if (options_.say)
-        options_.say("the record '" + peer.reader.path() + "' is damaged; what cannot be read is run again");
-    }
-    count += here;
-  }
-  state_.workers = static_cast<u64>(
-      std::count_if(peers_.begin(), peers_.end(), [](const auto& peer) { return peer->live; }));
-  return count;
-}
-
-void Coordinator::take(std::size_t index, const LogRecord& record) {
-  Peer& peer = *peers_[index];
-  auto text = [&](const char* name) -> std::string {
-    Json json = Json::parse(record.payload, nullptr, false);
-    return json.is_object() && json.contains(name) && json[name].is_string() ? json[name].get<std::string>()
-                                                                             : std::string();
-  };
-  switch (record.kind) {
-    case RecordKind::kHello: {
-      Json json = Json::parse(record.payload, nullptr, false);
-      if (!json.is_object()) return;
-      peer.shard = json.value("shard", u64{0});
-      peer.host = json.value("host", std::string());
-      // The worker was restarted: the previous one is gone, or about to be.
-      for (std::size_t i = 0; i < peers_.size(); ++i) {
-        if (i != index && peers_[i]->shard == peer.shard && peers_[i]->live) lose(i, "");
-      }
-      return;
-    }
-    case RecordKind::kResult: {
-      known_[record.key] = {static_cast<u32>(index), record.offset};
-      auto found = open_.find(record.key);
-      if (found == open_.end()) return;
-      std::shared_ptr<Wanted> wanted = found->second;
-      open_.erase(found);
-      --state_.waiting;
-      ++state_.done;
-      for (std::size_t other : wanted->given_to) std::erase(peers_[other]->given, wanted);
-      if (wanted->given_to.empty()) std::erase(pending_, wanted);
-      wanted->result = record.payload;
-      wanted->done = true;
-      wanted->ready.notify_all();
-      return;
-    }
-    case RecordKind::kBeat:
-      if (std::string jump = text("jump"); !jump.empty() && !loading_ && options_.say)
-        options_.say("the clock of " + peer.host + " jumped by " + jump +
-                     " s; results do not depend on clocks, the campaign continues");
-      return;
-    case RecordKind::kBye:
-      peer.ended = true;
-      lose(index, "");
-      return;
-    case RecordKind::kProblem: {
-      if (loading_) return;
-      WorkerProblem problem{Kind::kTool, record.payload.empty() ? "" : std::string(record.payload)};
-      if (record.key != Key{}) {
-        std::optional<RemoteRun> run = read_run(record.payload);
-        if (run) problem = run->problem;
-      }
-      peer.bad = true;
-      bool others = std::any_of(peers_.begin(), peers_.end(),
-                                [](const auto& other) { return other->live && !other->bad; });
-      lose(index, "");
-      if (others && options_.say)
-        options_.say(peer.title() + " cannot work: " + problem.text + "; its trials go to the others");
-      if (!others) fail_locked(problem);
-      return;
-    }
-    case RecordKind::kRequest:
-    case RecordKind::kWithdraw:
-      return;
-  }
 }
 
 void Coordinator::beat() {

@@ -10,16 +10,15 @@
 #ifndef DURESS_CLUSTER_COORDINATOR_H_
 #define DURESS_CLUSTER_COORDINATOR_H_
 
-#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <unordered_map>
 #include <vector>
 
+#include "base/mutex.h"
 #include "cluster/folder.h"
 #include "cluster/shard_log.h"
 #include "exec/remote.h"
@@ -72,35 +71,39 @@ class Coordinator : public exec::RemoteExecutor {
   };
 
   void drive();
-  void scan();
-  u64 read_records();
-  void take(std::size_t index, const LogRecord& record);
-  void assign();
-  void give(const std::shared_ptr<Wanted>& wanted, std::size_t index);
-  void steal();
-  void lose(std::size_t index, const std::string& why);
-  void withdraw_orphans();
-  void check_silence();
-  void beat();
-  void flush();
-  void fail_locked(exec::WorkerProblem problem);
-  std::string spec_of(const exec::WorkerOptions& options, u64& hash);
+  void scan() DURESS_REQUIRES(lock_);
+  u64 read_records() DURESS_REQUIRES(lock_);
+  void take(std::size_t index, const LogRecord& record) DURESS_REQUIRES(lock_);
+  void take_result(std::size_t index, const LogRecord& record) DURESS_REQUIRES(lock_);
+  void take_problem(std::size_t index, const LogRecord& record) DURESS_REQUIRES(lock_);
+  void assign() DURESS_REQUIRES(lock_);
+  void give(const std::shared_ptr<Wanted>& wanted, std::size_t index) DURESS_REQUIRES(lock_);
+  void steal() DURESS_REQUIRES(lock_);
+  void lose(std::size_t index, const std::string& why) DURESS_REQUIRES(lock_);
+  void withdraw_orphans() DURESS_REQUIRES(lock_);
+  void check_silence() DURESS_REQUIRES(lock_);
+  void beat() DURESS_REQUIRES(lock_);
+  void flush() DURESS_REQUIRES(lock_);
+  void fail_locked(exec::WorkerProblem problem) DURESS_REQUIRES(lock_);
+  std::string spec_of(const exec::WorkerOptions& options, u64& hash) DURESS_REQUIRES(lock_);
 
   CoordinatorOptions options_;
   const Folder& folder_;
-  std::mutex lock_;  // everything below
-  std::condition_variable asked_;
-  std::map<std::string, u64> specs_;
-  std::unordered_map<Key, std::shared_ptr<Wanted>, KeyHash> open_;
-  std::deque<std::shared_ptr<Wanted>> pending_;
-  std::unordered_map<Key, Place, KeyHash> known_;
-  std::vector<std::unique_ptr<Peer>> peers_;
-  exec::WorkerProblem problem_;
-  CoordinatorState state_;
-  bool over_ = false, loading_ = true, given_up_ = false;
+  Mutex lock_;
+  Condition asked_;
+  std::map<std::string, u64> specs_ DURESS_GUARDED_BY(lock_);
+  std::unordered_map<Key, std::shared_ptr<Wanted>, KeyHash> open_ DURESS_GUARDED_BY(lock_);
+  std::deque<std::shared_ptr<Wanted>> pending_ DURESS_GUARDED_BY(lock_);
+  std::unordered_map<Key, Place, KeyHash> known_ DURESS_GUARDED_BY(lock_);
+  std::vector<std::unique_ptr<Peer>> peers_ DURESS_GUARDED_BY(lock_);
+  exec::WorkerProblem problem_ DURESS_GUARDED_BY(lock_);
+  CoordinatorState state_ DURESS_GUARDED_BY(lock_);
+  bool over_ DURESS_GUARDED_BY(lock_) = false, loading_ DURESS_GUARDED_BY(lock_) = true;
+  bool given_up_ DURESS_GUARDED_BY(lock_) = false;
   std::atomic<bool> missing_{false};
-  double scanned_ = 0, beaten_ = 0, heard_ = 0, tidied_ = 0;
-  u64 beats_ = 0;
+  double scanned_ DURESS_GUARDED_BY(lock_) = 0, beaten_ DURESS_GUARDED_BY(lock_) = 0;
+  double heard_ DURESS_GUARDED_BY(lock_) = 0, tidied_ DURESS_GUARDED_BY(lock_) = 0;
+  u64 beats_ DURESS_GUARDED_BY(lock_) = 0;
   std::thread thread_;
 };
 

@@ -4,7 +4,6 @@
 #ifndef DURESS_CLUSTER_COORDINATOR_STATE_H_
 #define DURESS_CLUSTER_COORDINATOR_STATE_H_
 
-#include <condition_variable>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -29,7 +28,7 @@ struct Coordinator::Wanted {
   bool done = false;
   std::string result;
   double since = 0, left_since = 0;
-  std::condition_variable ready;
+  Condition ready;
 };
 
 /// One worker process: its record and its queue.

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -78,19 +77,22 @@ std::string ShardWorker::open() {
   }
   name_ = std::to_string(options_.shard) + "-of-" + std::to_string(options_.of) + "." + host_name() + "." +
           std::to_string(getpid()) + "." + hex(std::random_device{}() * u64{0x100000001} + u64(wall() * 1e6));
-  writer_ = std::make_unique<LogWriter>(folder_->shards() + "/" + name_);
+  {
+    MutexLock guard(write_lock_);
+    writer_ = std::make_unique<LogWriter>(folder_->shards() + "/" + name_);
+  }
   Json hello;
   hello["shard"] = options_.shard;
   hello["of"] = options_.of;
   hello["host"] = host_name();
   hello["pid"] = getpid();
   queue_ = std::make_unique<LogReader>(folder_->queue(campaign_.epoch) + "/" + name_);
-  if (!write(RecordKind::kHello, {}, hello.dump(), true)) return write_error_;
+  if (!write(RecordKind::kHello, {}, hello.dump(), true)) return write_error();
   return {};
 }
 
 bool ShardWorker::write(RecordKind kind, const Key& key, std::string_view payload, bool at_once) {
-  std::lock_guard guard(write_lock_);
+  MutexLock guard(write_lock_);
   if (!payload.empty() || kind != RecordKind::kBeat || key != Key{}) writer_->add(kind, key, payload);
   if (!at_once && now() - flushed_ < kFlushEvery) return true;
   flushed_ = now();
@@ -101,11 +103,20 @@ bool ShardWorker::write(RecordKind kind, const Key& key, std::string_view payloa
   return false;
 }
 
-/// A thread of its own: an execution may take long, and still somebody is here.
+std::string ShardWorker::write_error() {
+  MutexLock guard(write_lock_);
+  return write_error_;
+}
+
+/// A thread of its own: executions may take longer than the coordinator waits for a sign of life.
 void ShardWorker::beats() {
   double steady = now(), clock = wall();
-  std::unique_lock guard(write_lock_);
-  while (!end_.wait_for(guard, std::chrono::seconds(1), [&] { return ended_; })) {
+  MutexLock guard(write_lock_);
+  for (;;) {
+    auto until = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    while (!ended_ && end_.wait_until(guard, until) == std::cv_status::no_timeout) {
+    }
+    if (ended_) return;
     guard.unlock();
     double jump = (wall() - clock) - (now() - steady);
     steady = now();
@@ -223,7 +234,7 @@ ShardResult ShardWorker::run() {
     std::this_thread::sleep_for(std::chrono::duration<double>(pause));
   }
   {
-    std::lock_guard guard(write_lock_);
+    MutexLock guard(write_lock_);
     ended_ = true;
   }
   end_.notify_all();
@@ -232,7 +243,7 @@ ShardResult ShardWorker::run() {
   workers_.clear();
   result_.executions = done_;
   result_.reason = campaign_.finished ? "the campaign is finished" : stop_ ? "asked to stop" : "time is up";
-  if (!write_error_.empty()) result_.problem = write_error_;
+  if (std::string error = write_error(); !error.empty()) result_.problem = error;
   if (result_.problem.empty()) write(RecordKind::kBye, {}, result_.reason, true);
   return result_;
 }

@@ -7,16 +7,15 @@
 #define DURESS_CLUSTER_SHARD_WORKER_H_
 
 #include <atomic>
-#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <unordered_set>
 
+#include "base/mutex.h"
 #include "cluster/folder.h"
 #include "cluster/shard_log.h"
 #include "exec/worker.h"
@@ -59,6 +58,7 @@ class ShardWorker {
   bool perform(const Task& task);
   exec::Worker* worker_for(u64 spec, std::string& problem);
   bool write(RecordKind kind, const Key& key, std::string_view payload, bool now);
+  std::string write_error();
   void beats();
   void look_at_campaign();
   bool over() const;
@@ -77,12 +77,12 @@ class ShardWorker {
   double started_ = 0, looked_ = 0, driver_moved_ = 0;
   u64 driver_beat_ = 0, driver_epoch_ = 0;
   ShardResult result_;
-  std::mutex write_lock_;  // below
-  std::unique_ptr<LogWriter> writer_;
-  double flushed_ = 0;
-  std::string write_error_;
-  bool ended_ = false;
-  std::condition_variable end_;
+  Mutex write_lock_;
+  std::unique_ptr<LogWriter> writer_ DURESS_GUARDED_BY(write_lock_);
+  double flushed_ DURESS_GUARDED_BY(write_lock_) = 0;
+  std::string write_error_ DURESS_GUARDED_BY(write_lock_);
+  bool ended_ DURESS_GUARDED_BY(write_lock_) = false;
+  Condition end_;
 };
 
 }  // namespace duress::cluster

@@ -4,8 +4,8 @@
 namespace duress::trace {
 
 Block* BlockQueue::empty() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return stopped_ || !empty_.empty(); });
+  MutexLock lock(mutex_);
+  while (!stopped_ && empty_.empty()) changed_.wait(lock);
   if (stopped_) return nullptr;
   Block* block = empty_.front();
   empty_.pop_front();
@@ -13,20 +13,20 @@ Block* BlockQueue::empty() {
 }
 
 void BlockQueue::put(Block* block) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   full_.push_back(block);
   changed_.notify_one();
 }
 
 void BlockQueue::end() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   ended_ = true;
   changed_.notify_one();
 }
 
 Block* BlockQueue::take() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return ended_ || !full_.empty(); });
+  MutexLock lock(mutex_);
+  while (!ended_ && full_.empty()) changed_.wait(lock);
   if (full_.empty()) return nullptr;
   Block* block = full_.front();
   full_.pop_front();
@@ -35,13 +35,13 @@ Block* BlockQueue::take() {
 
 void BlockQueue::give_back(Block* block) {
   block->step_count = block->access_count = block->sync_count = 0;
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   empty_.push_back(block);
   changed_.notify_one();
 }
 
 void BlockQueue::stop() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   stopped_ = true;
   changed_.notify_one();
 }

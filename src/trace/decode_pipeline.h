@@ -6,12 +6,11 @@
 #ifndef DURESS_TRACE_DECODE_PIPELINE_H_
 #define DURESS_TRACE_DECODE_PIPELINE_H_
 
-#include <condition_variable>
 #include <deque>
 #include <exception>
-#include <mutex>
 #include <thread>
 
+#include "base/mutex.h"
 #include "trace/trace_file.h"
 
 namespace duress::trace {
@@ -28,7 +27,7 @@ struct Block {
   Access accesses[kAccesses];
   Sync syncs[kAccesses];
 
-  /// Is there room for so many accesses, or for a synchronisation?
+  /// Is there room for `more` accesses, or for a synchronisation event?
   bool room(std::size_t more) const {
     return access_count + more <= kAccesses && step_count < kAccesses && sync_count < kAccesses;
   }
@@ -44,7 +43,7 @@ class BlockQueue {
     for (std::size_t i = 0; i < kBlocks; ++i) empty_.push_back(&blocks_[i]);
   }
 
-  /// A block to fill. Null: nobody wants more.
+  /// A block to fill. Null: the consumer has stopped.
   Block* empty();
   void put(Block* block);
   void end();  // nothing is put any more
@@ -55,11 +54,11 @@ class BlockQueue {
   void stop();  // nothing is taken any more
 
  private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
+  Mutex mutex_;
+  Condition changed_;
   std::unique_ptr<Block[]> blocks_{new Block[kBlocks]};
-  std::deque<Block*> empty_, full_;
-  bool ended_ = false, stopped_ = false;
+  std::deque<Block*> empty_ DURESS_GUARDED_BY(mutex_), full_ DURESS_GUARDED_BY(mutex_);
+  bool ended_ DURESS_GUARDED_BY(mutex_) = false, stopped_ DURESS_GUARDED_BY(mutex_) = false;
 };
 
 /// Calls of `play` what EventReader::each() would: play(const Event&), play(thread, accesses, count); and

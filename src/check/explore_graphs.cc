@@ -21,7 +21,7 @@ void write_request(const DuressCheck& c, const GraphExplorer::Plan& plan) {
   r.model = ModelId::kRc11;
   r.fair_after = 0;
   r.most_steps = c.most_steps;
-  r.by_steps = true;
+  r.systematic = true;
   r.priority_strands = plan.first;
   r.pick_count = plan.count;
   memcpy(r.picks().data(), plan.picks, plan.count * sizeof *plan.picks);

@@ -20,7 +20,7 @@ void write_request(const DuressCheck& c, const Explorer::Plan& plan) {
   r.seed = c.seed;
   r.strategy = StrategyId::kExhaustive;
   r.most_steps = c.most_steps;
-  r.by_steps = true;
+  r.systematic = true;
   r.spurious = c.spurious;
   r.pick_count = plan.count;
   memcpy(r.picks().data(), plan.picks, plan.count * sizeof *plan.picks);

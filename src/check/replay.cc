@@ -16,7 +16,7 @@ void write_request(const trail::TokenView& view) {
   trail::Request& r = *check.request;
   r = trail::Request();
   r.points = view.points;
-  r.by_steps = view.by_steps;
+  r.systematic = view.systematic;
   r.model = view.model;
   r.spurious = view.spurious;
   r.timeouts = view.timeouts;
@@ -47,7 +47,7 @@ void write_token(Text& text, bool learned) {
   const u32* keys = learned ? g_runtime->points.marked(check_arena, &sites) : nullptr;
   trail::TokenView view;
   view.points = r.points;
-  view.by_steps = r.by_steps;
+  view.systematic = r.systematic;
   view.model = r.model;
   view.spurious = r.spurious;
   view.timeouts = r.timeouts;

@@ -108,7 +108,7 @@ bool Exchange::put(const Plan& plan) {
   std::ranges::copy(plan.edits, request_->edits().begin());
   std::ranges::copy(plan.picks, request_->picks().begin());
   *record_ = trail::Record{};
-  if (head.by_steps) {
+  if (head.systematic) {
     exhaustive::StepLog& log = *step_log();
     log.count = log.limits = log.room = 0;
     log.strands = static_cast<u32>(std::max<std::size_t>(1, plan.origins.size()));
@@ -128,7 +128,7 @@ void Exchange::take(Execution& execution) const {
   assign(execution.atomic_profile, record_->atomic_profile(), record.atomic_profile_count,
          trail::kMostAtomicProfile);
   assign(execution.side_events, record_->side_events(), record.side_event_count, trail::kMostSideEvents);
-  if (!request_->by_steps) return;
+  if (!request_->systematic) return;
   const exhaustive::StepLog& log = *step_log();
   execution.limits = log.limits;
   u32 steps = std::min(log.count, exhaustive::kMostSteps);

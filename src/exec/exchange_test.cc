@@ -72,7 +72,7 @@ TEST_F(ExchangeTest, EveryFieldOfARequestReachesTheTarget) {
 }
 
 TEST_F(ExchangeTest, EachFlagIsItsOwn) {
-  bool trail::Request::* const flags[] = {&trail::Request::trace, &trail::Request::by_steps,
+  bool trail::Request::* const flags[] = {&trail::Request::trace, &trail::Request::systematic,
                                           &trail::Request::sample, &trail::Request::profile_futures,
                                           &trail::Request::profile_atomics};
   for (auto set : flags) {

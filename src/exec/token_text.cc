@@ -35,7 +35,7 @@ std::string make_token(const Plan& plan, const Trail& trail, const std::string& 
   view.tear = plan.head.tear;
   view.fair = plan.head.fair_after != 0;
   view.sample = plan.head.sample;
-  view.by_steps = plan.head.by_steps;
+  view.systematic = plan.head.systematic;
   view.spurious = plan.head.spurious;
   view.timeouts = plan.head.timeouts;
   view.seed = plan.head.seed;
@@ -94,7 +94,7 @@ TokenText read_token_text(const std::string& given) {
   result.plan.predictions.assign(view.predictions, view.predictions + view.prediction_count);
   result.plan.head.tear = view.tear;
   result.plan.head.sample = view.sample;
-  result.plan.head.by_steps = view.by_steps;
+  result.plan.head.systematic = view.systematic;
   result.plan.head.spurious = view.spurious;
   result.plan.head.timeouts = view.timeouts;
   if (!view.fair) result.plan.head.fair_after = 0;

@@ -48,7 +48,7 @@ TEST(TokenText, TheModelIsPartOfIt) {
 
 TEST(TokenText, EndsOfWaitsArePartOfIt) {
   Plan plan;
-  plan.head.by_steps = true;
+  plan.head.systematic = true;
   plan.head.spurious = 1;
   plan.head.timeouts = 2;
   TokenText back = read_token_text(make_token(plan, {}, "prog"));

@@ -104,14 +104,14 @@ void control_begin() {
   static sched::Callbacks callbacks = {log_stuck, keep_stack,    start_carrier,       nobody_left,
                                        log_step,  control_state, control_local_state, nullptr};
   g_scheduler = new (map_memory(sizeof(sched::Scheduler))) sched::Scheduler(rt.arena, callbacks);
-  if (g_request->by_steps) g_scheduler->set_step_log(step_log(g_record));
+  if (g_request->systematic) g_scheduler->set_step_log(step_log(g_record));
   rt.points.apply(*g_request);
   what_if_begin(*g_request, *g_record);
   g_observe_plain = g_request->detect == trail::Detect::kRaces || g_request->site_count ||
                     g_request->wait_site_count || g_request->points == trail::Points::kAll;
   bool by_volatile = rt.volatile_mode != VolatileMode::kPlain;
   if (g_request->detect != trail::Detect::kRaces && g_request->points == trail::Points::kSync &&
-      !g_request->by_steps && !by_volatile)
+      !g_request->systematic && !by_volatile)
     rt.points.begin_filter();
   if (g_request->trace) g_trace_value = log_traced_value;
   bool rc11 = g_request->model == ModelId::kRc11;

@@ -40,7 +40,7 @@ __attribute__((noinline)) u64 stack_state() {
 
 bool control_access(const void* p, u64 size, bool write, const DuressSite* site) {
   if (g_learn_access) g_learn_access(p, size, write, site);
-  if (write && scheduler().by_steps()) {
+  if (write && scheduler().is_systematic()) {
     // What lies on its own stack is a part of its local state.
     uptr top = reinterpret_cast<uptr>(t_strand->job_frame),
          here = reinterpret_cast<uptr>(__builtin_frame_address(0));

@@ -25,7 +25,7 @@ Noted& noted_of(uptr object) {
 }
 
 bool looks() {
-  return controlled() && scheduler().by_steps();
+  return controlled() && scheduler().is_systematic();
 }
 
 [[noreturn]] void found(trail::Outcome outcome, uptr object, uptr place) {

@@ -138,7 +138,7 @@ void Rc11Adversary::drop(uptr begin, uptr end) {
 
 /// Systematic executions: what the operation did and could have done.
 void Rc11Adversary::tell_step(bool wrote) {
-  if (!scheduler().by_steps()) return;
+  if (!scheduler().is_systematic()) return;
   exhaustive::StepLog& log = scheduler().step_log();
   const memory::Rc11Model::Open& open = model_.open();
   const memory::Rc11Statistics& statistics = model_.statistics();

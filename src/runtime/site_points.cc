@@ -193,7 +193,7 @@ void SitePoints::apply(const trail::Request& request) {
     set_bodies(units_[i].module);
   }
   // Await loops are recognised by what they write: every write must be seen.
-  if (request.by_steps && request.detect != trail::Detect::kNothing) set_all(DURESS_BODY_FAITHFUL);
+  if (request.systematic && request.detect != trail::Detect::kNothing) set_all(DURESS_BODY_FAITHFUL);
 }
 
 /// One module is enough: others' accesses just take longer.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What interceptors call: synchronisation events of the calling thread. Each function updates clocks,
-// the set of held locks, and tells the analysis chain. They do nothing when the runtime is asleep,
+// the set of held locks, and informs the analysis chain. They do nothing when the runtime is asleep,
 // when the thread is unknown, or inside a signal handler that interrupted the runtime; so an
 // interceptor is always: real call, and one of these before (releases) or after (acquires) it.
 //

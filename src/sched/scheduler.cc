@@ -23,8 +23,8 @@ constexpr u64 kLastPoints = 10'000;  // of each strand, to see whether it has a 
 void Scheduler::start(const trail::Request& request, trail::Record* record) {
   choices_.start(request, record);
   most_steps_ = request.most_steps ? request.most_steps : kDefaultMostSteps;
-  by_steps_ = request.by_steps;
-  if (by_steps_) {
+  systematic_ = request.systematic;
+  if (systematic_) {
     recorder_.start(request.model != ModelId::kSc);
     spins_.start(&recorder_.log(), !choices_.is_exhaustive());
   } else {
@@ -43,8 +43,8 @@ Strand* Scheduler::begin(const trail::Request& request, trail::Record* record) {
 
 void Scheduler::finish() {
   choices_.finish();
-  if (by_steps_) recorder_.write_pending(strands());
-  by_steps_ = false;
+  if (systematic_) recorder_.write_pending(strands());
+  systematic_ = false;
 }
 
 // ---- points
@@ -56,7 +56,7 @@ void Scheduler::count_point() {
 }
 
 void Scheduler::point(const Operation& operation) {
-  if (DURESS_UNLIKELY(by_steps_)) return point_by_steps(operation);
+  if (DURESS_UNLIKELY(systematic_)) return systematic_point(operation);
   Strand* s = running();
   s->next = operation;
   count_point();
@@ -73,7 +73,7 @@ void Scheduler::yield(uptr place) {
   s->next = {OpKind::kYield, 0, 0, 0, place};
   count_point();
   if (execution_.alive == 1) return;
-  if (by_steps_) return park_spinner(s);
+  if (systematic_) return park_spinner(s);
   queue_.step_back(s);
   Strand* next = pick();
   // One turn of another is enough, unless the strand comes here again with nothing changed.
@@ -108,7 +108,7 @@ void Scheduler::make_ready(Strand* s, Wake wake) {
 Wake Scheduler::wait_here(Strand* s, u64 deadline) {
   s->wait.wake = Wake::kNone;
   s->state = Strand::State::kBlocked;
-  s->at_step = by_steps_ && exhaustive::may_wait(s->next.kind);
+  s->at_step = systematic_ && exhaustive::may_wait(s->next.kind);
   queue_.remove_ready(s);
   if (deadline != kNever) arm(s, deadline);
   switch_to(pick());
@@ -123,7 +123,7 @@ Wake Scheduler::block(const Operation& operation, uptr queue, u64 deadline) {
   Strand* s = running();
   s->next = operation;
   count_point();
-  if (by_steps_ && operation.kind == OpKind::kSleep) {  // it may be over at once
+  if (systematic_ && operation.kind == OpKind::kSleep) {  // it may be over at once
     if (deadline < kNever - 1) s->outcomes.advance_to(deadline);
     return Wake::kTimeout;
   }
@@ -150,14 +150,14 @@ u32 Scheduler::wake(uptr queue, u32 most) {
     WaitQueues::Object* o = queues_.find(queue);
     if (!o || !o->waiting) break;
     Strand* s = o->first;
-    if (by_steps_ && most - woken < o->waiting) {
+    if (systematic_ && most - woken < o->waiting) {
       s = recorder_.waiter_to_wake(*o);
     } else if (most - woken < o->waiting) {
       for (u32 pick = choose(ValueKind::kWakeOne, o->waiting); pick > 0; --pick) s = s->wait.next_in_queue;
     }
     make_ready(s, Wake::kWoken);
     uptr relock = s->wait.relock;
-    if (by_steps_) {
+    if (systematic_) {
       recorder_.write_after(*s, *running());
     } else if (relock && holder_of(relock)) {  // it can do nothing until the mutex is free
       queue_.remove_ready(s);
@@ -191,7 +191,7 @@ static bool is_explored_timer(OpKind kind) {
 /// Whether the timer may fire while others can run is a choice; if not, it fires when no other strand can.
 void Scheduler::arm(Strand* s, u64 deadline) {
   timers_.arm(s, deadline);
-  if (by_steps_) {
+  if (systematic_) {
     if (!explores_timeouts() || !is_explored_timer(s->next.kind))
       recorder_.limit(exhaustive::StepLog::kTimers);
     return;
@@ -210,7 +210,7 @@ void Scheduler::fire(Strand* s) {
   timers_.advance_to(s->wait.deadline);
   if (s->wait.deadline != kNever) s->outcomes.advance_to(s->wait.deadline);
   make_ready(s, Wake::kTimeout);
-  if (!by_steps_) return;
+  if (!systematic_) return;
   // Timers fire when nothing else can happen: it goes on after all that others did.
   for (const Strand* other = strands(); other; other = other->next_strand) recorder_.write_after(*s, *other);
 }
@@ -234,7 +234,7 @@ Strand* Scheduler::choose_thread() {
 }
 
 Strand* Scheduler::pick() {
-  if (DURESS_UNLIKELY(by_steps_)) return pick_by_steps();
+  if (DURESS_UNLIKELY(systematic_)) return systematic_pick();
   for (;;) {
     if (timers_.any_due()) timers_.fire_due(strands(), [this](Strand* s) { fire(s); });
     if (descriptors_.any()) poll_descriptors(0);

@@ -56,7 +56,7 @@ class Scheduler {
   void changed() {
     ++execution_.changes;
     execution_.idle = 0;
-    if (DURESS_UNLIKELY(by_steps_) && running()) running()->spin.forget();
+    if (DURESS_UNLIKELY(systematic_) && running()) running()->spin.forget();
     if (DURESS_UNLIKELY(queue_.spinning_count() != 0)) queue_.release_spinning();
   }
   /// Whether a plain load need not be a schedule point (Repetition).
@@ -142,8 +142,8 @@ class Scheduler {
   /// A read of a clock: time goes on, and faster if nothing else happens in between.
   u64 read_clock();
 
-  // ---- systematic executions (Request::steps, stepping.cc)
-  bool by_steps() const { return by_steps_; }
+  // ---- systematic executions (Request::systematic, stepping.cc)
+  bool is_systematic() const { return systematic_; }
   /// Where their steps are written.
   void set_step_log(exhaustive::StepLog* log) { recorder_.set_log(log); }
   exhaustive::StepLog& step_log() { return recorder_.log(); }
@@ -155,7 +155,7 @@ class Scheduler {
   void wrote_plain() { running()->spin.wrote = true; }
   /// The program itself reads a clock. Its values are not explored.
   void note_clock() {
-    if (by_steps_) recorder_.limit(exhaustive::StepLog::kClock);
+    if (systematic_) recorder_.limit(exhaustive::StepLog::kClock);
   }
   /// The running strand ends the process, after all others have come as far as they can.
   void leave_last();
@@ -172,7 +172,7 @@ class Scheduler {
   void tried(uptr place, u64 deadline, bool in_time);
   /// It chose to time out, but there was nothing to wait for: the same as if it had chosen to wait.
   void timeout_unused();
-  bool explores_timeouts() const { return by_steps_ && request().timeouts != 0; }
+  bool explores_timeouts() const { return systematic_ && request().timeouts != 0; }
 
  private:
   /// What begins anew with each execution, apart from the parts that reset themselves.
@@ -230,8 +230,8 @@ class Scheduler {
   Strand* allocate_strand();
   bool end_running();
 
-  void point_by_steps(const Operation& operation);
-  Strand* pick_by_steps();
+  void systematic_point(const Operation& operation);
+  Strand* systematic_pick();
   void collect_candidates(Candidates& found);
   Strand* choose_step(const Candidates& found);
   Strand* without_candidates(const Candidates& found);
@@ -254,7 +254,7 @@ class Scheduler {
   std::atomic<bool> attention_{false};
   void (*attend_)(Strand& strand) = nullptr;
 
-  bool by_steps_ = false;
+  bool systematic_ = false;
   SpinDetector spins_{callbacks_};
   StepRecorder recorder_{queues_, choices_, spins_, callbacks_};
   Strand** candidates_ = nullptr;

@@ -55,7 +55,7 @@ void Scheduler::name_strand(Strand* s) {
   s->path = parent ? trail::path_of(parent->path, parent->children) : 0;
 }
 
-void Scheduler::point_by_steps(const Operation& operation) {
+void Scheduler::systematic_point(const Operation& operation) {
   Strand* s = running();
   s->next = operation;
   count_point();
@@ -63,7 +63,7 @@ void Scheduler::point_by_steps(const Operation& operation) {
     s->at_step = true;
     s->spin.yields = 0;
     spins_.at_step(*s);
-    switch_to(pick_by_steps());
+    switch_to(systematic_pick());
   } else if (operation.kind == OpKind::kJoin && operation.object) {
     auto* other = reinterpret_cast<const Strand*>(operation.object);
     if (other->state == Strand::State::kEnded) recorder_.write_after(*s, *other);
@@ -109,7 +109,7 @@ void Scheduler::collect_candidates(Candidates& found) {
   }
 }
 
-Strand* Scheduler::pick_by_steps() {
+Strand* Scheduler::systematic_pick() {
   if (DURESS_UNLIKELY(candidates_room_ < queue_.capacity())) {
     candidates_room_ = queue_.capacity();
     candidates_ = static_cast<Strand**>(arena_.allocate(candidates_room_ * sizeof(Strand*)));
@@ -168,16 +168,16 @@ void Scheduler::park_spinner(Strand* s) {
   if (++s->spin.yields <= kMostYields) return;
   s->at_step = false;
   s->spin.parked = true;
-  switch_to(pick_by_steps());
+  switch_to(systematic_pick());
   s->spin.parked = false;
 }
 
 void Scheduler::leave_last() {
-  if (!by_steps_ || execution_.alive == 1) return;
+  if (!systematic_ || execution_.alive == 1) return;
   Strand* s = running();
   s->at_step = false;
   s->spin.leaving = true;
-  switch_to(pick_by_steps());
+  switch_to(systematic_pick());
   s->spin.leaving = false;
 }
 

@@ -21,7 +21,7 @@ void Scheduler::enlist(Strand* s, uptr created_at) {
   s->creator = running() ? running()->number : 0;
   s->created_at = created_at;
   s->next = {};
-  if (by_steps_) name_strand(s);
+  if (systematic_) name_strand(s);
   (e.last ? e.last->next_strand : e.first) = s;
   e.last = s;
   ++e.alive;
@@ -48,7 +48,7 @@ void Scheduler::launch(Strand* s) {
   handoff_.need_carrier(callbacks_);  // also on the thread backend: the heap must look the same on both
   s->state = Strand::State::kReady;
   queue_.add_ready(s);
-  if (by_steps_ && running()) recorder_.write_after(*s, *running());
+  if (systematic_ && running()) recorder_.write_after(*s, *running());
   changed();
 }
 

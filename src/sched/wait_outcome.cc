@@ -48,13 +48,14 @@ u64 WaitOutcomes::read_clock() {
 WaitEnd Scheduler::choose_end(const Operation& wait, bool may_be_spurious, u64 deadline) {
   WaitOutcomes& outcomes = running()->outcomes;
   outcomes.forget_choice();
-  if (!by_steps_ || recorder_.weak() || (!request().spurious && !request().timeouts)) return WaitEnd::kWoken;
+  if (!systematic_ || recorder_.weak() || (!request().spurious && !request().timeouts))
+    return WaitEnd::kWoken;
   u64 ends = outcomes.possible(wait.place, may_be_spurious, deadline != kNever, request());
   bool may_time_out = (ends & bit(WaitEnd::kTimeout)) != 0;
   if (may_time_out && deadline <= outcomes.time) {  // it is over before it began
     outcomes.chosen = WaitEnd::kTimeout;
   } else if (ends & (ends - 1)) {
-    point_by_steps({OpKind::kChoose, 0, 0, 0, wait.place, 0, 0, ends});
+    systematic_point({OpKind::kChoose, 0, 0, 0, wait.place, 0, 0, ends});
     outcomes.chose = true;
     outcomes.could_time_out = may_time_out && outcomes.chosen == WaitEnd::kWoken;
   }
@@ -68,7 +69,7 @@ void Scheduler::wait_ended(uptr place, WaitEnd end, u64 deadline) {
     s.next = {end == WaitEnd::kTimeout ? OpKind::kTimeout : OpKind::kSpurious, 0, 0, 0, place};
     trace(s);
   }
-  if (by_steps_) s.outcomes.ended(place, end, deadline);
+  if (systematic_) s.outcomes.ended(place, end, deadline);
 }
 
 bool Scheduler::tries_instead(uptr place, u64 deadline) {

@@ -122,20 +122,22 @@ struct Request {
   u32 tear = 8;         // bytes: wider values are read in pieces
   ExplorationOrder exploration_order = ExplorationOrder::kRunOn;  // exhaustive
   u64 priority_strands = 0;  // exhaustive, by graph: a bit by id for each strand that runs first, once
-  u32 spurious = 0;       // by steps: this many spurious wake-ups in a row of a thread at a place are choices
-  u32 timeouts = 0;       // by steps: the same of early timeouts
-  bool trace = false;     // every step is written to the log
-  bool by_steps = false;  // only steps that other strands can observe are choices; they are recorded
-  bool sample = false;    // the sites stand for their variables, and of arrays for some elements
+  // Systematic executions: how many spurious wake-ups, and early timeouts, in a row of a thread at a place
+  // are choices.
+  u32 spurious = 0;
+  u32 timeouts = 0;
+  bool trace = false;            // every step is written to the log
+  bool systematic = false;       // only steps that other strands can observe are choices; they are recorded
+  bool sample = false;           // the sites stand for their variables, and of arrays for some elements
   bool profile_futures = false;  // Record::future_values is wanted
-  bool profile_atomics = false;  // by steps: Record::atomic_profile is wanted
+  bool profile_atomics = false;  // systematic executions: Record::atomic_profile is wanted
   u8 unused[3] = {};
   // Lengths of the lists behind this struct.
   u32 site_count = 0;        // keys of sites that are schedule points
   u32 wait_site_count = 0;   // keys of sites that are not, but end a long run of one thread
   u32 pair_count = 0;        // what racefuzzer brings together
   u32 prediction_count = 0;  // values of the future that loads return
-  u32 edit_count = 0;        // by steps: what-if edits
+  u32 edit_count = 0;        // systematic executions: what-if edits
   u32 pick_count = 0;        // the first choices of the exhaustive strategy
   u64 deviation_count = 0;   // what replay follows
 
@@ -178,7 +180,7 @@ struct Request {
   List<Pick> picks() { return list<Pick>(layout().picks, pick_count); }
 
   /// Whether the hooks have what-if edits to carry out, or atomic operations to list.
-  bool asks_what_if() const { return by_steps && (edit_count != 0 || profile_atomics); }
+  bool asks_what_if() const { return systematic && (edit_count != 0 || profile_atomics); }
 
  private:
   static constexpr u64 after(u64 begin, u64 bytes) { return (begin + bytes + 7) / 8 * 8; }
@@ -240,8 +242,8 @@ static_assert(sizeof(Record) % 8 == 0);
 /// Sizes of the two files. Sparse: only what is written takes room.
 inline constexpr u64 kRequestBytes = u64{64} << 20;
 inline constexpr u64 kRecordBytes = u64{64} << 20;
-// The record's lists, from the end of the file: future values, atomic profile, side events, the steps of an
-// execution by steps (an exhaustive::StepLog). The trail has the rest.
+// The record's lists, from the end of the file: future values, atomic profile, side events, the steps of a
+// systematic execution (an exhaustive::StepLog). The trail has the rest.
 inline constexpr u64 kMostFutureValues = u64{1} << 14;
 inline constexpr u64 kMostAtomicProfile = u64{1} << 12;
 inline constexpr u64 kMostSideEvents = u64{1} << 11;

@@ -142,7 +142,7 @@ u64 write_token(const TokenView& view, const char* program, char* out) {
   encoder.byte(static_cast<u8>((view.points == Points::kAll ? 1 : 0) | (view.most_steps ? 2 : 0) |
                                (view.wait_count ? 4 : 0) | (view.tear == 4 ? 8 : 0) | (view.fair ? 0 : 16) |
                                (has_model ? 32 : 0) | (view.prediction_count ? 64 : 0) |
-                               (view.by_steps ? 128 : 0)));
+                               (view.systematic ? 128 : 0)));
   if (has_model)
     encoder.byte(
         static_cast<u8>(raw(view.model) | (view.sample ? kSample : 0) | (wait_bounds ? kWaitBounds : 0)));
@@ -231,7 +231,7 @@ TokenError read_token(const char* text, u64 length, void* memory, TokenHead& hea
   view.sample = model & kSample;
   view.tear = flags & 8 ? 4 : 8;
   view.fair = !(flags & 16);
-  view.by_steps = flags & 128;
+  view.systematic = flags & 128;
   view.seed = in.varint();
   view.most_steps = flags & 2 ? in.varint() : 0;
   u64 sites = in.varint();

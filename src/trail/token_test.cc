@@ -80,7 +80,7 @@ TEST(Token, ComesBackAsItWas) {
     EXPECT_EQ(back.view.fair, view.fair);
     EXPECT_EQ(back.view.seed, view.seed);
     EXPECT_EQ(back.view.most_steps, view.most_steps);
-    EXPECT_EQ(back.view.by_steps, view.by_steps);
+    EXPECT_EQ(back.view.systematic, view.systematic);
     EXPECT_EQ(back.view.sample, view.sample);
     EXPECT_EQ(back.view.wait_count, view.wait_count);
     EXPECT_EQ(std::vector<u32>(back.view.sites, back.view.sites + back.view.site_count), sites);
@@ -97,7 +97,7 @@ TEST(Token, EndsOfWaitsAreAPartOfIt) {
       TokenView view;
       view.model = model;
       view.sample = model != ModelId::kSc;
-      view.by_steps = true;
+      view.systematic = true;
       view.spurious = spurious;
       view.timeouts = timeouts;
       Read back = read(write(view, "prog"));

@@ -38,43 +38,24 @@ struct WhatIfEdit {
   bool operator==(const WhatIfEdit&) const = default;
 
   static constexpr WhatIfEdit atomic(u32 site, MemoryOrder order) {
-    WhatIfEdit edit;
-    edit.kind = Kind::kAtomic;
-    edit.site = site;
-    edit.order = order;
-    return edit;
+    return {.kind = Kind::kAtomic, .site = site, .order = order};
   }
   static constexpr WhatIfEdit locked(u32 site, u64 mutex) {
-    WhatIfEdit edit;
-    edit.kind = Kind::kLocked;
-    edit.site = site;
-    edit.mutex = mutex;
-    return edit;
+    return {.kind = Kind::kLocked, .site = site, .mutex = mutex};
   }
   static constexpr WhatIfEdit published_after(u32 site, u64 call) {
-    WhatIfEdit edit;
-    edit.kind = Kind::kPublishedAfter;
-    edit.site = site;
-    edit.call = call;
-    return edit;
+    return {.kind = Kind::kPublishedAfter, .site = site, .call = call};
   }
   static constexpr WhatIfEdit reordered(AtomicKind operation, u64 call, MemoryOrder order,
                                         MemoryOrder failure_order) {
-    WhatIfEdit edit;
-    edit.kind = Kind::kReordered;
-    edit.operation = operation;
-    edit.call = call;
-    edit.order = order;
-    edit.failure_order = failure_order;
-    return edit;
+    return {.kind = Kind::kReordered,
+            .operation = operation,
+            .order = order,
+            .failure_order = failure_order,
+            .call = call};
   }
   static constexpr WhatIfEdit joins(u32 site, u64 joined, u64 joiner) {
-    WhatIfEdit edit;
-    edit.kind = Kind::kJoined;
-    edit.site = site;
-    edit.joined = joined;
-    edit.joiner = joiner;
-    return edit;
+    return {.kind = Kind::kJoined, .site = site, .joined = joined, .joiner = joiner};
   }
 };
 static_assert(sizeof(WhatIfEdit) == 48);

@@ -43,7 +43,7 @@ exec::Plan Verifier::base_plan() const {
   plan.head.strategy = StrategyId::kExhaustive;
   plan.head.seed = setup_.seed;
   plan.head.detect = trail::Detect::kRaces;
-  plan.head.by_steps = true;
+  plan.head.systematic = true;
   plan.head.exploration_order = setup_.order;
   plan.head.model = setup_.model;
   plan.head.profile_atomics = setup_.profile_atomics;

@@ -44,7 +44,8 @@ int wait_controlled(const void* condition, pthread_mutex_t* mutex, uptr pc, u64 
   WaitEnd end = scheduler().choose_end(operation, /*may_be_spurious=*/true, deadline);
   scheduler().point(operation);
   control_cancellation_point();  // after the point: from here to the wait nobody else runs
-  if (!scheduler().by_steps() && scheduler().choose(sched::ValueKind::kSpurious, 2)) end = WaitEnd::kSpurious;
+  if (!scheduler().is_systematic() && scheduler().choose(sched::ValueKind::kSpurious, 2))
+    end = WaitEnd::kSpurious;
   unlock();
   unlocked_controlled(mutex);
   self->wait.relock = address_of(mutex);

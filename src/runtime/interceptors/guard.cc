@@ -83,7 +83,7 @@ int duress_in_guard_acquire(u64* guard) {
 }
 
 void duress_in_guard_release(u64* guard) {
-  if (controlled() && scheduler().by_steps()) control_point(OpKind::kOnce, guard, DURESS_CALLER_PC);
+  if (controlled() && scheduler().is_systematic()) control_point(OpKind::kOnce, guard, DURESS_CALLER_PC);
   if (awake()) sync_atomic_store(guard, 1, DURESS_CALLER_PC);
   finish(guard, kDone);
 }

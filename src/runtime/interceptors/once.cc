@@ -48,7 +48,7 @@ bool is_done(const void* control) {
 template <typename Once>
 auto call_once_with(void* control, void (*routine)(), uptr pc, Once once) {
   // Two strands must not meet in the real function: the second one would wait there for ever.
-  if (controlled() && scheduler().by_steps()) {
+  if (controlled() && scheduler().is_systematic()) {
     scheduler().point({OpKind::kOnce, 0, address_of(control), 0, pc, 0, 0, /*only asks*/ 1});
   }
   bool first = controlled() && !is_done(control);

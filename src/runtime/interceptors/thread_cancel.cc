@@ -14,7 +14,7 @@ namespace {
 
 void cancel_strand(sched::Strand* strand, uptr pc) {
   control_point(OpKind::kSignal, strand, pc);
-  if (scheduler().by_steps()) scheduler().step_log().limits |= exhaustive::StepLog::kCancelled;
+  if (scheduler().is_systematic()) scheduler().step_log().limits |= exhaustive::StepLog::kCancelled;
   if (strand->state == sched::Strand::State::kEnded) return;
   strand->cancelled = true;
   switch (strand->next.kind) {

@@ -77,7 +77,7 @@ class Analysis {
   virtual const char* name() const = 0;
   virtual Pass access(AnalysisThread& thread, const Access& access) = 0;
   virtual void sync(AnalysisThread& thread, const Sync& sync) {}
-  /// Memory begins anew (an allocation, a stack, a mapping): what was there before is another location.
+  /// New memory (an allocation, a stack, a mapping): what was there before is another location.
   virtual void fresh(uptr begin, uptr end) {}
   /// The process ends: print the summary, if there is one.
   virtual void finish(LineSink& out) {}

@@ -52,7 +52,7 @@ class Chain {
     }
     return false;
   }
-  /// Is such an analysis the whole chain? Then nobody needs events.
+  /// Is such an analysis the whole chain? Then no events are needed.
   bool is_inline() const { return count_ == 1 && tools_[0]->has_inline_path() && !is_branches(tools_[0]); }
 
  private:

@@ -158,7 +158,7 @@ class LocationTable {
     for (Piece* p = cell; p && left; p = p->next) {
       u8 common = p->mask & left;
       if (!common) continue;
-      if (common != p->mask) {  // the rest of the piece goes its own way
+      if (common != p->mask) {  // the rest of the piece gets states of its own
         u8 rest = p->mask & static_cast<u8>(~common);
         p->mask = common;
         while (rest) {

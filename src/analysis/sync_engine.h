@@ -77,7 +77,7 @@ class SyncEngine {
   void atomic_store(SyncThread& t, SyncObject& object, MemoryOrder order, bool overlapped);
   void atomic_rmw(SyncThread& t, SyncObject& object, MemoryOrder order, bool overlapped);
 
-  /// Memory begins anew: what was known of its bytes, and what synchronised there, is forgotten.
+  /// New memory: what was known of its bytes, and what synchronised there, is forgotten.
   void fresh(SyncThread& t, uptr begin, uptr end);
 
   /// The chain sees the event; no clock changes.

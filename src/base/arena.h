@@ -31,7 +31,7 @@ class Arena {
 
   size_t mapped_bytes() const { return mapped_; }
 
-  /// After fork in the child: whoever held the lock is gone.
+  /// After fork in the child: the thread that held the lock is gone.
   void reset_lock() { new (&lock_) SpinLock; }
 
  private:

@@ -79,7 +79,7 @@ void exit_process(int code) {
 }
 
 void barrier_all_threads() {
-  // Registration is cheap and idempotent, and a fork child needs it anew.
+  // Registration is cheap and idempotent, and a forked child needs it again.
   raw_syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
   if (raw_syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0) {
     raw_syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);

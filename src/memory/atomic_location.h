@@ -25,7 +25,7 @@ struct AtomicStore {
   ScOrder::Kept by_readers;  // the same of those who read it
   ScOrder::Kept following;   // itself and its readers, if seq_cst: they follow what it overtook
 
-  /// Whether the store, or a read of it, happens before whoever has this clock.
+  /// Whether the store, or a read of it, happens before a thread with this clock.
   bool known_to(const VectorClock& clock) const {
     if (clock.get(slot) >= epoch) return true;
     for (u32 i = 0; i < readers.size(); ++i) {
@@ -56,7 +56,7 @@ class AtomicLocation {
   VectorClock stale_runs;          // not a time: how many reads in a row were stale, by the thread's slot
   u128 last_read = 0;
   bool was_read = false;
-  u32 collect_at = 8;           // remove what nobody can read when there are so many
+  u32 collect_at = 8;           // at this many stores, remove those that no thread can read
   ScOrder::Kept preceding_all;  // of stores that were removed
 
   u32 count() const { return count_; }

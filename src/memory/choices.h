@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A load with several legal values is a choice: the model says which values there are, somebody else picks.
+// A load with several legal values is a choice: the model lists the values, its caller picks one.
 // Every pick goes through a Picker, so that it can be recorded in a trail and made again. Number 0 is the
-// newest value, what an unhurried machine would return; a trail that says nothing is sequentially consistent.
+// newest value, so a trail without choices of values is sequentially consistent.
 #ifndef DURESS_MEMORY_CHOICES_H_
 #define DURESS_MEMORY_CHOICES_H_
 

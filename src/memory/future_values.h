@@ -6,7 +6,7 @@
 // prediction: S_x of algorithms 4 and 5. A concurrent store of the value validates it; an execution that ends
 // with unvalidated predictions is discarded.
 //
-// What happens before what is asked of a load's epoch alone: a store is concurrent with an earlier load
+// Happens-before is decided by the load's epoch alone: a store is concurrent with an earlier load
 // unless the storing thread knows that epoch.
 #ifndef DURESS_MEMORY_FUTURE_VALUES_H_
 #define DURESS_MEMORY_FUTURE_VALUES_H_
@@ -91,7 +91,7 @@ class FutureProfile {
   Reads* buckets_[kBuckets] = {};
 };
 
-/// S_x: values that loads returned although nobody had stored them yet.
+/// S_x: values that loads returned before any thread stored them.
 class SpeculativeReads {
  public:
   static constexpr u32 kMost = 256;

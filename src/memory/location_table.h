@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // From an address to the histories of the bytes there. Programs access the same bytes with different sizes,
-// by memcpy, through libraries that nobody sees; the table keeps histories apart so that each byte that is
-// ever returned is one that some store wrote there, and still legal.
+// by memcpy, in libraries that are not instrumented; the table keeps histories apart so that each byte that
+// is ever returned is one that some store wrote there, and still legal.
 //
 // Memory is divided into tearing words (8 bytes, or 4). A word holds a few *locations*: pieces of it that do
 // not overlap, each with its own history. Locations follow the stores: one that writes a part of a location

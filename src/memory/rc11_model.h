@@ -75,7 +75,7 @@ class Rc11Model {
     uptr address;
     u32 size;                // 1, 2, 4, 8 or 16
     SiteId site;             // of the operation
-    ReleaseClock& released;  // by the newest store: kept so, for those who know nothing of the model
+    ReleaseClock& released;  // by the newest store: kept for code that does not use the model
   };
   struct Read {
     u128 value;
@@ -108,8 +108,8 @@ class Rc11Model {
                  u128 memory, Update& update, Rc11Picker& picker);
   void fence(ThreadClock& who, MemoryOrder order);
 
-  /// Somebody accesses these bytes in a way that has no place here: what is known of them is dropped, and
-  /// whatever comes is after it in S.
+  /// These bytes are accessed in a way that the model does not cover: what is known of them is dropped, and
+  /// all later operations follow in S.
   void drop(Extent extent);
   /// The bytes were freed: what comes to lie there is another object.
   void forget(Extent extent);

@@ -23,7 +23,7 @@ class ScOrder {
   /// A set that is kept. Nodes leave it when they are settled; their numbers are used again.
   struct Kept {
     Nodes nodes = 0;
-    u64 time = 0;          // of the last look
+    u64 time = 0;          // when it was last used
     bool settled = false;  // some node that was in it is settled
   };
 
@@ -52,12 +52,12 @@ class ScOrder {
     kept.nodes |= nodes;
   }
 
-  /// Fences that happen before whoever knows this.
+  /// Fences that happen before a thread with this clock.
   Nodes fences_known_to(const VectorClock& clock) const;
   bool settled_fence_known_to(const VectorClock& clock) const;
-  /// Operations with something after them in their own thread that happens before whoever knows this.
+  /// Operations with something after them in their own thread that happens before a thread with this clock.
   Nodes operations_before(const VectorClock& clock) const;
-  /// Nodes that precede, by what they stored or overtook, a fence of whoever knows this: see met().
+  /// Nodes that precede, by what they stored or overtook, a fence of a thread with this clock: see met().
   Nodes met_before(const VectorClock& clock) const;
   /// Fences that happen after an event. REQUIRES: epoch > 0.
   void add_fences_after(Slot slot, Clock epoch, After& into) const;

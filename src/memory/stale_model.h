@@ -27,7 +27,7 @@ class StaleModel {
  public:
   struct Options {
     LocationTable::Options table;
-    /// After so many stale loads in a row of one location by one thread the next returns the newest value;
+    /// After this many stale loads in a row of one location by one thread the next returns the newest value;
     /// 0 is unfair: never. Spinning ends then, at the latest, and 16 is far more than a check and a use need.
     u32 fair_after = 16;
   };

@@ -3,7 +3,7 @@
 // The last stores to one location: W_x = v1@K1 ... vn@Kn of the JUMBLE paper, oldest first.
 //
 // An entry holds no vector clock. The rule asks two questions, "K_i ⊑ K_j?" and "K_j ⊑ C_t?", and a thread's
-// counter answers both: it grows after every release, so whoever knows the counter of a store knows all that
+// counter answers both: it grows after every release, so a thread that knows a store's counter knows all that
 // happens before that store. The second question is one comparison with the reader's clock. The first is
 // asked once, when j is appended and the storing thread's clock is at hand; its answers for all i are the
 // bits of one word. So an entry is 48 bytes whatever the number of threads, a store copies no clock, and
@@ -107,7 +107,7 @@ class StoreHistory {
   Entry* entries_ = nullptr;
   u64 uncompressed_ = 0;  // entries there would be without the compression rules
   u16 count_ = 0, capacity_ = 0;
-  u16 collect_in_ = 1;  // run [GC1] at the so many-th store from now
+  u16 collect_in_ = 1;  // run [GC1] after this many stores
   u8 size_;
 };
 

@@ -9,7 +9,7 @@
 namespace duress::repair {
 namespace {
 
-/// A statement of one line that is no declaration and no part of another one.
+/// A statement of one line that is neither a declaration nor part of another one.
 const std::regex& statement() {
   static const std::regex pattern(
       R"(^(\s*)((?:\+\+|--)?[\w.:\[\]]+(?:->[\w.\[\]]+)*\s*(?:\+\+|--|[-+*/%|&^]?=[^=].*)?;)(\s*//.*)?$)");

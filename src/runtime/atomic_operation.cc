@@ -43,14 +43,14 @@ void AtomicOperation::note(AccessKind access, MemoryOrder order) {
   if (DURESS_LIKELY(rt.checks_atomics))
     rt.fasttrack.atomic_access(thread_->fasttrack, object_, access, place_);
   if (DURESS_LIKELY(rt.direct)) return;
-  auto tell = [&](SyncKind kind) {
+  auto notify = [&](SyncKind kind) {
     rt.engine.notify_chain(*thread_,
                            {kind, object_->address, atomic_detail(static_cast<u64>(order), object_->size)});
   };
-  if (access != AccessKind::kAtomicWrite) tell(SyncKind::kAtomicLoad);
+  if (access != AccessKind::kAtomicWrite) notify(SyncKind::kAtomicLoad);
   rt.chain.access(thread_->view, {object_->address, object_->size, access, place_});
-  if (access == AccessKind::kAtomicWrite) tell(SyncKind::kAtomicStore);
-  if (access == AccessKind::kAtomicRmw) tell(SyncKind::kAtomicRmw);
+  if (access == AccessKind::kAtomicWrite) notify(SyncKind::kAtomicStore);
+  if (access == AccessKind::kAtomicRmw) notify(SyncKind::kAtomicRmw);
 }
 
 void AtomicOperation::loaded(MemoryOrder order) {

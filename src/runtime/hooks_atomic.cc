@@ -183,7 +183,7 @@ void publish_held_back() {
 using namespace duress;
 
 #define DURESS_EXPORT extern "C" __attribute__((visibility("default")))
-/// Only while somebody schedules: who called, for what the caller remembers.
+/// In controlled mode only: the return address, which names the operation.
 #define DURESS_NOTE_CALLER() \
   if (DURESS_UNLIKELY(controlled() != nullptr)) t_hook_caller = DURESS_CALLER_PC
 /// The orders of an operation, after what-if edits. With a site, joins that edits put before it are done.

@@ -58,7 +58,7 @@ class Rc11Adversary final : memory::ClockSource, memory::Chooser, memory::Rc11Pi
   HeuristicId heuristic_;
   Prng prng_;
   Thread* next_ = nullptr;  // see next()
-  u32 rarity_;              // one choice in so many is left to the heuristic
+  u32 rarity_;              // one choice in this many is left to the heuristic
   bool reverses_;           // also choices that another schedule would do as well
   bool newest_ = false;     // this operation sees and makes only the newest
   u64 harmless_ = 0;        // dropped, settled while there was one thread: no behaviour was lost

@@ -15,7 +15,7 @@ namespace duress::sched {
 
 extern "C" {
 /// Keeps the caller's registers on its stack, its stack pointer in *save; goes on at `load` with the
-/// thread-local storage `fs`. Returns when somebody switches to *save.
+/// thread-local storage `fs`. Returns when another switches to *save.
 void duress_context_switch(void** save, void* load, uptr fs);
 /// Keeps the caller likewise, then calls entry(a, b) on another stack, which never returns. The thread-local
 /// storage stays.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Strands that wait for descriptors. Only the kernel knows whether one is ready, so it is asked before each
-// choice while somebody waits.
+// choice while a strand waits.
 #ifndef DURESS_SCHED_DESCRIPTORS_H_
 #define DURESS_SCHED_DESCRIPTORS_H_
 
@@ -29,7 +29,7 @@ class DescriptorWaits {
     --waiters_;
   }
 
-  /// Waits up to so many milliseconds (-1: as long as it takes) until a descriptor is ready; then calls
+  /// Waits up to `milliseconds` (-1: as long as it takes) until a descriptor is ready; then calls
   /// ready(strand), which removes it, for each strand that has one.
   template <typename Ready>
   void poll(Strand* strands, int milliseconds, Ready ready) {

@@ -12,7 +12,7 @@ namespace duress::sched {
 
 class RunQueue {
  public:
-  /// Makes room for so many strands.
+  /// Makes room for this many strands.
   void reserve(u32 strands, Arena& arena);
   u32 capacity() const { return capacity_; }
   /// Empties both lists.

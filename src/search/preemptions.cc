@@ -38,7 +38,7 @@ u32 least_preemptions(const Step* const* steps, u32 count) {
         needs[i][strand_of[k]] = static_cast<u16>(ordinal[k] + 1);
     }
   }
-  // Level by level: all states that can be reached with so many preemptions.
+  // Level by level: all states that can be reached with that many preemptions.
   using State = std::vector<u16>;  // steps done of each strand, and who went last
   std::map<State, bool> seen;
   std::vector<State> level;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Atomizer (Flanagan and Freund): Lipton's theory of reduction. A block that is meant to be atomic is, if it
-// is a run of right-movers (taking a lock), at most one access that is no mover, then left-movers (giving a
-// lock back). Accesses that a lock protects move both ways; those that Eraser would warn of do not move.
-// Whatever comes after the turning point and is no left-mover shows that the block may be interrupted there.
+// is a run of right-movers (taking a lock), at most one access that is not a mover, then left-movers (giving
+// a lock back). Accesses that a lock protects move both ways; those that Eraser would warn of do not move.
+// Anything but a left-mover after the turning point shows that the block may be interrupted there.
 #include "analysis/eraser_state.h"
 #include "analysis/growing_array.h"
 #include "analysis/location_table.h"

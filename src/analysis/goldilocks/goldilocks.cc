@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Goldilocks (Elmas, Qadeer and Tasiran): after an access, the set of who may access the location next
-// without a race. It begins as the thread itself and grows with synchronisation: what knows of the access
-// hands that on. Here who is an element of sync_flow.h: a thread, or what an unlock or a store left behind.
+// Goldilocks (Elmas, Qadeer and Tasiran): after an access, the set of threads that may access the location
+// next without a race. It begins as the thread itself and grows with synchronisation. Its members are the
+// elements of sync_flow.h: threads, and what an unlock or a store left behind.
 //
 // The sets are computed when they are needed: synchronisation is a list of steps, an access remembers its
 // place in the list, and the next access of the location walks from there. When the list gets long, all sets
-// are brought up to date and it starts anew.
+// are brought up to date and it is emptied.
 #include <algorithm>
 
 #include "analysis/access_note.h"
@@ -30,7 +30,7 @@ struct ElementSet : ArenaList<Element> {
   }
 };
 
-/// An access that a later one must follow.
+/// An access that later ones must happen after, and who does.
 struct Grant {
   Grant* next;
   AccessNote note;
@@ -92,7 +92,8 @@ class Goldilocks final : public Analysis, private FlowSink {
             raced = true;
             if (!reported) findings_.race({"Goldilocks", at, size, g.note.side(), note.side()});
             reported = true;
-          } else if (c == AccessClass::kWrite) {  // who follows this write follows that access too
+          } else if (c ==
+                     AccessClass::kWrite) {  // what happens after this write happens after that access too
             Grants::remove(arena_, *link);
             continue;
           }
@@ -148,9 +149,9 @@ class Goldilocks final : public Analysis, private FlowSink {
   void learn(Element who, Element from) override { steps_.push() = {who, from, false}; }
   void become(Element who, Element from) override { steps_.push() = {who, from, true}; }
 
-  /// Does this thread, with the locks it holds, follow an access? Two short circuits come first. The paper's:
-  /// who holds a lock that was held then follows it, however many steps are between, if it is still the same
-  /// lock. And what a walk has shown: who follows an access of a thread follows all that thread did before.
+  /// Does this access happen after `g`? Two short circuits come first. The paper's: a thread that holds a
+  /// lock that was held at `g` comes after it, if it is still the same lock. And what an earlier walk has
+  /// shown: a thread that comes after an access of another comes after all that the other did before.
   bool handed_over(Grant& g, const AccessNote& by, Element self) {
     Followed& followed = followed_[(raw(by.thread) * 61 + raw(g.note.thread)) % kFollowed];
     bool same_pair = followed.by == by.thread && followed.of == g.note.thread;
@@ -194,7 +195,7 @@ class Goldilocks final : public Analysis, private FlowSink {
   SyncFlow flow_;
   GrowingArray<Step> steps_;
   u64 first_ = 0;        // number of steps_[0]
-  u64 last_forget_ = 0;  // accesses from here on: no lock began anew since
+  u64 last_forget_ = 0;  // number of the step after the last kForget
   LocationTable<Grants> table_;
   Followed followed_[kFollowed] = {};
   u64 applied_ = 0, short_circuits_ = 0, restarts_ = 0;

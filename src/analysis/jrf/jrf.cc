@@ -5,8 +5,8 @@
 //   acquire(t, v)     h(t) := h(t) ∪ h(v)
 //   release(t, v)     h(v) := h(t), or h(v) ∪ h(t) where releases add up
 //   invalidate(x, t)  x leaves every h but h(t): a write
-//   norace(x, t)      x ∈ h(t), or x was never written: a read or write of it is no write-write and no
-//                     write-read race
+//   norace(x, t)      x ∈ h(t), or x was never written: a read or write of it is neither a write-write
+//                     nor a write-read race
 // Read-write races, where the write comes later, are not seen; atomic accesses are synchronisation.
 #include "analysis/access_note.h"
 #include "analysis/growing_array.h"
@@ -97,14 +97,14 @@ class Jrf final : public Analysis, private FlowSink {
       }
       if (is_write(access.kind)) invalidate(x, self, at, note);
     });
-    if (steps_) tell(thread, access, raced);
+    if (steps_) print_step(thread, access, raced);
     return raced ? Pass::kGive : Pass::kKeep;
   }
   void sync(AnalysisThread& thread, const Sync& sync) override {
     SpinGuard guard(lock_);
     u64 before = acquires_ + releases_;
     flow_.apply(thread, sync, *this);
-    if (steps_ && acquires_ + releases_ != before) tell(thread, sync);
+    if (steps_ && acquires_ + releases_ != before) print_step(thread, sync);
   }
   void fresh(uptr begin, uptr end) override {
     SpinGuard guard(lock_);
@@ -179,7 +179,7 @@ class Jrf final : public Analysis, private FlowSink {
     }
     lines_.line(text.data(), text.size());
   }
-  void tell(AnalysisThread& thread, const Access& access, bool raced) {
+  void print_step(AnalysisThread& thread, const Access& access, bool raced) {
     Text text(arena_);
     text.put(is_write(access.kind) ? "norace, invalidate(" : "norace(");
     steps_->location(access.address, text);
@@ -188,7 +188,7 @@ class Jrf final : public Analysis, private FlowSink {
     text.put(raced ? ") FAIL" : ")");
     put_h(text);
   }
-  void tell(AnalysisThread& thread, const Sync& sync) {
+  void print_step(AnalysisThread& thread, const Sync& sync) {
     bool acquire = sync.kind == SyncKind::kMutexLock || sync.kind == SyncKind::kReadLock ||
                    sync.kind == SyncKind::kAcquire || sync.kind == SyncKind::kAtomicLoad ||
                    sync.kind == SyncKind::kThreadJoin;

@@ -2,7 +2,8 @@
 //
 // RaceTrack (Yu, Rodeheffer and Chen): Eraser's candidate set, refined only while several threads use a
 // location at the same time as far as messages tell (create, join, notify). A location that is used by one
-// thread after the other, ordered by messages, starts anew with each; so handing over is no violation.
+// thread after the other, ordered by messages, starts with a new set for each; so handing over is not a
+// violation.
 #include "analysis/access_note.h"
 #include "analysis/arena_list.h"
 #include "analysis/location_table.h"

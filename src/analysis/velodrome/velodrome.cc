@@ -3,7 +3,7 @@
 // Velodrome (Flanagan, Freund and Yi): is this execution serializable? Every block that is meant to be
 // atomic, and every operation outside one, is a transaction. An edge goes from a transaction to one that must
 // come after it: the next of its thread, a conflicting access, the next user of a lock. A cycle means that no
-// serial order explains the execution; that is no guess, unlike Atomizer's, but only about what happened.
+// serial order explains the execution; unlike Atomizer's, its answer is exact, but only for this execution.
 //
 // Transactions that are over and that nothing precedes can be in no cycle any more: they go at once, so that
 // the graph stays as small as the number of threads and open blocks.

@@ -54,7 +54,7 @@ static int try_read(pthread_rwlock_t* lock) {
   return DURESS_REAL(pthread_rwlock_tryrdlock)(lock);
 }
 
-// In controlled mode the try is made again whenever somebody unlocks. Its answers are those of the lock, but
+// In controlled mode the try is repeated after every unlock. Its answers are those of the lock, but
 // for a writer that asks again, which a try calls busy and the lock a deadlock.
 
 static bool is_own_writer(const pthread_rwlock_t* lock) {

@@ -13,7 +13,7 @@
 // be the lower one, and some bugs of depth 3 could not be found.
 //
 // A point acts before its choice, on the strand that is about to run. The paper lowers the strand that has
-// just run; but steps that a strand does while no other can run are no choices here, and after them it could
+// just run; but steps that a strand does while no other can run are not choices here, and after them it could
 // not be lowered in time.
 #include "sched/strategies/common.h"
 #include "sched/strategy.h"

@@ -4,6 +4,7 @@
 #include "runtime/hooks_atomic.h"
 
 #include "runtime/adversary.h"
+#include "runtime/atomic_update.h"
 #include "runtime/what_if.h"
 
 namespace duress {
@@ -15,36 +16,6 @@ void control_exchange(const void* p, u64 size, u64 value, const DuressSite* site
   if (DURESS_UNLIKELY(g_adversary != nullptr)) g_adversary->forget(address_of(p), address_of(p) + size);
   scheduler().point({OpKind::kAtomicRmw, static_cast<u32>(size), address_of(p), g_runtime->points.point(site),
                      reinterpret_cast<uptr>(site), site->line << 10 ^ site->column, 2, value});
-}
-
-template <typename T>
-T apply(T old, T v, u32 op) {
-  switch (op) {
-    case kDuressXchg:
-      return v;
-    case kDuressAdd:
-      return static_cast<T>(old + v);
-    case kDuressSub:
-      return static_cast<T>(old - v);
-    case kDuressAnd:
-      return static_cast<T>(old & v);
-    case kDuressOr:
-      return static_cast<T>(old | v);
-    case kDuressXor:
-      return static_cast<T>(old ^ v);
-    case kDuressNand:
-      return static_cast<T>(~(old & v));
-    case kDuressUMax:
-      return old > v ? old : v;
-    case kDuressUMin:
-      return old < v ? old : v;
-    default:
-      break;
-  }
-  // Signed comparison: flip the sign bits and compare unsigned.
-  T sign = static_cast<T>(T{1} << (sizeof(T) * 8 - 1));
-  bool less = static_cast<T>(old ^ sign) < static_cast<T>(v ^ sign);
-  return (op == kDuressMax) == less ? v : old;
 }
 
 template <typename T>
@@ -110,11 +81,11 @@ T atomic_rmw(void* p, T v, u32 op, MemoryOrder order, const DuressSite* site) {
     }
     T read;
     auto change = [v, op](T old, T* value) {
-      *value = apply<T>(old, v, op);
+      *value = updated_value<T>(old, v, op);
       return true;
     };
     if (g_rc11 && update_weakly<T>(p, order, order, site, change, &read)) return read;
-    T before = *static_cast<T*>(p), after = apply<T>(before, v, op);
+    T before = *static_cast<T*>(p), after = updated_value<T>(before, v, op);
     control_done(before != after);
     control_trace_value(static_cast<u64>(after), sizeof after);
   }
@@ -127,7 +98,7 @@ T atomic_rmw(void* p, T v, u32 op, MemoryOrder order, const DuressSite* site) {
     old = __atomic_load_n(at, __ATOMIC_RELAXED);
   }
   // Uninstrumented code may write at the same time, so even under the object's lock this is a loop.
-  for (T seen; (seen = exchange_if<T>(at, old, apply<T>(old, v, op))) != old; old = seen) {
+  for (T seen; (seen = exchange_if<T>(at, old, updated_value<T>(old, v, op))) != old; old = seen) {
   }
   operation.modified(order);
   return old;

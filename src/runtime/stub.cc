@@ -5,8 +5,7 @@
 // inert there. In an instrumented program the executable's definitions come first and are used.
 #include <string.h>
 
-#include "base/types.h"
-#include "duress/hooks.h"
+#include "runtime/atomic_update.h"
 
 using duress::u128;
 using duress::u16;
@@ -50,47 +49,9 @@ DURESS_WEAK void __duress_memset(void* d, u32 byte, u64 n, const DuressSite*) {
 template <typename T>
 static T modify(T* at, T v, u32 op) {
   T old = *at;
-  for (;;) {
-    T sign = static_cast<T>(T{1} << (sizeof(T) * 8 - 1)), next = v;
-    bool less = static_cast<T>(old ^ sign) < static_cast<T>(v ^ sign);
-    switch (op) {
-      case kDuressAdd:
-        next = static_cast<T>(old + v);
-        break;
-      case kDuressSub:
-        next = static_cast<T>(old - v);
-        break;
-      case kDuressAnd:
-        next = static_cast<T>(old & v);
-        break;
-      case kDuressOr:
-        next = static_cast<T>(old | v);
-        break;
-      case kDuressXor:
-        next = static_cast<T>(old ^ v);
-        break;
-      case kDuressNand:
-        next = static_cast<T>(~(old & v));
-        break;
-      case kDuressMax:
-        next = less ? v : old;
-        break;
-      case kDuressMin:
-        next = less ? old : v;
-        break;
-      case kDuressUMax:
-        next = old > v ? old : v;
-        break;
-      case kDuressUMin:
-        next = old < v ? old : v;
-        break;
-      default:
-        break;
-    }
-    T seen = __sync_val_compare_and_swap(at, old, next);
-    if (seen == old) return old;
+  for (T seen; (seen = __sync_val_compare_and_swap(at, old, duress::updated_value<T>(old, v, op))) != old;)
     old = seen;
-  }
+  return old;
 }
 
 #define DURESS_STUBS(N, T)                                                                                   \

@@ -103,6 +103,74 @@ struct Decoder {
   }
 };
 
+/// The payload's bytes into `bytes`; how many without the checksum. 0: it is damaged.
+u64 decode_payload(const char* text, const TokenHead& head, u64 length, u8* bytes) {
+  u64 begin = static_cast<u64>(head.program - text) + head.program_length + 1, count = 0;
+  u32 bits = 0, held = 0, crc = ~u32{0};
+  for (u64 i = begin; i < length; ++i) {
+    bits = bits << 6 | static_cast<u32>(digit_value(text[i]));
+    held += 6;
+    if (held >= 8) {
+      held -= 8;
+      bytes[count++] = static_cast<u8>(bits >> held);
+    }
+  }
+  if (count < 9 || held >= 6 || (bits & ((1u << held) - 1)) != 0) return 0;
+  count -= 4;
+  for (u64 i = 0; i < head.program_length; ++i) crc = crc32(crc, static_cast<u8>(head.program[i]));
+  for (u64 i = 0; i < count; ++i) crc = crc32(crc, bytes[i]);
+  return Decoder{bytes + count, bytes + count + 4}.word() == ~crc ? count : 0;
+}
+
+/// Version, name and where the payload begins.
+TokenError read_head(const char* text, u64 length, TokenHead& head) {
+  if (length < 4 || text[0] != 'D') return TokenError::kNotAToken;
+  u64 at = 1;
+  u32 version = 0;
+  for (; at < length && at < 7 && text[at] >= '0' && text[at] <= '9'; ++at)
+    version = version * 10 + static_cast<u32>(text[at] - '0');
+  if (at == 1 || at == length || text[at] != '.') return TokenError::kNotAToken;
+  head.version = version;
+  if (version != kTokenVersion) return TokenError::kVersion;
+
+  u64 name = at + 1, last = 0;  // the payload has no dots, a program's name may
+  for (u64 i = name; i < length; ++i) {
+    if (text[i] == '.') last = i;
+    if (!is_name(text[i])) return TokenError::kNotAToken;
+  }
+  if (last <= name || last - name > kMostProgram)
+    return last == 0 ? TokenError::kNotAToken : TokenError::kDamaged;
+  head.program = text + name;
+  head.program_length = last - name;
+  return TokenError::kNone;
+}
+
+bool read_deviations(Decoder& in, Deviation* trail, u64 count) {
+  u64 choice = 0;
+  for (u64 i = 0; i < count; ++i) {
+    u64 gap = in.varint(), what = in.varint();
+    choice += gap;
+    if (!in.good || gap > 0xffffffffu || choice > 0xffffffffu || what > 0xffffffffu || (i > 0 && gap == 0))
+      return false;
+    trail[i] = Deviation::of(static_cast<u32>(choice), static_cast<ChoiceKind>(what & 1),
+                             static_cast<u32>(what >> 1));
+  }
+  return true;
+}
+
+bool read_predictions(Decoder& in, Prediction* predictions, u64 count) {
+  for (u64 i = 0; i < count; ++i) {
+    u64 strand = in.varint();
+    u32 site = in.word();
+    u64 ordinal = in.varint();
+    u32 size = in.byte();
+    if (!in.good || strand > 0xffffffffu || ordinal > 0xffffffffu || size < 1 || size > 16) return false;
+    predictions[i] = {static_cast<u32>(strand), site, static_cast<u32>(ordinal), size, {}};
+    for (u32 k = 0; k < size; ++k) predictions[i].value[k / 8] |= u64{in.byte()} << 8 * (k % 8);
+  }
+  return true;
+}
+
 }  // namespace
 
 u64 token_program(const char* path, char* out) {
@@ -182,43 +250,13 @@ u64 token_memory(u64 length) {
 }
 
 TokenError read_token(const char* text, u64 length, void* memory, TokenHead& head, TokenView& view) {
-  if (length < 4 || text[0] != 'D') return TokenError::kNotAToken;
-  u64 at = 1;
-  u32 version = 0;
-  for (; at < length && at < 7 && text[at] >= '0' && text[at] <= '9'; ++at)
-    version = version * 10 + static_cast<u32>(text[at] - '0');
-  if (at == 1 || at == length || text[at] != '.') return TokenError::kNotAToken;
-  head.version = version;
-  if (version != kTokenVersion) return TokenError::kVersion;
-
-  u64 name = at + 1, last = 0;  // the payload has no dots, a program's name may
-  for (u64 i = name; i < length; ++i) {
-    if (text[i] == '.') last = i;
-    if (!is_name(text[i])) return TokenError::kNotAToken;
-  }
-  if (last <= name || last - name > kMostProgram)
-    return last == 0 ? TokenError::kNotAToken : TokenError::kDamaged;
-  head.program = text + name;
-  head.program_length = last - name;
-
+  if (TokenError error = read_head(text, length, head); error != TokenError::kNone) return error;
   u8* bytes = static_cast<u8*>(memory);
-  u64 count = 0;
-  u32 bits = 0, held = 0, crc = ~u32{0};
-  for (u64 i = last + 1; i < length; ++i) {
-    bits = bits << 6 | static_cast<u32>(digit_value(text[i]));
-    held += 6;
-    if (held >= 8) {
-      held -= 8;
-      bytes[count++] = static_cast<u8>(bits >> held);
-    }
-  }
-  if (count < 9 || held >= 6 || (bits & ((1u << held) - 1)) != 0) return TokenError::kDamaged;
-  for (u64 i = name; i < last; ++i) crc = crc32(crc, static_cast<u8>(text[i]));
-  for (u64 i = 0; i + 4 < count; ++i) crc = crc32(crc, bytes[i]);
-  if (Decoder{bytes + count - 4, bytes + count}.word() != ~crc) return TokenError::kDamaged;
+  u64 count = decode_payload(text, head, length, bytes);
+  if (count == 0) return TokenError::kDamaged;
 
   // From here on only a forged token can be wrong; it must do no harm either.
-  Decoder in{bytes, bytes + count - 4};
+  Decoder in{bytes, bytes + count};
   u8 flags_version = in.byte(), flags = in.byte();
   if (flags_version != kTokenVersion) return TokenError::kDamaged;
   view.points = flags & 1 ? Points::kAll : Points::kSync;
@@ -236,7 +274,7 @@ TokenError read_token(const char* text, u64 length, void* memory, TokenHead& hea
   view.most_steps = flags & 2 ? in.varint() : 0;
   u64 sites = in.varint();
   if (!in.good || sites > static_cast<u64>(in.end - in.at) / 4) return TokenError::kDamaged;
-  char* room = static_cast<char*>(memory) + (count + 7) / 8 * 8;
+  char* room = static_cast<char*>(memory) + (count + 4 + 7) / 8 * 8;
   u32* keys = reinterpret_cast<u32*>(room);
   for (u64 i = 0; i < sites; ++i) keys[i] = in.word();
   u64 waits = flags & 4 ? in.varint() : 0;
@@ -244,29 +282,11 @@ TokenError read_token(const char* text, u64 length, void* memory, TokenHead& hea
   u64 deviations = in.varint();
   if (!in.good || deviations > static_cast<u64>(in.end - in.at) / 2) return TokenError::kDamaged;
   auto* trail = reinterpret_cast<Deviation*>(room + (sites + 1) / 2 * 8);
-  u64 choice = 0;
-  for (u64 i = 0; i < deviations; ++i) {
-    u64 gap = in.varint(), what = in.varint();
-    choice += gap;
-    if (!in.good || gap > 0xffffffffu || choice > 0xffffffffu || what > 0xffffffffu || (i > 0 && gap == 0))
-      return TokenError::kDamaged;
-    trail[i] = Deviation::of(static_cast<u32>(choice), static_cast<ChoiceKind>(what & 1),
-                             static_cast<u32>(what >> 1));
-  }
+  if (!read_deviations(in, trail, deviations)) return TokenError::kDamaged;
   auto* predictions = reinterpret_cast<Prediction*>(trail + deviations);
   u64 predicted = flags & 64 ? in.varint() : 0;
   if (!in.good || predicted > static_cast<u64>(in.end - in.at) / 8) return TokenError::kDamaged;
-  for (u64 i = 0; i < predicted; ++i) {
-    Prediction& prediction = predictions[i];
-    u64 strand = in.varint();
-    u32 site = in.word();
-    u64 ordinal = in.varint();
-    u32 size = in.byte();
-    if (!in.good || strand > 0xffffffffu || ordinal > 0xffffffffu || size < 1 || size > 16)
-      return TokenError::kDamaged;
-    prediction = {static_cast<u32>(strand), site, static_cast<u32>(ordinal), size, {}};
-    for (u32 k = 0; k < size; ++k) prediction.value[k / 8] |= u64{in.byte()} << 8 * (k % 8);
-  }
+  if (!read_predictions(in, predictions, predicted)) return TokenError::kDamaged;
   if (!in.good || in.at != in.end) return TokenError::kDamaged;
   view.predictions = predictions;
   view.prediction_count = static_cast<u32>(predicted);

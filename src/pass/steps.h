@@ -14,7 +14,7 @@ class EarlyStep : public llvm::PassInfoMixin<EarlyStep> {
  public:
   explicit EarlyStep(std::shared_ptr<UnitHolder> holder) : holder_(std::move(holder)) {}
   llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager& analyses);
-  static bool isRequired() { return true; }  // NOLINT(readability-identifier-naming): LLVM's name
+  static bool isRequired() { return true; }
 
  private:
   std::shared_ptr<UnitHolder> holder_;
@@ -25,7 +25,7 @@ class LateStep : public llvm::PassInfoMixin<LateStep> {
  public:
   explicit LateStep(std::shared_ptr<UnitHolder> holder) : holder_(std::move(holder)) {}
   llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager& analyses);
-  static bool isRequired() { return true; }  // NOLINT(readability-identifier-naming): LLVM's name
+  static bool isRequired() { return true; }
 
  private:
   std::shared_ptr<UnitHolder> holder_;

@@ -64,7 +64,7 @@ inline bool replaces_memory() {
 }
 
 /// Before a store of a whole range: true if it is done already.
-bool tell_store(void* p, u64 size, const DuressSite* site, memory::Source value) {
+bool store_by_model(void* p, u64 size, const DuressSite* site, memory::Source value) {
   if (DURESS_UNLIKELY(g_parallel_adversary != nullptr)) return store_in_parallel(p, size, site, value);
   Thread* t = current_thread();
   if (!t || t->in_runtime || !controlled() || !size) return false;
@@ -197,7 +197,7 @@ __attribute__((noinline)) void store_slow(void* p, T value, const DuressSite* si
       store_in_parallel(p, sizeof value, site, memory::Source(reinterpret_cast<const u8*>(&value))))
     return;
   if (DURESS_UNLIKELY(g_adversary != nullptr)) {
-    tell_store(p, sizeof value, site, memory::Source(reinterpret_cast<const u8*>(&value)));
+    store_by_model(p, sizeof value, site, memory::Source(reinterpret_cast<const u8*>(&value)));
   }
   if (DURESS_UNLIKELY(point)) {
     control_done(memcmp(p, &value, sizeof value) != 0);
@@ -236,10 +236,10 @@ constexpr u64 kMostCopied = 256;
 /// A copy while a memory model decides what loads return: true if it is done.
 bool copy_by_model(void* to, const void* from, u64 size, const DuressSite* site) {
   if (size > kMostCopied || !g_runtime->points.point(site))
-    return tell_store(to, size, site, memory::Source(static_cast<const u8*>(from)));
+    return store_by_model(to, size, site, memory::Source(static_cast<const u8*>(from)));
   u8 value[kMostCopied];
   load_words(value, from, size, site);
-  if (!tell_store(to, size, site, memory::Source(value))) memcpy(to, value, size);
+  if (!store_by_model(to, size, site, memory::Source(value))) memcpy(to, value, size);
   return true;
 }
 
@@ -283,7 +283,7 @@ DURESS_EXPORT void __duress_loadn(void* out, const void* p, u64 n, const DuressS
 }
 DURESS_EXPORT void __duress_storen(void* p, const void* in, u64 n, const DuressSite* s) {
   range(p, n, AccessKind::kWrite, s);
-  if (DURESS_UNLIKELY(replaces_memory()) && tell_store(p, n, s, memory::Source(static_cast<const u8*>(in))))
+  if (DURESS_UNLIKELY(replaces_memory()) && store_by_model(p, n, s, memory::Source(static_cast<const u8*>(in))))
     return;
   memcpy(p, in, n);
 }
@@ -300,7 +300,7 @@ DURESS_EXPORT void __duress_memmove(void* d, const void* from, u64 n, const Dure
 DURESS_EXPORT void __duress_memset(void* d, u32 byte, u64 n, const DuressSite* s) {
   if (n) range(d, n, AccessKind::kWrite, s);
   if (DURESS_UNLIKELY(replaces_memory()) &&
-      tell_store(d, n, s, memory::Source::repeat(static_cast<u8>(byte))))
+      store_by_model(d, n, s, memory::Source::repeat(static_cast<u8>(byte))))
     return;
   memset(d, static_cast<int>(byte), n);
 }

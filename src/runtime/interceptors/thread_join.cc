@@ -97,41 +97,31 @@ DURESS_INTERCEPTOR(int, pthread_tryjoin_np, (pthread_t id, void** value)) {
   return result;
 }
 
-static int real_timed_join(ThreadHandle* handle, pthread_t id, void** value, clockid_t clock,
-                           const timespec* until);
+static int timed_join(pthread_t id, void** value, clockid_t clock, const timespec* until, uptr pc);
 
 DURESS_INTERCEPTOR(int, pthread_timedjoin_np, (pthread_t id, void** value, const timespec* until)) {
   if (!awake()) return DURESS_REAL(pthread_timedjoin_np)(id, value, until);
-  if (pooled() && valid_time(until)) {
-    return pool_join(pool_find(id), value, control_deadline(CLOCK_REALTIME, until), DURESS_CALLER_PC);
-  }
-  ThreadHandle* handle = find_handle(id);
-  bool late = controlled() && valid_time(until) &&
-              !await_end(handle, DURESS_CALLER_PC, control_deadline(CLOCK_REALTIME, until));
-  int result = late ? ETIMEDOUT : real_timed_join(handle, id, value, CLOCK_REALTIME, until);
-  joined(handle, result == 0, DURESS_CALLER_PC);
-  return result;
+  return timed_join(id, value, CLOCK_REALTIME, until, DURESS_CALLER_PC);
 }
 
 DURESS_INTERCEPTOR(int, pthread_clockjoin_np,
                    (pthread_t id, void** value, clockid_t clock, const timespec* until)) {
   if (!awake()) return DURESS_REAL(pthread_clockjoin_np)(id, value, clock, until);
-  if (pooled() && valid_time(until)) {
-    return pool_join(pool_find(id), value, control_deadline(clock, until), DURESS_CALLER_PC);
-  }
-  ThreadHandle* handle = find_handle(id);
-  bool late = controlled() && valid_time(until) &&
-              !await_end(handle, DURESS_CALLER_PC, control_deadline(clock, until));
-  int result = late ? ETIMEDOUT : real_timed_join(handle, id, value, clock, until);
-  joined(handle, result == 0, DURESS_CALLER_PC);
-  return result;
+  return timed_join(id, value, clock, until, DURESS_CALLER_PC);
 }
 
-/// A deadline of virtual time means nothing to the C library.
-static int real_timed_join(ThreadHandle* handle, pthread_t id, void** value, clockid_t clock,
-                           const timespec* until) {
-  if (handle && handle->strand) return DURESS_REAL(pthread_join)(id, value);
-  return DURESS_REAL(pthread_clockjoin_np)(id, value, clock, until);
+static int timed_join(pthread_t id, void** value, clockid_t clock, const timespec* until, uptr pc) {
+  if (pooled() && valid_time(until))
+    return pool_join(pool_find(id), value, control_deadline(clock, until), pc);
+  ThreadHandle* handle = find_handle(id);
+  bool late = controlled() && valid_time(until) && !await_end(handle, pc, control_deadline(clock, until));
+  // A deadline of virtual time means nothing to the C library.
+  bool ended = handle && handle->strand;
+  int result = late    ? ETIMEDOUT
+               : ended ? DURESS_REAL(pthread_join)(id, value)
+                       : DURESS_REAL(pthread_clockjoin_np)(id, value, clock, until);
+  joined(handle, result == 0, pc);
+  return result;
 }
 
 DURESS_INTERCEPTOR(int, thrd_join, (thrd_t id, int* value)) {

@@ -283,7 +283,8 @@ DURESS_EXPORT void __duress_loadn(void* out, const void* p, u64 n, const DuressS
 }
 DURESS_EXPORT void __duress_storen(void* p, const void* in, u64 n, const DuressSite* s) {
   range(p, n, AccessKind::kWrite, s);
-  if (DURESS_UNLIKELY(replaces_memory()) && store_by_model(p, n, s, memory::Source(static_cast<const u8*>(in))))
+  if (DURESS_UNLIKELY(replaces_memory()) &&
+      store_by_model(p, n, s, memory::Source(static_cast<const u8*>(in))))
     return;
   memcpy(p, in, n);
 }

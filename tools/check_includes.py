@@ -11,39 +11,39 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-DIRECT = {
+ROWS = {
     # Both sides.
-    "base": [],
-    "catalog": ["base"],
-    "event": ["base"],
-    "clock": ["base"],
-    "trail": ["base", "catalog"],
-    "finding": ["base", "event", "trail"],
-    "exhaustive": ["base", "event", "trail"],
+    "base": "",
+    "catalog": "base",
+    "event": "base",
+    "clock": "base",
+    "trail": "base catalog",
+    "finding": "base event trail",
+    "exhaustive": "base event trail",
     # Inside the target.
-    "shadow": ["base"],
-    "analysis": ["base", "catalog", "event", "clock", "shadow", "finding"],
-    "memory": ["base", "catalog", "event", "clock", "trail"],
-    "sched": ["base", "catalog", "event", "trail", "exhaustive"],
-    "runtime": ["base", "catalog", "event", "clock", "trail", "exhaustive", "finding", "shadow", "analysis", "memory", "sched"],
-    "check": ["base", "catalog", "event", "clock", "trail", "exhaustive", "finding", "analysis", "memory", "sched", "runtime"],
+    "shadow": "base",
+    "analysis": "base catalog event clock shadow finding",
+    "memory": "base catalog event clock trail",
+    "sched": "base catalog event trail exhaustive",
+    "runtime": "base catalog event clock trail exhaustive finding shadow analysis memory sched",
+    "check": "base catalog event clock trail exhaustive finding analysis memory sched runtime",
     # The compiler plugin.
-    "pass": [],
+    "pass": "",
     # The host.
-    "trace": ["base", "event", "analysis", "finding"],
-    "collide": ["base", "finding"],
-    "report": ["catalog", "trail", "finding"],
-    "exec": ["base", "catalog", "event", "trail", "exhaustive", "finding"],
-    "search": ["base", "catalog", "trail", "exhaustive", "finding", "report", "exec"],
-    "classify": ["base", "catalog", "event", "trail", "finding", "report", "exec", "search"],
-    "verify": ["catalog", "trail", "exhaustive", "finding", "report", "exec", "search"],
-    "repair": ["trail", "report", "exec", "search", "verify"],
-    "cluster": ["base", "exec"],
-    "suite": ["base", "exec", "report"],
-    "cli": ["base", "catalog", "event", "trail", "trace", "collide", "finding", "report", "exec", "search", "classify", "verify",
-            "repair", "cluster", "suite"],
+    "trace": "base event analysis finding",
+    "collide": "base finding",
+    "report": "catalog trail finding",
+    "exec": "base catalog event trail exhaustive finding",
+    "search": "base catalog trail exhaustive finding report exec",
+    "classify": "base catalog event trail finding report exec search",
+    "verify": "catalog trail exhaustive finding report exec search",
+    "repair": "trail report exec search verify",
+    "cluster": "base exec",
+    "suite": "base exec report",
+    "cli": "base catalog event trail trace collide finding report exec search classify verify repair cluster suite",
 }
-IN_PROCESS = {"base", "catalog", "event", "exhaustive", "clock", "trail", "shadow", "analysis", "memory", "sched", "runtime", "check"}
+DIRECT = {folder: row.split() for folder, row in ROWS.items()}
+IN_PROCESS = set("base catalog event exhaustive clock trail shadow analysis memory sched runtime check".split())
 LLVM = {"pass", "report"}
 HOST_LIBRARIES = re.compile(r"(fmt|CLI|nlohmann|llvm|gtest)/|iostream$|sqlite3.h$")
 

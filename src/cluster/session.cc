@@ -53,7 +53,7 @@ std::string Session::array_file() const {
 }
 
 void Session::show_array(const std::string& text) {
-  std::lock_guard guard(lock_);
+  MutexLock guard(lock_);
   array_text_ = text;
 }
 
@@ -70,7 +70,7 @@ std::string Session::text() {
   CoordinatorState state = coordinator_->state();
   std::string text = fmt::format(", {} of {} workers", state.workers, options_.workers);
   if (state.reused != 0) text += fmt::format(", {} runs were recorded", state.reused);
-  std::lock_guard guard(lock_);
+  MutexLock guard(lock_);
   return text + array_text_;
 }
 
@@ -179,7 +179,7 @@ std::string Session::open_coordinator() {
   }
   setup.recorded_only = recorded;
   setup.stop = [this] { *stop_ = true; };
-  setup.say = [this](const std::string& text) { tell(text); };
+  setup.say = [this](const std::string& text) { message(text); };
   if (!recorded) {
     ++campaign_.epoch;
     std::string error = exec::make_folder(folder_->queue(campaign_.epoch), job_.dir);
@@ -223,7 +223,7 @@ void Session::use(exec::WorkerOptions& worker, unsigned& jobs) const {
   jobs = static_cast<unsigned>(std::min<u64>(wanted, kMostJobs));
 }
 
-void Session::tell(const std::string& text) {
+void Session::message(const std::string& text) {
   if (options_.executor == "background") return;
   job_.say(text);
 }
@@ -241,7 +241,7 @@ void Session::end(bool over) {
   if (over) {
     campaign_.finished = true;
     campaign_.complete = options_.executor != "background";  // its report has not been shown
-    if (std::string error = folder_->save(campaign_); !error.empty()) tell(error);
+    if (std::string error = folder_->save(campaign_); !error.empty()) message(error);
     // Tasks that still wait for a machine have nothing to do any more; the others end by themselves.
     bool waits = std::any_of(tasks_.begin(), tasks_.end(),
                              [](const auto& task) { return task.second.state == "PENDING"; });
@@ -250,8 +250,8 @@ void Session::end(bool over) {
     return;
   }
   if (!array_.empty())
-    tell(
-        fmt::format("job array {} goes on; the same command attaches to it again, --cancel ends it", array_));
+    message(fmt::format("job array {} continues; the same command attaches to it again, --cancel ends it",
+                        array_));
 }
 
 }  // namespace duress::cluster

@@ -9,12 +9,12 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "base/mutex.h"
 #include "cluster/coordinator.h"
 #include "cluster/slurm.h"
 #include "exec/worker.h"
@@ -90,7 +90,7 @@ class Session {
   void report_unseen(u64 number, const ArrayTask& task, bool heard);
   /// What the live line says of the array's tasks.
   void show_array(const std::string& text);
-  void tell(const std::string& text);
+  void message(const std::string& text);
 
   SessionOptions options_;
   Job job_;
@@ -106,8 +106,8 @@ class Session {
   double asked_ = 0, started_ = 0, submitted_ = 0;
   bool explained_ = false;        // how workers are started
   std::map<u64, double> unseen_;  // tasks that run, and from when on no worker was heard of
-  std::mutex lock_;               // below
-  std::string array_text_;        // the state of the array's tasks, for the live line
+  Mutex lock_;
+  std::string array_text_ DURESS_GUARDED_BY(lock_);  // the state of the array's tasks, for the live line
 };
 
 }  // namespace duress::cluster

@@ -37,8 +37,8 @@ void Session::follow() {
       }
       if (state.workers == 0 && !explained_ && now() - started_ > 2) {
         explained_ = true;
-        tell(fmt::format("waiting for workers; on each machine: {} work --dir {} --shard 1/{}",
-                         exec::layout().duress, job_.dir, options_.workers));
+        message(fmt::format("waiting for workers; on each machine: {} work --dir {} --shard 1/{}",
+                            exec::layout().duress, job_.dir, options_.workers));
       }
     }
   }
@@ -61,8 +61,8 @@ bool Session::submit_array() {
   }
   submitted_ = now();
   if (!job_.quiet)
-    tell(fmt::format("submitted job array {} with {} tasks; Ctrl-C leaves it running", array_,
-                     options_.workers));
+    message(fmt::format("submitted job array {} with {} tasks; Ctrl-C leaves it running", array_,
+                        options_.workers));
   return true;
 }
 
@@ -75,12 +75,12 @@ std::string Session::failed_text(u64 number, const ArrayTask& task) const {
 void Session::report_changes(u64 number, const ArrayTask& task) {
   const ArrayTask& before = tasks_[number];
   if (task.restarts > before.restarts)
-    tell(fmt::format("task {} was requeued by Slurm, for the {}. time; what it had done is kept", number,
-                     task.restarts));
+    message(fmt::format("task {} was requeued by Slurm ({} so far); what it had done is kept", number,
+                        task.restarts));
   if (task.failed()) {
     if (!before.failed())
-      tell(fmt::format("{}; see {}/task-{}.out, and whether that node sees the folder",
-                       failed_text(number, task), folder_->slurm(), number));
+      message(fmt::format("{}; see {}/task-{}.out, and whether that node sees the folder",
+                          failed_text(number, task), folder_->slurm(), number));
   }
 }
 
@@ -91,9 +91,9 @@ void Session::report_unseen(u64 number, const ArrayTask& task, bool heard) {
   } else if (double since = unseen_.try_emplace(number, now()).first->second;
              since > 0 && now() - since > kUnseen) {
     unseen_[number] = -1;  // once
-    tell(
-        fmt::format("task {} runs on {} and nothing of it is seen in '{}': the folder must be shared by all "
-                    "machines, give one that is with --dir",
+    message(
+        fmt::format("task {} runs on {}, but writes nothing to '{}': choose a folder that all machines share "
+                    "(--dir)",
                     number, task.node, job_.dir));
   }
 }

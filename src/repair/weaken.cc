@@ -41,7 +41,7 @@ std::string found_in(const verify::VerifyResult& result, finding::Names& names) 
 
 std::vector<report::OrderEntry> weaken(const verify::VerifySetup& setup, const verify::VerifyResult& base,
                                        finding::Names& names, const std::atomic<bool>& stop,
-                                       const std::function<void(const report::OrderEntry& one)>& tell) {
+                                       const std::function<void(const report::OrderEntry& one)>& on_result) {
   std::vector<report::OrderEntry> all;
   for (const AtomicOperation& operation : by_place(base.atomics)) {
     std::vector<u32> orders = weaker(operation.first.kind, operation.first.success);
@@ -81,7 +81,7 @@ std::vector<report::OrderEntry> weaken(const verify::VerifySetup& setup, const v
       one.with_less.clear();
     }
     one.sufficient = order_text(sufficient);
-    tell(one);
+    on_result(one);
     all.push_back(one);
   }
   return all;

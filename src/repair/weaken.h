@@ -11,11 +11,11 @@
 
 namespace duress::repair {
 
-/// The result for each operation of the source, which `tell` gets as soon as it is known.
+/// The result for each operation of the source, which `on_result` gets as soon as it is known.
 /// REQUIRES: `base` is what exploring with setup.profile_atomics gave, complete and with nothing found.
 std::vector<report::OrderEntry> weaken(const verify::VerifySetup& setup, const verify::VerifyResult& base,
                                        finding::Names& names, const std::atomic<bool>& stop,
-                                       const std::function<void(const report::OrderEntry& one)>& tell);
+                                       const std::function<void(const report::OrderEntry& one)>& on_result);
 
 }  // namespace duress::repair
 

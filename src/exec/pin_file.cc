@@ -57,28 +57,39 @@ std::string one_line(std::string text) {
   return text;
 }
 
+/// The members of ID.json, for reading and writing: visit(name, member, whether it must be there).
+template <typename SomePin, typename Visit>
+void each_member(SomePin& pin, Visit visit) {
+  auto& finding = pin.finding;
+  visit("id", finding.id, true);
+  visit("expect", pin.expect, true);
+  visit("failure", finding.failure, true);
+  visit("text", finding.text, true);
+  visit("failure_id", finding.failure_id, true);
+  visit("target", finding.target, true);
+  visit("folder", finding.folder, true);
+  visit("environment", finding.environment, false);
+  visit("input", finding.input, true);
+  visit("check", finding.oracle.check, true);
+  visit("expect_exit", finding.oracle.expect_exit, true);
+  visit("expected_output", finding.oracle.expected_output, true);
+  visit("wrong_output", finding.oracle.wrong_output, true);
+  visit("strategy", finding.strategy, true);
+  visit("seed", finding.seed, true);
+  visit("runs", pin.runs, true);
+  visit("replay", finding.token, true);
+}
+
 std::string write_finding(const Pin& pin, const fs::path& folder) {
   const StoredFinding& finding = pin.finding;
+  Pin kept = pin;  // paths as they are seen from the folder
+  kept.finding.folder = seen_from(folder, finding.folder);
+  if (!finding.input.empty()) kept.finding.input = finding.id + ".stdin";
+  if (!finding.oracle.expected_output.empty()) kept.finding.oracle.expected_output = finding.id + ".expected";
   Json json;
   json["pin"] = kVersion;
-  json["id"] = finding.id;
-  json["expect"] = pin.expect;
-  json["failure"] = finding.failure;
-  json["text"] = finding.text;
+  each_member(kept, [&](const char* name, const auto& member, bool) { json[name] = member; });
   json["place"] = fmt::format("{}:{}:{}", finding.file, finding.line, finding.column);
-  json["failure_id"] = finding.failure_id;
-  json["target"] = finding.target;
-  json["folder"] = seen_from(folder, finding.folder);
-  if (!finding.environment.empty()) json["environment"] = finding.environment;
-  json["input"] = finding.input.empty() ? "" : finding.id + ".stdin";
-  json["check"] = finding.oracle.check;
-  json["expect_exit"] = finding.oracle.expect_exit;
-  json["expected_output"] = finding.oracle.expected_output.empty() ? "" : finding.id + ".expected";
-  json["wrong_output"] = finding.oracle.wrong_output;
-  json["strategy"] = finding.strategy;
-  json["seed"] = finding.seed;
-  json["runs"] = pin.runs;
-  json["replay"] = finding.token;
   std::string base = (folder / finding.id).string();
   for (auto [from, suffix] :
        {std::pair{finding.input, ".stdin"}, std::pair{finding.oracle.expected_output, ".expected"}}) {
@@ -154,27 +165,13 @@ std::optional<Pin> read_pin(const std::string& path, std::string& error) {
       error = fmt::format("'{}' was written by another version of duress; pin it again", path);
       return std::nullopt;
     }
-    finding.id = json.at("id");
-    pin.expect = json.at("expect");
-    finding.failure = json.at("failure");
-    finding.text = json.at("text");
-    finding.failure_id = json.at("failure_id");
-    finding.target = json.at("target").get<std::vector<std::string>>();
-    finding.folder = (folder / json.at("folder").get<std::string>()).lexically_normal().string();
-    finding.environment = json.value("environment", std::vector<std::string>());
-    auto beside = [&](const char* key) {
-      std::string name = json.at(key);
-      return name.empty() ? name : (folder / name).string();
-    };
-    finding.input = beside("input");
-    finding.oracle.expected_output = beside("expected_output");
-    finding.oracle.check = json.at("check");
-    finding.oracle.expect_exit = json.at("expect_exit");
-    finding.oracle.wrong_output = json.at("wrong_output");
-    finding.strategy = json.at("strategy");
-    finding.seed = json.at("seed");
-    finding.token = json.at("replay");
-    pin.runs = json.at("runs");
+    each_member(pin, [&](const char* name, auto& member, bool needed) {
+      if (needed || json.contains(name)) json.at(name).get_to(member);
+    });
+    finding.folder = (folder / finding.folder).lexically_normal().string();
+    for (std::string* file : {&finding.input, &finding.oracle.expected_output}) {
+      if (!file->empty()) *file = (folder / *file).string();
+    }
     if (is_failure_id(finding.id) && !finding.target.empty()) return pin;
   } catch (const Json::exception&) {
   }

@@ -32,7 +32,8 @@ OneRunResult run_once(const OneRun& run) {
     // The same addresses in every run, where the system allows it; the target inherits it.
     personality(static_cast<unsigned long>(personality(0xffffffff)) | ADDR_NO_RANDOMIZE);
   }
-  static_cast<LaunchResult&>(result) = launch(run.target, {{"DURESS_OPTIONS", with_user_options(options)}});
+  static_cast<LaunchResult&>(result) =
+      launch(run.target, {{"DURESS_OPTIONS", with_user_options(options, run.plan.has_value())}});
   if (result.start_error != 0)
     result.problem = "cannot start '" + run.target[0] + "': " + std::strerror(result.start_error);
   if (!exchange || !result.problem.empty()) return result;

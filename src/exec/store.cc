@@ -27,32 +27,38 @@ std::string identity_text(const std::string& identity) {
   return finding::failure_id(identity, 16);
 }
 
-Json to_json(const StoredFinding& finding) {
+/// The members of a file, for reading and writing: visit(name, member, whether it must be there).
+template <typename Finding, typename Visit>
+void each_member(Finding& finding, Visit visit) {
+  visit("id", finding.id, true);
+  visit("failure", finding.failure, true);
+  visit("text", finding.text, true);
+  visit("identity", finding.failure_id, true);
+  visit("file", finding.file, true);
+  visit("line", finding.line, true);
+  visit("column", finding.column, true);
+  visit("target", finding.target, true);
+  visit("folder", finding.folder, true);
+  visit("environment", finding.environment, false);
+  visit("input", finding.input, true);
+  visit("token", finding.token, true);
+  visit("strategy", finding.strategy, true);
+  visit("seed", finding.seed, true);
+  visit("run", finding.run, true);
+  visit("switches", finding.switches, true);
+  visit("expect_exit", finding.oracle.expect_exit, true);
+  visit("check", finding.oracle.check, true);
+  visit("expected_output", finding.oracle.expected_output, true);
+  visit("wrong_output", finding.oracle.wrong_output, false);
+}
+
+Json to_json(StoredFinding finding) {
+  // A finding that was loaded has only the hash.
+  if (!finding.identity.empty() || finding.failure_id.empty())
+    finding.failure_id = identity_text(finding.identity);
   Json json;
   json["version"] = kVersion;
-  json["id"] = finding.id;
-  json["failure"] = finding.failure;
-  json["text"] = finding.text;
-  // A finding that was loaded has only the hash.
-  json["identity"] = finding.identity.empty() && !finding.failure_id.empty()
-                         ? finding.failure_id
-                         : identity_text(finding.identity);
-  json["file"] = finding.file;
-  json["line"] = finding.line;
-  json["column"] = finding.column;
-  json["target"] = finding.target;
-  json["folder"] = finding.folder;
-  if (!finding.environment.empty()) json["environment"] = finding.environment;
-  json["input"] = finding.input;
-  json["token"] = finding.token;
-  json["strategy"] = finding.strategy;
-  json["seed"] = finding.seed;
-  json["run"] = finding.run;
-  json["switches"] = finding.switches;
-  json["expect_exit"] = finding.oracle.expect_exit;
-  json["check"] = finding.oracle.check;
-  json["expected_output"] = finding.oracle.expected_output;
-  if (finding.oracle.wrong_output != 0) json["wrong_output"] = finding.oracle.wrong_output;
+  each_member(finding, [&](const char* name, const auto& member, bool) { json[name] = member; });
   return json;
 }
 
@@ -109,26 +115,9 @@ std::optional<StoredFinding> Store::load(const std::string& id, std::string& err
       return std::nullopt;
     }
     StoredFinding finding;
-    finding.id = json.at("id");
-    finding.failure = json.at("failure");
-    finding.text = json.at("text");
-    finding.file = json.at("file");
-    finding.line = json.at("line");
-    finding.column = json.at("column");
-    finding.target = json.at("target").get<std::vector<std::string>>();
-    finding.folder = json.at("folder");
-    finding.environment = json.value("environment", std::vector<std::string>());
-    finding.input = json.at("input");
-    finding.token = json.at("token");
-    finding.strategy = json.at("strategy");
-    finding.seed = json.at("seed");
-    finding.run = json.at("run");
-    finding.switches = json.at("switches");
-    finding.oracle.expect_exit = json.at("expect_exit");
-    finding.oracle.check = json.at("check");
-    finding.oracle.expected_output = json.at("expected_output");
-    finding.oracle.wrong_output = json.value("wrong_output", u64{0});
-    finding.failure_id = json.at("identity");
+    each_member(finding, [&](const char* name, auto& member, bool needed) {
+      if (needed || json.contains(name)) json.at(name).get_to(member);
+    });
     if (!finding.target.empty() && finding.id == id) return finding;
   } catch (const Json::exception&) {
   }

@@ -74,13 +74,10 @@ void become_target(const TargetStart& start, char* const* argv, char* const* var
 
 }  // namespace
 
-std::string with_user_options(const std::string& ours) {
+std::string with_user_options(const std::string& ours, bool padded) {
   const char* given = std::getenv("DURESS_OPTIONS");
   std::string text = given != nullptr && *given != '\0' ? std::string(given) + ":" + ours : ours;
-  return padded_options(text);
-}
-
-std::string padded_options(const std::string& text) {
+  if (!padded) return text;
   constexpr std::size_t kStep = 4096;
   constexpr char kPad[] = ":pad=";
   std::size_t length = text.size() + sizeof kPad - 1;

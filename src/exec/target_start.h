@@ -30,11 +30,10 @@ struct Started {
 /// Forks and executes. Safe to call from several threads.
 Started start_target(const TargetStart& start);
 
-/// The environment's DURESS_OPTIONS, then `ours`, so that ours win.
-std::string with_user_options(const std::string& ours);
-/// Padded to one of a few lengths. The environment lies above the stack: folders and process ids of different
-/// lengths would move the stack from run to run.
-std::string padded_options(const std::string& text);
+/// The environment's DURESS_OPTIONS, then `ours`, so that ours win. `padded`: to one of a few lengths. The
+/// environment lies above the stack: folders and process ids of different lengths would move the stack from
+/// run to run.
+std::string with_user_options(const std::string& ours, bool padded = true);
 
 /// "" if DURESS_OPTIONS can hold `path`, else why not.
 std::string check_option_path(const std::string& path);

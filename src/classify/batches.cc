@@ -105,27 +105,8 @@ void Classifier::run_attacks(const Variables& wanted, u64 begin, u64 end) {
   });
 }
 
-void Classifier::compare_schedules(const Variables& wanted) {
-  Variables fails, prints;
-  for (Variable* variable : wanted) {
-    if (schedule_fails(*variable) && variable->no_switch_runs.size() < variable->sc.size())
-      fails.push_back(variable);
-  }
+void Classifier::compare_outputs(const Variables& wanted) {
   std::vector<std::pair<Variable*, u64>> pieces;
-  for (Variable* variable : fails) {
-    for (u64 i = variable->no_switch_runs.size(); i < variable->sc.size(); ++i)
-      pieces.push_back({variable, i});
-    variable->no_switch_runs.resize(variable->sc.size());
-  }
-  batch("schedules without switches at the race", pieces.size(), [&](u64 i, exec::Worker& worker) {
-    auto [variable, number] = pieces[i];
-    std::optional<Profile> none;
-    variable->no_switch_runs[number] =
-        trials_.run(*pool_, worker, *variable, no_switch_baseline(), number, none);
-    return variable->no_switch_runs[number].has_value();
-  });
-
-  pieces.clear();
   for (Variable* variable : wanted) {
     u64 most = std::max<u64>(kLeastExtraSchedules, 2 * variable->sc.size());
     if (!only_output(candidates_of(*variable))) continue;
@@ -140,7 +121,9 @@ void Classifier::compare_schedules(const Variables& wanted) {
 }
 
 void Classifier::examine(const Variables& wanted) {
-  compare_schedules(wanted);
+  charge(wanted);
+  note_program_failures();
+  compare_outputs(wanted);
   Variables failing;
   for (Variable* variable : wanted) {
     if (!candidates_of(*variable).empty()) failing.push_back(variable);

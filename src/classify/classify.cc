@@ -196,6 +196,7 @@ void Classifier::classify() {
   out_of_time_ = timed && !stop_ && now() > deadline_ && problem_.kind == Kind::kNone;
   if (out_of_time_) deadline_ = now() + kGrace;
   examine(undecided());
+  name_other_causes();
   for (auto& [name, variable] : variables()) {
     variable.decided = all_there(variable.sc, least);
     for (const auto& [attack, list] : variable.by)
@@ -216,6 +217,10 @@ u64 Classifier::runs() {
     add(variable.sc);
     add(variable.no_switch_runs);
     add(variable.extra_schedules);
+    add(variable.charge.sc);
+    add(variable.charge.no_switch);
+    for (const auto& [attack, list] : variable.charge.by) add(list);
+    for (const ReorderedSchedule& schedule : variable.charge.reordered) sum += schedule.executions;
     std::size_t profiles = 0, fuzzed = 0;
     for (const auto& [attack, list] : variable.by) {
       add(list);

@@ -85,6 +85,12 @@ class Classifier {
     std::size_t begin, end;  // attacks; those that share a profile stay together
     u64 number;
   };
+  struct WantedTrial {
+    Variable* variable;
+    Attack attack;
+    u64 number;
+    std::optional<Trial>* result;
+  };
   using Variables = std::vector<Variable*>;
 
   bool over() const;
@@ -96,7 +102,15 @@ class Classifier {
   void run_attacks(const Variables& variables, u64 begin, u64 end);
   /// Examines failing variables: schedules to compare with, witnesses.
   void examine(const Variables& variables);
-  void compare_schedules(const Variables& variables);
+  void compare_outputs(const Variables& variables);
+  /// Finds out whether failures of the schedule alone are the races' doing.
+  void charge(const Variables& variables);
+  bool run_unswitched(const Variables& variables);
+  bool extend(const Variables& variables, u64 count);
+  bool reorder(const Variables& variables);
+  bool run_trials(const char* phase, const std::vector<WantedTrial>& wanted);
+  void note_program_failures();
+  void name_other_causes();
   Variables undecided();
   void count_verdicts();
   std::string key() const;

@@ -98,7 +98,7 @@ void RaceFinder::take(const finding::RunLogs& logs) {
         if (key != 0) variable.sites.insert(key);
       }
       for (const finding::AccessReport& side : race.sites) {
-        if (!side.site().function.empty()) variable.functions.insert(side.site().function);
+        variable.freed = variable.freed || side.access == finding::Access::kFree;
       }
     }
   }

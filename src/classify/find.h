@@ -5,6 +5,7 @@
 #ifndef DURESS_CLASSIFY_FIND_H_
 #define DURESS_CLASSIFY_FIND_H_
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -33,8 +34,12 @@ struct FoundRaces {
   u64 most_output = 0;       // bytes, of one run
   bool long_runs = false;    // a thread went on for long past plain accesses: it may wait for one
 
-  /// It fails with sequentially consistent memory already, so there is nothing to compare with.
-  bool always_fails() const { return runs != 0 && failed == runs; }
+  /// It fails in every run, and no race that was found explains why: nothing can be said of any.
+  bool always_fails() const {
+    return runs != 0 && failed == runs &&
+           std::none_of(variables.begin(), variables.end(),
+                        [](const auto& entry) { return entry.second.witness() != nullptr; });
+  }
 };
 
 /// Threads: one at a time.

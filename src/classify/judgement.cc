@@ -52,6 +52,11 @@ report::Judgement judgement_of(const Variable& variable, const Verdict& verdict,
   for (const Rate& rate : verdict.rates) judgement.rates.push_back(rate_of(rate));
   judgement.counterfactual = rate_of(verdict.counterfactual);
   judgement.charge = verdict.charge.reason;
+  judgement.charged = rate_of(verdict.charge.with);
+  if (verdict.other_failure) {
+    judgement.other_failure = verdict.other_failure->text;
+    judgement.other_causes = variable.other_causes;
+  }
   judgement.sc_failed = verdict.sc_failed;
   judgement.sc_runs = verdict.sc_runs;
   judgement.output_settled = verdict.output_settled;

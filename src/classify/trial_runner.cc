@@ -94,9 +94,10 @@ Trial TrialRunner::finish(exec::Worker& worker, const exec::Execution& execution
 }
 
 std::optional<Profile> TrialRunner::profile(exec::WorkerPool& pool, exec::Worker& worker,
-                                            const Variable& variable, u64 number) {
+                                            const Variable& variable, StrategyId strategy, u64 number) {
   Attack attack;
   attack.model = ModelId::kFuture;
+  attack.strategy = strategy;
   exec::Plan wanted = plan(variable, attack, number);
   wanted.head.profile_futures = true;
   std::optional<exec::Execution> execution = pool.execute(worker, wanted);
@@ -112,7 +113,7 @@ std::optional<Trial> TrialRunner::run(exec::WorkerPool& pool, exec::Worker& work
   ++done_;
   if (std::optional<Trial> known = record_.find(name)) return known;
   if (attack.predicts()) {
-    if (!profile) profile = this->profile(pool, worker, variable, number);
+    if (!profile) profile = this->profile(pool, worker, variable, attack.strategy, number);
     if (!profile) return std::nullopt;
     wanted.predictions = predict(attack.policy, *profile, number, wanted.head.seed);
   }

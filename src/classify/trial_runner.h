@@ -36,16 +36,16 @@ class TrialRunner {
   /// Trial `number` of other schedules.
   exec::Plan wider_plan(const Variable& variable, u64 number) const;
 
-  /// The trial, from the record or run now. `profile`: of this variable and number, if one was made; it is
-  /// made if it is needed. Nothing: the worker was stopped or has a problem.
+  /// The trial, from the record or run now. `profile`: of this variable, strategy and number, if one was
+  /// made; it is made if it is needed. Nothing: the worker was stopped or has a problem.
   std::optional<Trial> run(exec::WorkerPool& pool, exec::Worker& worker, const Variable& variable,
                            const Attack& attack, u64 number, std::optional<Profile>& profile);
   std::optional<Trial> run_extra_schedule(exec::WorkerPool& pool, exec::Worker& worker,
                                           const Variable& variable, u64 number);
 
-  /// The candidates for each load of the trial, found by a run of its own.
+  /// The candidates for each load of the trial, found by a run of its own with the schedule of `strategy`.
   std::optional<Profile> profile(exec::WorkerPool& pool, exec::Worker& worker, const Variable& variable,
-                                 u64 number);
+                                 StrategyId strategy, u64 number);
   /// The failure that the oracle sees, with id and place. The logs are taken if there is one, else left.
   std::optional<finding::Failure> identified_failure(exec::Worker& worker, const exec::Execution& execution,
                                                      finding::RunLogs& logs);

@@ -38,9 +38,28 @@ struct Witness {
   u64 switches = 0, values = 0;           // preemptions; replaced values
   std::vector<trail::Replaced> replaced;  // the first of them
   u64 replayed = 0, replays = 0;
-  bool loaded = true;                     // a thread loaded the variable before it failed; true if not known
   u64 executions = 0;                     // that were spent on it
   std::vector<std::string> interleaving;  // lines that show it, a column per thread
+};
+
+/// A schedule that fails with sequentially consistent memory, run again with other legal values for the loads
+/// of the variable: the same choices of threads, as if its racing accesses had come in another order.
+struct ReorderedSchedule {
+  Attack by;       // whose schedule it is
+  u64 number = 0;  // of the trial
+  std::string failure;
+  u64 runs = 0;        // in which at least one load returned another value
+  u64 passed = 0;      // of these
+  u64 executions = 0;  // that were spent on it
+};
+
+/// What is run to find out whether a failure of the schedule alone is the race's doing: more trials than the
+/// budget has, until the rates differ by more than chance. Trial i has the number kFirstExtra + i.
+struct ChargeTrials {
+  static constexpr u64 kFirstExtra = u64{1} << 32;  // no budget gets there
+  TrialList sc, no_switch;
+  std::vector<std::pair<Attack, TrialList>> by;
+  std::vector<ReorderedSchedule> reordered;
 };
 
 using finding::VerdictKind;
@@ -51,14 +70,19 @@ struct Variable {
   std::set<KeyPair> pairs;
   std::set<KeyPair> confirmed_pairs;               // racefuzzer brought both accesses to the same moment
   std::map<std::string, std::set<KeyPair>> races;  // by finding::group_key
-  std::set<std::string> functions;                 // that hold the racing accesses
+  bool freed = false;                              // one of the racing accesses is a free
 
   u64 confirm_runs = 0;                          // trials of racefuzzer that tried to
   TrialList sc;                                  // the baseline
   std::vector<std::pair<Attack, TrialList>> by;  // in the order of the attacks
   TrialList no_switch_runs;   // baseline without a switch at the racing accesses; if the schedule alone fails
   TrialList extra_schedules;  // further schedules, to see which outputs are normal
-  u64 most_steps = 0;         // that an attack may take; 0: not known yet
+  ChargeTrials charge;        // if the schedule alone fails
+  std::set<std::string>
+      program_failures;  // ids of what comes with sequentially consistent memory, whichever races
+  std::vector<std::string>
+      other_causes;                // variables that explain the failures that this one is not charged with
+  u64 most_steps = 0;              // that an attack may take; 0: not known yet
   std::vector<Witness> witnesses;  // looked at so far; the last may be accepted
   bool decided = false;            // every attack had its trials and no failure is left to examine
 

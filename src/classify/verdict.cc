@@ -16,29 +16,6 @@ void add_outputs(const TrialList& list, std::set<u64>& seen) {
   }
 }
 
-/// Ids of the failures in a list.
-void add_failures(const TrialList& list, std::set<std::string>& ids) {
-  for (const std::optional<Trial>& trial : list) {
-    if (trial && trial->failed()) ids.insert(trial->failure.id);
-  }
-}
-
-bool by_values(const Attack& attack) {
-  return attack.model != ModelId::kSc;
-}
-
-/// How often one failure comes in a list.
-Rate rate_of(const Attack& attack, const TrialList& list, const std::string& id) {
-  Rate rate{attack};
-  for (const std::optional<Trial>& trial : list) {
-    if (!trial) continue;
-    rate.runs += trial->ran();
-    rate.discarded += trial->outcome == TrialOutcome::kDiscarded;
-    rate.failed += trial->failed() && trial->failure.id == id;
-  }
-  return rate;
-}
-
 /// The lower one of two.
 double median(std::vector<double> numbers) {
   auto middle = numbers.begin() + static_cast<std::ptrdiff_t>((numbers.size() - 1) / 2);
@@ -102,41 +79,17 @@ std::vector<Rate> rates_of(const Variable& variable) {
   return rates;
 }
 
-bool schedule_fails(const Variable& variable) {
-  std::set<std::string> ids;
-  add_failures(variable.sc, ids);
-  for (const auto& [attack, list] : variable.by) {
-    if (!by_values(attack)) add_failures(list, ids);
-  }
-  return !ids.empty();
-}
-
-Charge charge_of(const Variable& variable, const finding::Failure& failure) {
-  Charge charge;
-  charge.without = rate_of(no_switch_baseline(), variable.no_switch_runs, failure.id);
-  if (charge.without.runs == 0) return charge;  // not known yet
-  if (charge.without.failed == 0) {
-    charge.reason = Charge::Reason::kSwitches;
-    return charge;
-  }
-  Rate sc = rate_of(baseline(), variable.sc, failure.id);
-  for (const auto& [attack, list] : variable.by) {
-    if (!by_values(attack) || !attack.fair || sc.failed < kLeastCharged) continue;
-    Rate other = rate_of(attack, list, failure.id);
-    if (other.failed != 0 || other.runs < sc.runs) continue;
-    charge.reason = Charge::Reason::kValues;
-    charge.without = other;
-    return charge;
-  }
-  if (failure.kind.rfind("signal:", 0) == 0 && variable.functions.count(failure.place.function) != 0)
-    charge.reason = Charge::Reason::kPlace;
-  return charge;
-}
-
 std::vector<Candidate> candidates_of(const Variable& variable) {
   Outputs outputs = outputs_of(variable);
-  std::set<std::string> sc_ids;
-  add_failures(variable.sc, sc_ids);
+  std::set<std::string> anyway = variable.program_failures;  // it comes without replaced values too
+  for (const finding::Failure& failure : schedule_failures(variable)) anyway.insert(failure.id);
+  std::map<std::string, bool> charges;  // by id
+  auto charged = [&](const finding::Failure& failure) {
+    auto known = charges.find(failure.id);
+    if (known == charges.end())
+      known = charges.emplace(failure.id, charge_of(variable, failure).reason != Charge::Reason::kNone).first;
+    return known->second;
+  };
   std::vector<std::pair<int, Candidate>> found;
   auto add = [&](const Attack& attack, const TrialList& list) {
     for (std::size_t i = 0; i < list.size(); ++i) {
@@ -147,11 +100,14 @@ std::vector<Candidate> candidates_of(const Variable& variable) {
       if (by_values(attack)) {
         const Trial* sc = at(variable.sc, i);
         if (sc == nullptr || !sc->passed()) continue;
+        // A value may only have changed the schedule, and another one fails anyway: that is not evidence.
+        bool known = anyway.count(failure->id) != 0;
+        if (known && !more_often(variable, attack, *failure)) continue;
         // A failure by the schedule alone needs no memory model; a failure that also occurs without replaced
         // values is least certain to be caused by them; a load that stays stale forever is the weakest
         // evidence.
-        rank += 1 + (sc_ids.count(failure->id) != 0 ? 4 : 0) + (attack.fair ? 0 : 2);
-      } else if (charge_of(variable, *failure).reason == Charge::Reason::kNone) {
+        rank += 1 + (known ? 4 : 0) + (attack.fair ? 0 : 2);
+      } else if (!charged(*failure)) {
         continue;
       }
       found.push_back({rank, {attack, i, *failure, list[i]->output}});
@@ -226,6 +182,9 @@ Verdict verdict_of(const Variable& variable) {
   take(variable.sc);
   take(variable.no_switch_runs);
   take(variable.extra_schedules);
+  take(variable.charge.sc);
+  take(variable.charge.no_switch);
+  for (const auto& [attack, list] : variable.charge.by) take(list);
   for (const auto& [attack, list] : variable.by) {
     take(list);
     started = started && (attack.most_trials == 0 || !list.empty());
@@ -240,6 +199,8 @@ Verdict verdict_of(const Variable& variable) {
     verdict.kind = VerdictKind::kDestructive;
   } else if (verdict.evidence != 0 || !started || !variable.decided) {
     verdict.kind = VerdictKind::kOpen;
+  } else if (std::vector<finding::Failure> failures = schedule_failures(variable); !failures.empty()) {
+    verdict.other_failure = failures.front();
   } else if ((verdict.slower = slower_of(variable))) {
     verdict.kind = VerdictKind::kSlower;
   } else {

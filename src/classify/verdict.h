@@ -7,7 +7,7 @@
 #ifndef DURESS_CLASSIFY_VERDICT_H_
 #define DURESS_CLASSIFY_VERDICT_H_
 
-#include "classify/variable.h"
+#include "classify/charge.h"
 
 namespace duress::classify {
 
@@ -40,20 +40,6 @@ std::vector<Candidate> candidates_of(const Variable& variable);
 /// schedules must be asked first.
 bool only_output(const std::vector<Candidate>& candidates);
 
-/// Whether sequentially consistent memory fails: then `no_switch_runs` is wanted.
-bool schedule_fails(const Variable& variable);
-
-/// Why a failure of the schedule alone is charged to the race, if it is.
-struct Charge {
-  using Reason = finding::ChargeReason;
-  Reason reason = Reason::kNone;
-  Rate without;  // how often the failure comes without what it is charged to
-};
-/// Fewer failures than that could be missing by chance: with n of N trials failing, the chance that N others
-/// all pass is below e^-n.
-inline constexpr u64 kLeastCharged = 7;
-Charge charge_of(const Variable& variable, const finding::Failure& failure);
-
 /// How much more work an attack makes: the median, over trials that passed, of steps against those of the
 /// trial with the same number in the baseline. Nothing below kLeastSlower times and kLeastMore steps (a loop
 /// that waits makes a few more rounds before fairness ends it), nothing from less than kLeastSlowerTrials,
@@ -76,6 +62,9 @@ struct Verdict {
   std::optional<Slower> slower;
   u64 runs = 0;      // that could have failed
   u64 evidence = 0;  // failing trials that were not looked at yet
+  /// It fails with sequentially consistent memory, which is not charged to this race: nothing can be said of
+  /// it.
+  std::optional<finding::Failure> other_failure;
   bool output_settled = true;
   u64 sc_failed = 0, sc_runs = 0;
   Figures figures;

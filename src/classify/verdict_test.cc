@@ -95,56 +95,29 @@ TEST(Verdict, AFailureIsEvidenceAndOnlyAWitnessDestructive) {
 TEST(Verdict, WhatTheSameSeedDoesUnderScIsNoEvidence) {
   Variable variable = quiet();
   variable.sc[3] = failing();
-  variable.no_switch_runs = list(kTrials, passing());
-  variable.no_switch_runs[9] = failing();  // whatever races
   of(variable, "stale Oldest")[3] = failing();
   EXPECT_EQ(failed(variable, "stale Oldest"), 0u);
   EXPECT_TRUE(candidates_of(variable).empty());
-  EXPECT_TRUE(schedule_fails(variable));
-  EXPECT_EQ(verdict_of(variable).kind, VerdictKind::kNoHarmFound);
-  of(variable, "stale Oldest")[4] = failing();
-  EXPECT_EQ(failed(variable, "stale Oldest"), 1u);
-  EXPECT_EQ(candidates_of(variable).size(), 1u);
 }
 
-TEST(Verdict, TheScheduleAloneIsChargedIfItNeedsSwitchesAtTheRace) {
+TEST(Verdict, AFailureThatComesAnywayIsEvidenceOnlyIfItComesMoreOften) {
   Variable variable = quiet();
-  variable.functions = {"work"};
-  variable.sc[3] = failing("F-0001");
-  variable.no_switch_runs = list(kTrials, passing());
-  ASSERT_EQ(candidates_of(variable).size(), 1u);
-  EXPECT_EQ(candidates_of(variable)[0].attack.model, ModelId::kSc);
-
-  variable.no_switch_runs[5] = failing("F-0001");
-  EXPECT_TRUE(candidates_of(variable).empty());
-
-  // A crash where it races is the race's anyway: one access simply came too early.
-  variable.sc[3]->failure.kind = "signal:SIGSEGV";
-  variable.sc[3]->failure.place.function = "work";
-  EXPECT_EQ(candidates_of(variable).size(), 1u);
-  variable.sc[3]->failure.place.function = "elsewhere";
-  EXPECT_TRUE(candidates_of(variable).empty());
+  variable.program_failures = {"F-0001"};  // in trials of another variable
+  for (u64 i = 0; i < 8; ++i) of(variable, "stale Oldest")[i] = failing();
+  EXPECT_TRUE(candidates_of(variable).empty());  // 8 of 20 against 0 of 20: 0.0016
+  of(variable, "stale Oldest")[8] = failing();
+  EXPECT_EQ(candidates_of(variable).size(), 9u);  // 0.0006
 }
 
-TEST(Verdict, TheScheduleAloneIsChargedIfOtherValuesMendIt) {
+TEST(Verdict, AProgramThatFailsForOtherReasonsIsNotJudged) {
   Variable variable = quiet();
-  for (u64 i = 0; i < kLeastCharged; ++i) variable.sc[i] = failing();
-  variable.no_switch_runs = list(kTrials, failing());
-  EXPECT_FALSE(candidates_of(variable).empty());
-  Charge charge = charge_of(variable, failing().failure);
-  EXPECT_EQ(charge.reason, Charge::Reason::kValues);
-  EXPECT_EQ(charge.without.attack.label(), "stale Oldest");
-  EXPECT_EQ(charge.without.runs, kTrials);
-  // It comes with each model too, if only with other seeds.
-  for (auto& [attack, trials] : variable.by) {
-    if (attack.model != ModelId::kSc && attack.fair) trials[kTrials - 1] = failing();
-  }
-  EXPECT_EQ(charge_of(variable, failing().failure).reason, Charge::Reason::kNone);
-  // Seven could not be missing by chance, six could.
-  of(variable, "future All")[kTrials - 1] = passing();
-  EXPECT_EQ(charge_of(variable, failing().failure).reason, Charge::Reason::kValues);
-  variable.sc[0] = passing();
-  EXPECT_EQ(charge_of(variable, failing().failure).reason, Charge::Reason::kNone);
+  variable.sc[3] = failing();
+  Verdict verdict = verdict_of(variable);
+  EXPECT_EQ(verdict.kind, VerdictKind::kOpen);
+  ASSERT_TRUE(verdict.other_failure);
+  EXPECT_EQ(verdict.other_failure->id, "F-0001");
+  EXPECT_EQ(verdict.evidence, 0u);
+  EXPECT_FALSE(verdict_of(quiet()).other_failure);
 }
 
 TEST(Verdict, TheMostTellingFirst) {
@@ -152,10 +125,12 @@ TEST(Verdict, TheMostTellingFirst) {
   of(variable, "stale Oldest")[0] = passing(100, 99);  // another output
   of(variable, "stale Oldest unfair")[0] = failing("F-0002");
   of(variable, "future PerSite")[2] = failing("F-0003");
-  variable.sc[9] = failing("F-0004");
+  of(variable, "sc racefuzzer") = list(kTrials, failing("F-0004"));
   variable.no_switch_runs = list(kTrials, passing());
+  variable.charge.reordered = {{baseline(), 0, "F-0004", 1, 1, 1}};
   std::vector<Candidate> candidates = candidates_of(variable);
-  ASSERT_EQ(candidates.size(), 4u);
+  ASSERT_EQ(candidates.size(), kTrials + 3);
+  candidates.erase(candidates.begin() + 1, candidates.begin() + kTrials);
   EXPECT_EQ(candidates[0].failure.id, "F-0004");
   EXPECT_EQ(candidates[1].failure.id, "F-0003");
   EXPECT_EQ(candidates[2].failure.id, "F-0002");

@@ -11,14 +11,11 @@
 namespace duress::classify {
 namespace {
 
-constexpr u64 kMinimiseRuns = 200;
+constexpr u64 kMinimiseRuns = 200, kLeastMinimiseRuns = 25;
+constexpr u64 kMinimiseSteps =
+    500'000;  // of all its runs together: those that do not end have 20,000 steps each
 constexpr u64 kPredictionRuns = 100;
 constexpr u64 kMostTraced = 20000;  // steps: nobody reads a longer trace, and it takes seconds to write
-
-bool same_failure(const finding::Failure& a, const finding::Failure& b) {
-  // In which way a run does not end depends on chance: in a spin loop, or at the end of the budget.
-  return a.kind == "no-end" ? b.kind == "no-end" : a.id == b.id;
-}
 
 exec::Trail thread_choices(const exec::Trail& trail) {
   exec::Trail rest;
@@ -72,7 +69,8 @@ bool WitnessExaminer::minimise_trail() {
     stopped = stopped || !attempt;
     return attempt;
   };
-  search::Minimised small = search::Minimiser(watched, kMinimiseRuns).run(witness_.trail);
+  u64 runs = std::clamp(kMinimiseSteps / std::max<u64>(1, steps_), kLeastMinimiseRuns, kMinimiseRuns);
+  search::Minimised small = search::Minimiser(watched, runs).run(witness_.trail);
   if (stopped) return false;
   if (small.confirmed) witness_.trail = small.trail;
   return true;
@@ -127,10 +125,6 @@ bool WitnessExaminer::show() {
   std::optional<Run> traced = run(plan);
   if (!traced) return false;
   if (!traced->same) return true;
-  // The plain accesses in a trace are those of the variable.
-  witness_.loaded = std::any_of(
-      traced->logs.steps.begin(), traced->logs.steps.end(),
-      [](const finding::Step& step) { return step.operation == "read" || step.operation == "atomic read"; });
   std::lock_guard guard(trials_.names_lock());
   witness_.interleaving =
       report::interleaving(traced->logs, traced->execution.record, *traced->failure, trials_.names());
@@ -156,7 +150,8 @@ std::optional<Witness> WitnessExaminer::examine(const Candidate& candidate) {
   witness_.failure = candidate.failure;
   witness_.output = candidate.output;
   if (candidate.attack.predicts()) {
-    std::optional<Profile> profile = trials_.profile(pool_, worker_, variable_, candidate.trial);
+    std::optional<Profile> profile =
+        trials_.profile(pool_, worker_, variable_, candidate.attack.strategy, candidate.trial);
     if (!profile) return std::nullopt;
     ++witness_.executions;
     plan.predictions = predict(candidate.attack.policy, *profile, candidate.trial, plan.head.seed);
@@ -166,6 +161,7 @@ std::optional<Witness> WitnessExaminer::examine(const Candidate& candidate) {
   if (!first) return std::nullopt;
   bool values = candidate.attack.model != ModelId::kSc;
   witness_.trail = first->execution.trail;
+  steps_ = first->execution.record.steps;
   if (first->same && values) {
     std::optional<bool> alone = needs_no_value();
     if (!alone) return std::nullopt;
@@ -177,10 +173,7 @@ std::optional<Witness> WitnessExaminer::examine(const Candidate& candidate) {
     if (!witness_.plan.predictions.empty() && !minimise_predictions()) return std::nullopt;
     if (!confirm()) return std::nullopt;
     witness_.accepted = witness_.replayed == witness_.replays && (!values || witness_.values != 0);
-    bool long_run = first->execution.record.steps > kMostTraced;
-    if (witness_.accepted && !long_run && !show()) return std::nullopt;
-    // A schedule that fails before any thread loaded the variable fails for another reason.
-    witness_.accepted = witness_.accepted && (values || witness_.loaded);
+    if (witness_.accepted && steps_ <= kMostTraced && !show()) return std::nullopt;
   }
   record_.set_text(name, witness_text(witness_));
   return witness_;

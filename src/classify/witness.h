@@ -45,6 +45,7 @@ class WitnessExaminer {
   const Variable& variable_;
   Candidate candidate_;
   Witness witness_;
+  u64 steps_ = 0;  // of the candidate
 };
 
 /// As kept in the record.

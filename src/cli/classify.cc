@@ -67,11 +67,9 @@ std::optional<int> find_and_judge(const ClassifyOptions& options, Campaign& camp
     campaign.end({});
     return say_nothing_matches(options.only, racing);
   }
+  classifier.classify();
   const classify::FoundRaces& races = classifier.found();
-  if (!races.always_fails()) {
-    classifier.classify();
-    return std::nullopt;
-  }
+  if (!races.always_fails()) return std::nullopt;
   document.fails = races.failure.text;
   campaign.line().clear();
   say_always_fails(options, races);

@@ -15,9 +15,8 @@ const char* name_of(VerdictKind kind);
 /// Why a failure that needs no replaced value is charged to the race, if it is.
 enum class ChargeReason {
   kNone,
-  kSwitches,  // it does not come without a preemption at the racing accesses
-  kValues,    // it does not come with other legal values for the racing loads and the same seeds
-  kPlace,     // it is a crash in a function that holds one of the accesses
+  kSwitches,  // it comes less often without preemptions at the racing accesses
+  kValues,    // it comes less often with other legal values for the racing loads and the same seeds
 };
 
 /// What JUMBLE's figure 10 tells of a variable.

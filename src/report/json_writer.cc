@@ -170,6 +170,8 @@ void put_judgement(Json& json, const Judgement& judgement) {
                      {"largest", judgement.figures->largest},
                      {"largest_uncompressed", judgement.figures->largest_uncompressed}};
   }
+  if (!judgement.other_failure.empty())
+    json["not_judged"] = {{"failure", judgement.other_failure}, {"other_causes", judgement.other_causes}};
   if (judgement.kind == finding::VerdictKind::kOpen) return;
   json["verdict"] = finding::name_of(judgement.kind);
   json["evidence"] = evidence_json(judgement);

@@ -64,6 +64,9 @@ struct Judgement {
   std::vector<AttackRate> rates;
   AttackRate counterfactual;
   finding::ChargeReason charge = finding::ChargeReason::kNone;
+  AttackRate charged;  // how often the failure comes with what it is charged to; `counterfactual`: without
+  std::string other_failure;              // not charged to this race, which is therefore not judged; "": none
+  std::vector<std::string> other_causes;  // variables whose races explain it
   std::uint64_t sc_failed = 0, sc_runs = 0;  // with sequentially consistent memory
   bool output_settled = true;                // else the output differs from schedule to schedule
   std::optional<Slowdown> slower;

@@ -78,6 +78,13 @@ std::string verdict_words(const Judgement& judgement) {
     case VerdictKind::kOpen:
       break;
   }
+  if (!judgement.other_failure.empty()) {
+    std::string cause = judgement.other_causes.empty() ? "no race explains it"
+                                                       : fmt::format("the race on {} explains it",
+                                                                     fmt::join(judgement.other_causes, ", "));
+    return fmt::format(": not judged: the program also fails for other reasons ({}; {})",
+                       judgement.other_failure, printable(cause));
+  }
   return judgement.unexamined != 0
              ? fmt::format(": not judged yet; {} failed", count_text(judgement.unexamined, "run"))
              : ": not judged yet";
@@ -109,8 +116,8 @@ std::string counterfactual_text(const Judgement& judgement, const WitnessEntry& 
   const AttackRate& rate = judgement.counterfactual;
   if (witness.by.by_schedule()) {
     std::string fails =
-        fmt::format("{} of {} ordinary schedules fail; {} of {} fail", grouped(judgement.sc_failed),
-                    grouped(judgement.sc_runs), grouped(rate.failed), grouped(rate.runs));
+        fmt::format("{} of {} ordinary schedules fail; {} of {} fail", grouped(judgement.charged.failed),
+                    grouped(judgement.charged.runs), grouped(rate.failed), grouped(rate.runs));
     switch (judgement.charge) {
       case finding::ChargeReason::kSwitches:
         return fails + " when no thread is preempted at these accesses";

@@ -7,6 +7,7 @@
 // Each strand performs kSteps operations; the racy ones are a read and a write of one counter. The first
 // argument is what the program does with it. Where that is about values ("stale", "future", ...), the first
 // strand stores once and the second loads twice; what a load may return is then up to the request's model.
+// The loads of "counter" and "deadlock" may return values of the future too.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -193,18 +194,18 @@ class Simulation {
         if (what_ == "slower") record_.steps += 100;
       }
     }
-    if (request_.profile_futures) profiled_.push_back({number, value, stores_.size()});
+    if (request_.profile_futures) profiled_.push_back({strand, number, value, stores_.size()});
     return seen_ = value;
   }
 
-  void store(int value) {
+  void store(int strand, int value) {
     ++record_.stores;
     ++record_.writes;
     record_.changing_stores += value != count_;
     record_.instances = 1;
     record_.largest = record_.largest_uncompressed = 2;
     std::erase(promised_, value);
-    stores_.push_back(value);
+    stores_.push_back({strand, value});
     stored_ = true;
     count_ = value;
   }
@@ -213,9 +214,10 @@ class Simulation {
   void write_profile() {
     for (const Load& load : profiled_) {
       for (std::size_t i = load.stores; i < stores_.size(); ++i) {
-        if (stores_[i] == load.value) continue;
+        auto [strand, value] = stores_[i];
+        if (value == load.value || strand == load.strand) continue;
         record_.future_values()[record_.future_value_count++] = {
-            2, kReadKey, load.number, 4, {static_cast<u64>(stores_[i]), 0}};
+            static_cast<u32>(load.strand), kReadKey, load.number, 4, {static_cast<u64>(value), 0}};
       }
     }
   }
@@ -224,7 +226,7 @@ class Simulation {
     if (strand == 1 && position == kWrite) {
       // A value that is read before it is stored, and then is not stored: it was never legal.
       bool broken = what_ == "broken-promise" && first_ == 1;
-      store(broken ? 2 : what_ == "same" ? 0 : 1);
+      store(strand, broken ? 2 : what_ == "same" ? 0 : 1);
     }
     if (strand == 2 && position == kRead) {
       too_early_ = !stored_;
@@ -240,7 +242,9 @@ class Simulation {
     if (values_) step_values(strand, position);
     if (request_.trace) trace(strand, position);
     if (values_) return;
-    if (position == kRead) local_[strand] = count_;
+    bool future = request_.model == ModelId::kFuture && what_ == "counter";
+    if (position == kRead) local_[strand] = future ? load(strand) : count_;
+    if (position == kWrite && future) store(strand, local_[strand] + 1);
     if (position == kWrite) count_ = local_[strand] + 1;
     // Strand 1 takes a, then b; strand 2 the other way round.
     if (what_ == "deadlock" && position >= 1 && position <= 2) {
@@ -380,6 +384,7 @@ class Simulation {
   std::FILE* log_ = nullptr;
   // About values:
   struct Load {
+    int strand;
     u32 number;
     int value;
     std::size_t stores;  // that came before
@@ -388,7 +393,8 @@ class Simulation {
   int first_ = 0, second_ = 0;  // what the second strand loaded
   int seen_ = -1;               // what the last load returned
   u32 loads_ = 0;
-  std::vector<int> stores_, promised_;
+  std::vector<std::pair<int, int>> stores_;  // by which strand, what
+  std::vector<int> promised_;
   std::vector<Load> profiled_;
 };
 

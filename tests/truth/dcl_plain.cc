@@ -2,7 +2,7 @@
 //
 // Double-checked locking with a plain pointer.
 //
-// truth: instance destructive exit:1: the unlocked load may see the pointer before the fields are written (C++ has no data dependency that orders it)
+// truth: instance destructive exit:1|signal:SIGSEGV: the unlocked load may see the pointer before the fields are written; the load of the return may see the null that the check did not
 // truth: Config::limit destructive exit:1: a thread that skipped the lock has no order with the constructor
 #include <mutex>
 #include <thread>

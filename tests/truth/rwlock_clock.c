@@ -2,7 +2,7 @@
 //
 // Readers under a read lock note when an entry was last used.
 //
-// truth: entry::last_used|struct entry::last_used harmless: approximate; any of the stored times will do for a cache
+// truth: entry::last_used|*entry::last_used harmless: approximate; any of the stored times will do for a cache
 #define _GNU_SOURCE
 #include <pthread.h>
 

@@ -2,7 +2,7 @@
 //
 // Two threads clear a buffer that is clear.
 //
-// truth: buffer[] same-value: zeros over zeros
+// truth: buffer|buffer[] same-value: zeros over zeros
 #include <thread>
 
 int buffer[4];

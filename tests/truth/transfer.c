@@ -2,7 +2,7 @@
 //
 // Money moves between accounts without a lock.
 //
-// truth: account::balance|accounts*balance*|struct account::balance destructive exit:1: a lost update makes or destroys money
+// truth: account::balance|accounts*balance* destructive exit:1: a lost update makes or destroys money
 #include <pthread.h>
 
 struct account {

@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "trail/execution.h"
+
 namespace duress::finding {
 
 using Address = std::uint64_t;
@@ -135,6 +137,60 @@ struct CrashRecord {
   std::size_t modules_loaded = 0;
 };
 
+/// A thread at the end of a run that got stuck.
+struct StuckStrand {
+  int strand = 0;
+  std::string name;
+  std::string state;  // "blocked", "runnable", "ended"
+  std::string operation;
+  Address object = 0;
+  std::vector<int> held_by;
+  std::vector<Address> stack;  // innermost first
+};
+
+struct Stuck {
+  std::string outcome;  // "deadlock", "livelock", "step-limit", "stuck"
+  std::vector<StuckStrand> strands;
+};
+
+/// One step of a traced run.
+struct Step {
+  std::uint64_t number = 0;
+  int strand = 0;
+  std::string name;  // of the strand
+  std::string operation;
+  Address object = 0;
+  std::uint64_t size = 0;
+  int joins = -1;  // of a join: the strand
+  std::string value;
+  trail::ValueType type = trail::ValueType::kInteger;
+  std::string newest;  // "": the value is the newest
+  std::optional<SiteRecord> site;
+  Address place = 0;  // a return address, if there is no site
+};
+
+/// A load that did not return the newest value.
+struct StaleRead {
+  int strand = 0;
+  std::optional<SiteRecord> site;
+  Address object = 0;
+  std::uint64_t size = 0;
+  std::string value, newest;
+};
+
+struct SiteKey {
+  SiteRecord site;
+  std::uint32_t key = 0;
+};
+
+/// The lines that only controlled executions write.
+struct ControlLines {
+  std::optional<Stuck> stuck;
+  std::vector<Step> steps;
+  std::vector<SiteKey> keys;
+  std::vector<StaleRead> stale;  // the first of them
+};
+
 /// One process image: from a `start` line to the next one of the same file (after `exec`) or its end.
 struct ProcessLog {
   std::string file;
@@ -154,6 +210,7 @@ struct ProcessLog {
   std::vector<std::string> incomplete;
   std::vector<std::pair<std::string, std::uint64_t>> stats;
   std::vector<std::string> events;
+  ControlLines control;
   std::optional<int> exit;
 };
 

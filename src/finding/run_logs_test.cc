@@ -8,18 +8,26 @@
 namespace duress::finding {
 namespace {
 
-TEST(RunLogs, StuckStepAndPointsLines) {
+/// The logs of process 5, which has this one.
+RunLogs logs_of(const std::string& lines) {
   RunLogs logs;
-  parse_extra_lines(
+  logs.pid = 5;
+  parse_log("{\"t\":\"start\",\"version\":1,\"pid\":5}\n" + lines, "5.jsonl", logs.run);
+  logs.take_control_lines();
+  return logs;
+}
+
+TEST(RunLogs, StuckStepAndPointsLines) {
+  RunLogs logs = logs_of(
       R"({"t":"stuck","outcome":"deadlock","strands":[{"strand":1,"name":"w","state":"blocked","op":"lock","object":"0xb0","held_by":[2],"stack":["0x10","0x20"]},{"strand":2,"state":"runnable","op":"read","place":"0x33"}]})"
       "\n"
-      R"({"t":"step","n":17,"strand":1,"op":"read","object":"0x8","size":4,"value":"0x3","site":123,"place":"0x0"})"
+      R"({"t":"step","n":17,"strand":1,"op":"read","object":"0x8","size":4,"value":"0x3","site":[0,123],"place":"0x0"})"
       "\n"
       R"({"t":"step","n":18,"strand":2,"name":"x","op":"lock","object":"0x9","site":null,"place":"0x44"})"
       "\n"
-      R"({"t":"points","sites":[{"site":[1,7],"key":99},{"site":8,"key":100},{"site":9,"key":0}]})"
-      "\n",
-      logs);
+      R"({"t":"points","sites":[{"site":[1,7],"key":99},{"site":[0,8],"key":100},{"site":[0,9],"key":0}]})"
+      "\n");
+  EXPECT_TRUE(logs.run.problems.empty());
   ASSERT_TRUE(logs.stuck);
   ASSERT_EQ(logs.stuck->strands.size(), 2u);
   EXPECT_EQ(logs.stuck->strands[0].held_by, std::vector<int>{2});
@@ -35,32 +43,26 @@ TEST(RunLogs, StuckStepAndPointsLines) {
   EXPECT_EQ(logs.keys[1].key, 100u);
 }
 
-TEST(RunLogs, NonsenseIsSkipped) {
-  RunLogs logs;
-  parse_extra_lines(
+TEST(RunLogs, NonsenseIsSkippedAndSaid) {
+  RunLogs logs = logs_of(
       "{\"t\":\"stuck\",\"strands\":7}\n[\"step\"]\n{\"t\":\"step\"\n\"points\"\n"
       "{\"t\":\"points\",\"sites\":[1,{\"site\":\"x\",\"key\":-1},{\"site\":[\"a\",2],\"key\":3}]}\n"
-      "{\"t\":\"step\",\"n\":-5,\"strand\":\"a\",\"op\":3,\"site\":[1]}\n{\"t\":\"step\",\"n\":1",
-      logs);
-  EXPECT_TRUE(logs.stuck && logs.stuck->strands.empty());
-  EXPECT_EQ(logs.steps.size(), 1u);
+      "{\"t\":\"step\",\"n\":-5,\"strand\":\"a\",\"op\":3,\"site\":[1]}\n{\"t\":\"step\",\"n\":1");
+  EXPECT_FALSE(logs.stuck);
+  EXPECT_TRUE(logs.steps.empty());
   EXPECT_TRUE(logs.keys.empty());
+  EXPECT_EQ(logs.run.problems.size(), 6u);  // the last line is torn, not wrong
 }
 
 TEST(RunLogs, RacesBecomePairsOfKeys) {
-  RunLogs logs;
   auto race = [](int first, int second) {
     return R"({"t":"race","analysis":"FastTrack","addr":"0x1","prev":{"thread":1,"access":"write","addr":"0x1","site":[0,)" +
            std::to_string(first) + R"(]},"cur":{"thread":2,"access":"read","addr":"0x1","site":[0,)" +
            std::to_string(second) + "]}}\n";
   };
-  std::string text = R"({"t":"start","version":1,"pid":5})"
-                     "\n" +
-                     race(1, 2) + race(2, 1) + race(2, 2) + race(1, 3) +
-                     R"({"t":"points","sites":[{"site":[0,1],"key":50},{"site":[0,2],"key":40}]})"
-                     "\n";
-  finding::parse_log(text, "5.jsonl", logs.run);
-  parse_extra_lines(text, logs);
+  RunLogs logs = logs_of(race(1, 2) + race(2, 1) + race(2, 2) + race(1, 3) +
+                         R"({"t":"points","sites":[{"site":[0,1],"key":50},{"site":[0,2],"key":40}]})"
+                         "\n");
   std::vector<trail::SitePair> pairs = racing_pairs(logs);
   ASSERT_EQ(pairs.size(), 2u);  // the third site's key is not known
   EXPECT_EQ(pairs[0].first, 40u);

@@ -6,63 +6,13 @@
 // name, and once per type.
 #include "report/type_layout.h"
 
-#include <llvm/DebugInfo/DWARF/DWARFContext.h>
-#include <llvm/DebugInfo/DWARF/DWARFDie.h>
-#include <llvm/DebugInfo/DWARF/DWARFUnit.h>
-#include <llvm/Object/ObjectFile.h>
-
 #include <map>
 #include <utility>
 
+#include "report/dwarf.h"
+
 namespace duress::report {
 namespace {
-
-using llvm::DWARFDie;
-namespace dwarf = llvm::dwarf;
-
-constexpr int kMaxDepth = 32;  // of types within types; a damaged file may hold a cycle
-
-bool is_record(const DWARFDie& die) {
-  return die.getTag() == dwarf::DW_TAG_structure_type || die.getTag() == dwarf::DW_TAG_class_type;
-}
-
-std::string short_name(const DWARFDie& die) {
-  const char* name = die.getShortName();
-  return name != nullptr ? name : "";
-}
-
-std::string qualified_name(DWARFDie die) {
-  std::string name = short_name(die);
-  for (DWARFDie at = die.getParent(); at && at.getTag() != dwarf::DW_TAG_compile_unit; at = at.getParent()) {
-    if (at.getTag() == dwarf::DW_TAG_namespace && short_name(at).empty()) {
-      name = "(anonymous namespace)::" + name;
-    } else if (!short_name(at).empty()) {
-      name = short_name(at) + "::" + name;
-    }
-  }
-  return name;
-}
-
-std::uint64_t number(const DWARFDie& die, dwarf::Attribute attribute) {
-  return dwarf::toUnsigned(die.find(attribute), 0);
-}
-
-/// The type of a member without typedefs and qualifiers.
-DWARFDie type_of(const DWARFDie& member) {
-  DWARFDie type = member.getAttributeValueAsReferencedDie(dwarf::DW_AT_type);
-  for (int i = 0; type && i < kMaxDepth; ++i) {
-    switch (type.getTag()) {
-      case dwarf::DW_TAG_typedef:
-      case dwarf::DW_TAG_const_type:
-      case dwarf::DW_TAG_volatile_type:
-        type = type.getAttributeValueAsReferencedDie(dwarf::DW_AT_type);
-        break;
-      default:
-        return type;
-    }
-  }
-  return type;
-}
 
 /// Where the member `path` ("a" or "a.b") of `record` begins.
 std::optional<std::uint64_t> offset_of(const DWARFDie& record, const std::string& path, int depth = 0) {
@@ -71,13 +21,14 @@ std::optional<std::uint64_t> offset_of(const DWARFDie& record, const std::string
   std::string first = path.substr(0, dot);
   for (const DWARFDie& child : record.children()) {
     bool base = child.getTag() == dwarf::DW_TAG_inheritance;
-    if (!base && child.getTag() != dwarf::DW_TAG_member) continue;
+    if (!is_member(child)) continue;
     std::uint64_t at = number(child, dwarf::DW_AT_data_member_location);
     std::optional<std::uint64_t> within;
     if (base) {
-      within = offset_of(type_of(child), path, depth + 1);
-    } else if (short_name(child) == first && !child.find(dwarf::DW_AT_external)) {
-      within = dot == std::string::npos ? 0 : offset_of(type_of(child), path.substr(dot + 1), depth + 1);
+      within = offset_of(bare(type_of(child)), path, depth + 1);
+    } else if (short_name(child) == first) {
+      within =
+          dot == std::string::npos ? 0 : offset_of(bare(type_of(child)), path.substr(dot + 1), depth + 1);
     }
     if (within) return at + *within;
   }
@@ -90,9 +41,9 @@ std::optional<std::string> member_at(const DWARFDie& record, std::uint64_t offse
   if (!record || depth > kMaxDepth) return std::nullopt;
   for (const DWARFDie& child : record.children()) {
     bool base = child.getTag() == dwarf::DW_TAG_inheritance;
-    if ((!base && child.getTag() != dwarf::DW_TAG_member) || child.find(dwarf::DW_AT_external)) continue;
+    if (!is_member(child)) continue;
     std::uint64_t at = number(child, dwarf::DW_AT_data_member_location);
-    DWARFDie type = type_of(child);
+    DWARFDie type = bare(type_of(child));
     if (!type || offset < at || offset - at >= number(type, dwarf::DW_AT_byte_size)) continue;
     if (base) {
       if (auto inner = member_at(type, offset - at, depth + 1)) return inner;
@@ -121,9 +72,8 @@ std::pair<std::string, std::string> split_field(const std::string& field) {
 
 }  // namespace
 
-struct TypeLayout::Impl {
-  llvm::object::OwningBinary<llvm::object::ObjectFile> file;
-  std::unique_ptr<llvm::DWARFContext> context;
+struct TypeLayout::Impl : DwarfFile {
+  using DwarfFile::DwarfFile;
   std::map<std::string, DWARFDie> types;
 
   /// The definition of the type with this qualified name.
@@ -142,18 +92,7 @@ struct TypeLayout::Impl {
   }
 };
 
-TypeLayout::TypeLayout(const std::string& path) : impl_(std::make_unique<Impl>()) {
-  auto file = llvm::object::ObjectFile::createObjectFile(path);
-  if (!file) {
-    llvm::consumeError(file.takeError());
-    return;
-  }
-  impl_->file = std::move(*file);
-  auto quiet = [](llvm::Error error) { llvm::consumeError(std::move(error)); };
-  impl_->context = llvm::DWARFContext::create(*impl_->file.getBinary(),
-                                              llvm::DWARFContext::ProcessDebugRelocations::Ignore, nullptr,
-                                              "", quiet, quiet);
-}
+TypeLayout::TypeLayout(const std::string& path) : impl_(std::make_unique<Impl>(path)) {}
 
 TypeLayout::~TypeLayout() = default;
 

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From a place in an object to the member that lies there, by the object's declared type.
+#ifndef DURESS_REPORT_DECLARED_MEMBER_H_
+#define DURESS_REPORT_DECLARED_MEMBER_H_
+
+#include "report/dwarf.h"
+
+namespace duress::report {
+
+/// What lies `offset` bytes into an object of type `written` that is called `name`; `element`: the object may
+/// be one of an array of them.
+DeclaredVariable member_inside(DWARFDie written, std::string name, std::uint64_t offset, std::uint64_t size,
+                               bool element);
+
+}  // namespace duress::report
+
+#endif  // DURESS_REPORT_DECLARED_MEMBER_H_

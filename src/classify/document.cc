@@ -87,6 +87,7 @@ std::string add_verdicts(Classifier& classifier, report::Document& document) {
   campaign.leftovers = classifier.leftovers();
   campaign.one_thread = classifier.found().one_thread;
   campaign.out_of_time = classifier.out_of_time();
+  report::finish_document(document);
   return error;
 }
 

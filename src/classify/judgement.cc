@@ -61,7 +61,12 @@ report::Judgement judgement_of(const Variable& variable, const Verdict& verdict,
   judgement.sc_runs = verdict.sc_runs;
   judgement.output_settled = verdict.output_settled;
   if (verdict.slower) judgement.slower = {name_of(verdict.slower->by), verdict.slower->times};
-  if (const Witness* witness = variable.witness()) judgement.witness = entry_of(*witness, token);
+  if (const Witness* witness = variable.witness()) {
+    judgement.witness = entry_of(*witness, token);
+    for (const report::AttackRate& rate : judgement.rates) {
+      if (rate.attack.label == judgement.witness->by.label) judgement.rate = rate;
+    }
+  }
   judgement.figures = verdict.figures;
   return judgement;
 }

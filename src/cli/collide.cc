@@ -78,7 +78,7 @@ int execute(CollideOptions& options) {
   collide.watchpoints = watchpoints;
   collide.pid = trace.pid;
 
-  if (options.prints()) exec::write_all(STDERR_FILENO, report::to_text(document, options.text_style()));
+  if (options.prints()) exec::write_all(STDERR_FILENO, report::to_text(document, options.finding_style()));
   bool written = options.write(document, options.dir);
   written = options.write_suppressions(document) && written;
   if (result.signalled && !result.cut && !options.quiet)

@@ -33,14 +33,6 @@ void ScreenOptions::add_screen(CommandApp& app, const char* quiet_help, const ch
   app.allow_bare("--color", "always");
 }
 
-report::TextStyle ScreenOptions::text_style() const {
-  report::TextStyle style;
-  if (verbose) style.detail = report::Detail::kVerbose;
-  if (quiet) style.detail = report::Detail::kQuiet;
-  style.color = exec::wants_color(color);
-  return style;
-}
-
 report::FindingStyle ScreenOptions::finding_style(const std::string& dir, int fd) const {
   std::error_code ignored;
   return {exec::wants_color(color, fd), quiet, verbose, fs::current_path(ignored).string(),

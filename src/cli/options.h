@@ -35,7 +35,6 @@ struct ScreenOptions {
   bool quiet = false, verbose = false;
 
   void add_screen(CommandApp& app, const char* quiet_help, const char* verbose_help);
-  report::TextStyle text_style() const;
   /// Of findings on `fd`; `dir` is where they are kept.
   report::FindingStyle finding_style(const std::string& dir = ".duress", int fd = 2) const;
 };

@@ -13,6 +13,8 @@
 #include "exec/last.h"
 #include "report/path.h"
 #include "report/stored_document.h"
+#include "report/summary.h"
+#include "report/words.h"
 
 namespace duress::cli {
 namespace {
@@ -31,16 +33,16 @@ void print_list(const report::StoredDocument& document) {
     if (first < sites.size())
       place = fmt::format("{}:{}:{}: ", report::text_at(sites[first], "file"),
                           report::number_at(sites[first], "line"), report::number_at(sites[first], "column"));
-    bool bad = report::rule_of(race) == std::string("race/destructive");
-    print_line(fmt::format("{}{}: {} [{}]", place, bad ? "error" : "warning", report::title_of(race),
-                           report::text_at(race, "id")));
+    print_line(fmt::format("{}{}: {} [{}]", place, report::is_destructive(race) ? "error" : "warning",
+                           report::title_of(race), report::text_at(race, "id")));
   }
   for (const report::Json& failure : report::list_at(document.json, "failures"))
-    print_line(
-        fmt::format("error: {} [{}]", report::text_at(failure, "text"), report::text_at(failure, "id")));
-  say(fmt::format("{} races, {} failures, found by duress {}; --html FILE writes a report",
-                  report::list_at(document.json, "races").size(),
-                  report::list_at(document.json, "failures").size(),
+    print_line(fmt::format("error: {} [{}]", report::title_of(failure), report::text_at(failure, "id")));
+  report::Summary summary;
+  summary.races = report::races_of(document).size();
+  summary.pairs = report::list_at(document.json, "races").size();
+  say(fmt::format("{}, {}, found by duress {}; --html FILE writes a report", report::races_text(summary),
+                  report::count_text(report::list_at(document.json, "failures").size(), "failure"),
                   report::text_at(document.json, "command")));
 }
 

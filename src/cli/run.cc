@@ -73,9 +73,7 @@ bool print(const RunOptions& options, const finding::RunLog& log, const report::
   }
   if (options.tsan()) return options.write_tsan(document, STDERR_FILENO);
   if (!options.prints()) return true;
-  report::TextStyle style = options.text_style();
-  style.stats = options.stats;
-  exec::write_all(STDERR_FILENO, report::to_text(document, style));
+  exec::write_all(STDERR_FILENO, report::to_text(document, options.finding_style(), options.stats));
   std::vector<std::string> known;
   for (const report::RaceEntry& race : document.races) {
     if (race.baseline) known.push_back(race.id);

@@ -73,24 +73,21 @@ class Session {
         say(fmt::format("{}: {}: {}", result.test_case.name, suite::name_of(result.outcome), result.why));
     }
     suite::SuiteDocument one = suite::merge_documents({}, {result});
-    races_ += one.races.size();
-    for (const suite::ChargedRace& race : one.races) destructive_ += race.verdict == "destructive" ? 1 : 0;
+    races_ += one.summary.races;
+    destructive_ += one.summary.count(finding::VerdictKind::kDestructive);
   }
 
   void print_summary(const suite::SuiteDocument& document) {
     std::set<std::string> racy;
-    std::size_t destructive = 0;
-    for (const suite::ChargedRace& race : document.races) {
-      racy.insert(race.test);
-      destructive += race.verdict == "destructive" ? 1 : 0;
-    }
-    std::string text = document.races.empty() ? "no race"
-                                              : fmt::format("{} in {}, {} destructive",
-                                                            count_text(document.races.size(), "race"),
-                                                            count_text(racy.size(), "case"), destructive);
-    text +=
-        fmt::format("; {}{}, in {}, seed {}", count_text(campaign_.cases().size(), "case"),
-                    suite::outcomes_text(campaign_.cases()), count_text(document.runs, "run"), options_.seed);
+    for (const suite::ChargedRace& race : document.races) racy.insert(race.test);
+    std::string text =
+        document.races.empty()
+            ? "no race"
+            : fmt::format("{} in {}, {}", report::races_text(document.summary),
+                          count_text(racy.size(), "case"), report::verdict_counts_text(document.summary));
+    text += fmt::format("; {}{}, in {}, seed {}", count_text(campaign_.cases().size(), "case"),
+                        suite::outcomes_text(campaign_.cases()), count_text(document.summary.runs, "run"),
+                        options_.seed);
     if (stop_asked) text += "; interrupted, the same command goes on";
     if (campaign_.out_of_time()) text += "; out of time, the same command goes on";
     say(text);

@@ -58,10 +58,9 @@ int analyze(const AnalyzeOptions& options) {
   report::Document document = new_document("trace", 1, process.argv);
   document.root_pid = process.pid;
   report::fill_document(result.log, suppressions, document);
-  report::TextStyle style = options.text_style();
-  style.stats = options.analysis.stats;
   std::fflush(stdout);
-  if (options.json != "-") fmt::print(stderr, "{}", report::to_text(document, style));
+  if (options.json != "-")
+    fmt::print(stderr, "{}", report::to_text(document, options.finding_style(), options.analysis.stats));
   if (!options.json.empty()) {
     if (std::string error = exec::write_document(options.json, report::to_json(document)); !error.empty()) {
       say(error);

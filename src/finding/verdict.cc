@@ -21,6 +21,14 @@ const char* name_of(VerdictKind kind) {
   return "";
 }
 
+VerdictKind verdict_named(std::string_view name) {
+  for (VerdictKind kind : {VerdictKind::kDestructive, VerdictKind::kSlower, VerdictKind::kSameValue,
+                           VerdictKind::kNoHarmFound}) {
+    if (name == name_of(kind)) return kind;
+  }
+  return VerdictKind::kOpen;
+}
+
 void Figures::take(const Figures& other) {
   instances = std::max(instances, other.instances);
   writes = std::max(writes, other.writes);

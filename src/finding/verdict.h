@@ -5,12 +5,15 @@
 #define DURESS_FINDING_VERDICT_H_
 
 #include <cstdint>
+#include <string_view>
 
 namespace duress::finding {
 
 enum class VerdictKind : std::uint32_t { kOpen, kDestructive, kSlower, kSameValue, kNoHarmFound };
 /// As in --json; "" for kOpen.
 const char* name_of(VerdictKind kind);
+/// kOpen if no other verdict is called so.
+VerdictKind verdict_named(std::string_view name);
 
 /// Why a failure that needs no replaced value is charged to the race, if it is.
 enum class ChargeReason {

@@ -3,14 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <set>
-
 #include "report/words.h"
 
 namespace duress::report {
 namespace {
-
-using finding::VerdictKind;
 
 /// How the program behaved from run to run.
 void add_process_notes(const Document& document, std::vector<std::string>& lines) {
@@ -99,21 +95,10 @@ std::vector<std::string> verdict_notes(const Document& document) {
 
 std::string verdict_summary(const Document& document, bool verbose) {
   const CampaignSummary& campaign = *document.campaign;
-  std::map<VerdictKind, std::set<std::string>> variables;
-  for (const RaceEntry& race : document.races)
-    variables[race.judgement ? race.judgement->kind : VerdictKind::kOpen].insert(race.variable);
-  std::size_t all = 0;
-  for (const auto& [kind, names] : variables) all += names.size();
-  std::string text = fmt::format("{} on {}, {} destructive", count_text(document.races.size(), "race"),
-                                 count_text(all, "variable"), variables[VerdictKind::kDestructive].size());
-  for (auto [kind, word] : {std::pair{VerdictKind::kSlower, "slower"},
-                            {VerdictKind::kSameValue, "same value"},
-                            {VerdictKind::kOpen, "not judged"}}) {
-    if (!variables[kind].empty()) text += fmt::format(", {} {}", variables[kind].size(), word);
-  }
+  std::string text =
+      fmt::format("{}, {}", races_text(document.summary), verdict_counts_text(document.summary));
   if (document.suppressed != 0) text += fmt::format(", {} suppressed", document.suppressed);
-  text += fmt::format(", in {}, seed {}", count_text(static_cast<std::uint64_t>(document.runs), "run"),
-                      document.seed);
+  text += fmt::format(", in {}, seed {}", count_text(document.summary.runs, "run"), document.seed);
   if (verbose && campaign.run_seconds > 0)
     text += fmt::format(" ({})", rate_text(campaign.fresh_runs, campaign.run_seconds));
   return text + cut_text(campaign);

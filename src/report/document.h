@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everything one command found, typed. A command fills one document; json_writer and the text writers render
-// it. `duress report` reads what was written: that is a StoredDocument.
+// Everything one command found, typed, with every number and sentence that a format shows. A command fills
+// one document; writers render it and compute nothing. `duress report` reads what was written: that is a
+// StoredDocument.
 #ifndef DURESS_REPORT_DOCUMENT_H_
 #define DURESS_REPORT_DOCUMENT_H_
 
@@ -17,6 +18,7 @@
 #include "finding/log_record.h"
 #include "report/failure_entry.h"
 #include "report/judgement.h"
+#include "report/summary.h"
 #include "report/suppressions.h"
 
 namespace duress::report {
@@ -38,6 +40,11 @@ struct RaceEntry : finding::Race {
   std::uint64_t executions = 0;        // verify: how many have it
   std::uint64_t switches = 0;          // verify: of the execution that `replay` names
   std::optional<Fix> fix;
+
+  // The same in every format; finish_document makes them of the rest.
+  std::string title;                    // "data race on Point::x is DESTRUCTIVE"
+  std::array<std::string, 2> accesses;  // a line each, the write first
+  std::vector<std::string> account;     // how often it is seen or does harm
 };
 
 /// Whether an atomic operation of the source needs its memory order (`verify --weaken`).
@@ -115,12 +122,17 @@ struct Document {
   std::vector<std::string> found_before;  // ids of failures that an earlier part of the search found
   std::optional<Verification> verification;
   std::optional<CampaignSummary> campaign;
+  Summary summary;  // by finish_document
 };
 
 /// Resolves, groups, suppresses and names everything in `log`, and fills the fields of `document` from
 /// `races` to `collide`. The races come out ordered by place. REQUIRES: `document.collide` is set if the log
 /// is one of collisions.
 void fill_document(const finding::RunLog& log, Suppressions& suppressions, Document& document);
+
+/// Writes down what follows from the rest: the counts, and what is said of each race. To be called when the
+/// document is complete and before anything is rendered; fill_document does so for what a log holds.
+void finish_document(Document& document);
 
 }  // namespace duress::report
 

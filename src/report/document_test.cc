@@ -120,6 +120,30 @@ TEST(Report, SuppressedRacesAreCountedAndDoNotRenameOthers) {
   EXPECT_NE(text.find("duress: suppression never used: race:never (F:2)"), std::string::npos) << text;
 }
 
+TEST(Report, ARaceIsAVariableAndItsPairsComeTogether) {
+  finding::RaceRecord other_variable = race(access(2, Access::kWrite, 6), access(1, Access::kRead, 7));
+  finding::RaceRecord other_line = race(access(2, Access::kWrite, 5), access(1, Access::kRead, 2));
+  Document report = report_of({kField, other_variable, other_line});
+  EXPECT_EQ(report.summary.races, 2u);
+  EXPECT_EQ(report.summary.pairs, 3u);
+  ASSERT_EQ(report.races.size(), 3u);
+  EXPECT_EQ(report.races[0].variable == report.races[1].variable,
+            report.races[1].variable != report.races[2].variable);
+  EXPECT_NE(to_text(report, {}).find("duress: 2 data races (3 pairs of accesses), seed 1"),
+            std::string::npos);
+  auto json = nlohmann::json::parse(to_json(report));
+  EXPECT_EQ(json["summary"], (nlohmann::json{{"races", 2}, {"pairs", 3}, {"failures", 0}, {"runs", 1}}));
+  EXPECT_EQ(json["races"][0]["title"], "data race on " + report.races[0].variable);
+}
+
+TEST(Report, TheWorstVerdictOfItsPairsIsTheVariables) {
+  using finding::VerdictKind;
+  Summary summary = count_races(
+      {{"x", VerdictKind::kNoHarmFound}, {"y", VerdictKind::kOpen}, {"x", VerdictKind::kDestructive}});
+  EXPECT_EQ(races_text(summary), "2 races (3 pairs of accesses)");
+  EXPECT_EQ(verdict_counts_text(summary), "1 destructive, 1 not judged");
+}
+
 TEST(Report, TextInCompilerStyle) {
   Document report = report_of({kField});
   std::string text = to_text(report, {});
@@ -131,8 +155,8 @@ TEST(Report, TextInCompilerStyle) {
   EXPECT_NE(text.find("  T1           reads   Cache::get()    cache.cc:41  holds nothing\n"),
             std::string::npos)
       << text;
-  EXPECT_EQ(to_text(report, {Detail::kQuiet, false, false}), first + "\n");
-  EXPECT_NE(to_text(report, {Detail::kQuiet, true, false}).find("\033["), std::string::npos);
+  EXPECT_EQ(to_text(report, {.quiet = true}), first + "\n");
+  EXPECT_NE(to_text(report, {.color = true, .quiet = true}).find("\033["), std::string::npos);
 }
 
 TEST(Report, HostileNamesAreHarmlessOnATerminalAndWholeInJson) {
@@ -147,7 +171,7 @@ TEST(Report, HostileNamesAreHarmlessOnATerminalAndWholeInJson) {
 TEST(Report, DamagedReferencesDoNotHang) {
   Document report = report_of({race(access(2, Access::kWrite, 9), access(1, Access::kWrite, 4000000))});
   EXPECT_EQ(report.races.size(), 1u);
-  to_text(report, {Detail::kVerbose, false, true});
+  to_text(report, {.verbose = true}, /*stats=*/true);
   to_json(report);
 }
 

@@ -5,14 +5,12 @@
 #include "report/failure_text.h"
 
 #include <algorithm>
-#include <cstdio>
 
+#include "report/access_text.h"
 #include "report/path.h"
 
 namespace duress::report {
 namespace {
-
-using finding::Frame;
 
 class Writer {
  public:
@@ -20,9 +18,7 @@ class Writer {
 
   std::string write(const std::string& program, const std::vector<std::string>& remarks) {
     const finding::Failure& failure = entry_.failure;
-    std::string where = failure.place.file.empty() ? printable(program) : place(failure.place);
-    line(colored("\033[1m", where + ":") + " " + colored("\033[1;31m", "error:") + " " +
-         colored("\033[1m", printable(failure.text)) + " [" + failure.id + "]");
+    out_ = first_line({failure.place, program, true, failure.text, failure.id}, style_);
     if (style_.quiet) return std::move(out_);
     if (entry_.stuck)
       write_stuck();
@@ -37,55 +33,11 @@ class Writer {
  private:
   void line(const std::string& text) { out_ += text + "\n"; }
 
-  std::string colored(const char* color, const std::string& text) const {
-    return style_.color ? color + text + "\033[0m" : text;
-  }
-
-  std::string place(const Frame& frame) const {
-    std::string text = printable(shown_path(frame.file, style_.cwd));
-    if (frame.line != 0) text += ":" + std::to_string(frame.line);
-    if (frame.line != 0 && frame.column != 0) text += ":" + std::to_string(frame.column);
-    return text;
-  }
-
-  std::string function(const Frame& frame) const {
-    if (!frame.function.empty())
-      return printable(frame.function) + (frame.function.back() == ')' ? "" : "()");
-    char address[32];
-    std::snprintf(address, sizeof address, "0x%llx", static_cast<unsigned long long>(frame.module_offset));
-    return frame.module.empty() ? address : printable(base_name(frame.module)) + "+" + address;
-  }
-
-  std::string frame_text(const Frame& frame) const {
-    std::string text = function(frame);
-    if (!frame.file.empty())
-      text += "  " + place(frame);
-    else if (!frame.function.empty() && !frame.module.empty())
-      text += "  (" + printable(base_name(frame.module)) + ")";
-    return text;
-  }
-
-  void write_stack(const std::vector<Frame>& stack) {
-    bool fold = !style_.verbose &&
-                std::any_of(stack.begin(), stack.end(), [](const Frame& frame) { return !frame.library; });
-    for (std::size_t i = 0; i < stack.size();) {
-      std::size_t end = i;
-      while (fold && end < stack.size() && stack[end].library) ++end;
-      if (end > i) {
-        std::string called = end < stack.size() ? ", called as " + function(stack[end - 1]) : "";
-        line("    " + colored("\033[2m", "… " + std::to_string(end - i) + " library frame" +
-                                             (end - i == 1 ? "" : "s") + called));
-        i = end;
-      } else {
-        line("    #" + std::to_string(i) + " " + frame_text(stack[i]));
-        ++i;
-      }
-    }
-  }
+  void write_stack(const std::vector<finding::Frame>& stack) { out_ += stack_text(stack, style_); }
 
   std::string who(int number) const {
     auto it = entry_.thread_names.find(number);
-    return strand_text(number, it == entry_.thread_names.end() ? "" : it->second);
+    return thread_text(number, it == entry_.thread_names.end() ? "" : it->second);
   }
 
   /// "waits to lock mu_, held by T2", "waits in join of T1", "runs".
@@ -114,7 +66,7 @@ class Writer {
     constexpr std::size_t kMost = 16;  // of a thousand waiting threads the first few say it all
     const std::vector<WaitingThread>& waiting = entry_.waiting;
     for (std::size_t i = 0; i < waiting.size() && (i < kMost || style_.verbose); ++i) {
-      line("  " + strand_text(waiting[i].thread, waiting[i].name) + " " + doing(waiting[i]));
+      line("  " + thread_text(waiting[i].thread, waiting[i].name) + " " + doing(waiting[i]));
       write_stack(waiting[i].stack);
     }
     if (waiting.size() > kMost && !style_.verbose)
@@ -128,15 +80,15 @@ class Writer {
   void write_crash() {
     if (entry_.crashes.empty()) return;
     const CrashedThread& crash = entry_.crashes.back();
-    line("  in " + strand_text(crash.thread, crash.name));
+    line("  in " + thread_text(crash.thread, crash.name));
     write_stack(crash.stack);
   }
 
   void write_stale() {
     for (const StaleValue& read : entry_.stale) {
       std::string what = read.variable.empty() ? "" : " from " + printable(read.variable);
-      std::string where = read.place.file.empty() ? "" : "  " + place(read.place);
-      line("  " + strand_text(read.thread, "") + " reads stale " + read.value + what + " (newest " +
+      std::string where = read.place.file.empty() ? "" : "  " + place_text(read.place, style_.cwd);
+      line("  " + thread_text(read.thread, "") + " reads stale " + read.value + what + " (newest " +
            read.newest + ")" + where);
     }
     if (entry_.more_stale) line("  … and more stale values (duress replay --trace shows all)");
@@ -165,12 +117,6 @@ class Writer {
 };
 
 }  // namespace
-
-std::string strand_text(int strand, const std::string& name) {
-  std::string text = "T" + std::to_string(strand);
-  if (!name.empty()) return text + " '" + printable(name) + "'";
-  return strand == 0 ? text + " 'main'" : text;
-}
 
 std::string to_text(const FailureEntry& entry, const std::string& program,
                     const std::vector<std::string>& remarks, const FindingStyle& style) {

@@ -16,9 +16,6 @@ namespace duress::report {
 std::string to_text(const FailureEntry& entry, const std::string& program,
                     const std::vector<std::string>& remarks, const FindingStyle& style);
 
-/// "T2 'worker'".
-std::string strand_text(int strand, const std::string& name);
-
 }  // namespace duress::report
 
 #endif  // DURESS_REPORT_FAILURE_TEXT_H_

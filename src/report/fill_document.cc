@@ -13,6 +13,7 @@
 #include <unordered_map>
 
 #include "report/document.h"
+#include "report/race_text.h"
 #include "report/resolver.h"
 
 namespace duress::report {
@@ -114,6 +115,12 @@ void fill_document(const finding::RunLog& log, Suppressions& suppressions, Docum
   };
   auto by_place = [&](const finding::Race& a, const finding::Race& b) { return place(a) < place(b); };
   std::sort(kept.begin(), kept.end(), by_place);
+  // The pairs of one variable come together, at its first place.
+  std::unordered_map<std::string, std::size_t> first;
+  for (std::size_t i = 0; i < kept.size(); ++i) first.try_emplace(kept[i].variable, i);
+  std::stable_sort(kept.begin(), kept.end(), [&](const RaceEntry& a, const RaceEntry& b) {
+    return first[a.variable] < first[b.variable];
+  });
   document.races = std::move(kept);
   std::erase_if(document.potential,
                 [&](const finding::Race& race) { return suppressions.hides(race, document.cwd); });
@@ -126,6 +133,20 @@ void fill_document(const finding::RunLog& log, Suppressions& suppressions, Docum
   const auto& more = resolver.warnings();
   document.warnings.insert(document.warnings.end(), more.begin(), more.end());
   for (const Suppression* entry : suppressions.unused()) document.unused_suppressions.push_back(*entry);
+  finish_document(document);
+}
+
+void finish_document(Document& document) {
+  std::vector<JudgedPair> pairs;
+  for (RaceEntry& race : document.races) {
+    describe(race, document);
+    pairs.push_back({race.variable, race.judgement ? race.judgement->kind : finding::VerdictKind::kOpen});
+  }
+  document.summary = count_races(pairs);
+  document.summary.judged = document.command == "classify";
+  document.summary.failures = document.failures ? document.failures->size() : 0;
+  document.summary.runs = document.verification ? document.verification->interleavings
+                                                : static_cast<std::uint64_t>(document.runs);
 }
 
 }  // namespace duress::report

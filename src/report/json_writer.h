@@ -12,6 +12,7 @@
 namespace duress::report {
 
 nlohmann::ordered_json json_of(const Document& document);
+nlohmann::ordered_json json_of(const Summary& summary);
 
 /// The same as text, indented, with a newline at the end. Always valid UTF-8, whatever the target's names
 /// hold.

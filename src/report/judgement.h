@@ -62,6 +62,7 @@ struct Judgement {
   std::uint64_t runs = 0;        // that could have failed
   std::uint64_t unexamined = 0;  // failing runs that were not looked at yet
   std::vector<AttackRate> rates;
+  AttackRate rate;  // of the attack that the witness is from
   AttackRate counterfactual;
   finding::ChargeReason charge = finding::ChargeReason::kNone;
   AttackRate charged;  // how often the failure comes with what it is charged to; `counterfactual`: without

@@ -37,9 +37,9 @@ std::string stack_text(const Json& frames) {
   return text;
 }
 
-Case race_case(const StoredDocument& document, const Json& race) {
+Case race_case(const StoredDocument& document, const std::vector<const Json*>& pairs) {
+  const Json& race = *pairs[0];
   Case one;
-  std::string verdict = text_at(race, "verdict");
   one.name = fmt::format("data race on {} [{}]", text_at(race, "variable"), text_at(race, "id"));
   one.type = rule_of(race);
   one.message = title_of(race);
@@ -51,29 +51,29 @@ Case race_case(const StoredDocument& document, const Json& race) {
     one.place = text_at(site, "function");
   }
   if (std::string test = text_at(race, "test"); !test.empty()) one.place = test;
-  one.text = joined(story_of(race));
-  for (const Json& side : sites)
-    one.text +=
-        fmt::format("  stack of T{}:\n{}", number_at(side, "thread"), stack_text(list_at(side, "stack")));
-  for (const Json& line : list_at(object_at(race, "evidence"), "interleaving")) {
-    if (line.is_string()) one.text += line.get<std::string>() + "\n";
+  one.text = joined(story_of(pairs));
+  bool known = true;
+  for (const Json* pair : pairs) {
+    known = known && pair->value("baseline", Json()) == true;
+    for (const Json& side : list_at(*pair, "sites"))
+      one.text +=
+          fmt::format("  stack of T{}:\n{}", number_at(side, "thread"), stack_text(list_at(side, "stack")));
   }
+  one.text += joined(texts_at(object_at(race, "evidence"), "interleaving"));
   if (std::string line = replay_line(document, race); !line.empty()) one.text += "replay: " + line + "\n";
-  bool known = race.value("baseline", Json()) == true;
-  if (verdict == "destructive" || !judges(document))
+  bool judged = !text_at(race, "verdict").empty();
+  if (is_destructive(race) || !judges(document))
     one.result = known ? Case::Result::kSkipped : Case::Result::kFailed;
-  else if (verdict.empty())
+  else if (!judged)
     one.result = Case::Result::kSkipped;
   if (known) one.message += " (in the baseline)";
-  if (verdict.empty() && judges(document)) one.message += ": not judged";
   return one;
 }
 
 Case failure_case(const StoredDocument& document, const Json& failure) {
   Case one;
   one.result = Case::Result::kFailed;
-  one.message = text_at(failure, "text");
-  if (one.message.empty()) one.message = text_at(failure, "failure");
+  one.message = title_of(failure);
   one.name = fmt::format("{} [{}]", one.message, text_at(failure, "id"));
   one.type = "failure";
   one.place = "failure";
@@ -148,7 +148,7 @@ std::string xml_text(std::string_view text) {
 
 std::string to_junit(const StoredDocument& document) {
   std::vector<Case> cases;
-  for (const Json& race : list_at(document.json, "races")) cases.push_back(race_case(document, race));
+  for (const std::vector<const Json*>& race : races_of(document)) cases.push_back(race_case(document, race));
   for (const Json& failure : list_at(document.json, "failures"))
     cases.push_back(failure_case(document, failure));
   if (cases.empty()) {
@@ -159,6 +159,10 @@ std::string to_junit(const StoredDocument& document) {
   }
   std::size_t failed = 0, skipped = 0;
   std::string body;
+  for (const auto& [name, value] : object_at(document.json, "summary").items())
+    body +=
+        fmt::format("      <property name=\"{}\" value=\"{}\"/>\n", xml_text(name), xml_text(value.dump()));
+  if (!body.empty()) body = "    <properties>\n" + body + "    </properties>\n";
   for (const Case& one : cases) {
     failed += one.result == Case::Result::kFailed ? 1 : 0;
     skipped += one.result == Case::Result::kSkipped ? 1 : 0;

@@ -107,8 +107,7 @@ std::string to_perfetto(const StoredDocument& document) {
       std::string id = text_at(finding, "id");
       auto known = document.lanes_of.find(id);
       if (known == document.lanes_of.end() || !done.try_emplace(known->second, true).second) continue;
-      std::string title = list == std::string("races") ? title_of(finding) : text_at(finding, "text");
-      writer.add(++pid, id + " " + title, document.lanes[known->second]);
+      writer.add(++pid, id + " " + title_of(finding), document.lanes[known->second]);
     }
   }
   return writer.take();

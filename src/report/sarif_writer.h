@@ -12,9 +12,6 @@ namespace duress::report {
 
 std::string to_sarif(const StoredDocument& document);
 
-/// `path` as a URI reference: relative if it is, else file:///...; what a URI cannot carry is escaped.
-std::string uri_of(const std::string& path);
-
 }  // namespace duress::report
 
 #endif  // DURESS_REPORT_SARIF_WRITER_H_

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/stored_document.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "finding/verdict.h"
 #include "report/formats.h"
 #include "report/lanes_json.h"
 #include "report/path.h"
@@ -13,18 +12,6 @@ namespace duress::report {
 namespace {
 
 const Json kEmptyObject = Json::object(), kEmptyList = Json::array();
-
-std::string side_text(const Json& side) {
-  std::string access = text_at(side, "access");
-  bool reads = access == "read" || access == "atomic-read";
-  std::string locks;
-  for (const Json& lock : list_at(side, "locks")) {
-    if (lock.is_string()) locks += (locks.empty() ? "" : ", ") + lock.get<std::string>();
-  }
-  return fmt::format("T{} {} in {} at {}:{}, holds {}", number_at(side, "thread"), reads ? "reads" : "writes",
-                     text_at(side, "function"), text_at(side, "file"), number_at(side, "line"),
-                     locks.empty() ? "nothing" : locks);
-}
 
 }  // namespace
 
@@ -103,7 +90,7 @@ std::string to_json(const StoredDocument& document) {
 }
 
 const char* rule_of(const Json& race) {
-  if (text_at(race, "verdict") == "destructive") return "race/destructive";
+  if (is_destructive(race)) return "race/destructive";
   auto confirmed = race.find("confirmed");
   bool shown = confirmed != race.end() && confirmed->is_boolean() && confirmed->get<bool>();
   // An execution that shows it confirms it too.
@@ -118,36 +105,51 @@ std::size_t headline_of(const Json& race) {
   return !writes(0) && writes(1) ? 1 : 0;
 }
 
-std::string title_of(const Json& race) {
-  std::string title = "data race on " + text_at(race, "variable");
-  std::string verdict = text_at(race, "verdict");
-  if (verdict == "destructive") return title + " is DESTRUCTIVE";
-  if (verdict == "slower") return title + " makes the program slower";
-  if (verdict == "same-value") return title + ": every store wrote the same value";
-  if (verdict == "no-harm-found")
-    return title + fmt::format(": no harm found in {} runs", number_at(race, "runs"));
-  return title;
+std::vector<std::vector<const Json*>> races_of(const StoredDocument& document) {
+  std::vector<std::vector<const Json*>> races;
+  std::map<std::string, std::size_t> known;
+  for (const Json& pair : list_at(document.json, "races")) {
+    auto [it, fresh] = known.try_emplace(text_at(pair, "variable"), races.size());
+    if (fresh) races.emplace_back();
+    std::vector<const Json*>& pairs = races[it->second];
+    bool worse = !fresh && is_destructive(pair) && !is_destructive(*pairs[0]);
+    pairs.insert(worse ? pairs.begin() : pairs.end(), &pair);
+  }
+  return races;
 }
 
-std::vector<std::string> story_of(const Json& race) {
-  std::vector<std::string> lines;
-  for (const Json& side : list_at(race, "sites")) lines.push_back(side_text(side));
-  const Json& evidence = object_at(race, "evidence");
-  if (std::string text = text_at(evidence, "text"); !text.empty()) {
-    std::string read = text_at(evidence, "read");
-    if (!read.empty())
-      text = fmt::format("reads {} {} (newest {}) → {}", text_at(evidence, "model"), read,
-                         text_at(evidence, "newest"), text);
-    lines.push_back(text);
+bool is_destructive(const Json& race) {
+  return text_at(race, "verdict") == finding::name_of(finding::VerdictKind::kDestructive);
+}
+
+std::string title_of(const Json& finding) {
+  for (const char* key : {"title", "text", "failure"}) {
+    if (std::string text = text_at(finding, key); !text.empty()) return text;
   }
-  const Json& without = object_at(evidence, "counterfactual");
-  if (!without.empty())
-    lines.push_back(
-        fmt::format("{} of {} fail {}", number_at(without, "failed"), number_at(without, "runs"),
-                    text_at(evidence, "model") == "sc"
-                        ? "when no thread is preempted at these accesses, or with other values for them"
-                        : "with sequentially consistent memory"));
-  if (std::string fix = text_at(object_at(race, "fix"), "text"); !fix.empty()) lines.push_back("fix: " + fix);
+  return "data race on " + text_at(finding, "variable");
+}
+
+std::vector<std::string> texts_at(const Json& json, const char* key) {
+  std::vector<std::string> lines;
+  for (const Json& line : list_at(json, key)) {
+    if (line.is_string()) lines.push_back(line.get<std::string>());
+  }
+  return lines;
+}
+
+std::vector<std::string> story_of(const std::vector<const Json*>& pairs) {
+  std::vector<std::string> lines;
+  auto take = [&](const std::vector<std::string>& more) {
+    lines.insert(lines.end(), more.begin(), more.end());
+  };
+  for (const Json* pair : pairs) {
+    if (pairs.size() > 1) lines.push_back("pair " + text_at(*pair, "id") + ":");
+    take(texts_at(*pair, "accesses"));
+    // What is known of the variable is in each of its pairs; what verify counts is each pair's own.
+    if (pair == pairs[0] || text_at(*pair, "verdict").empty()) take(texts_at(*pair, "account"));
+  }
+  if (std::string fix = text_at(object_at(*pairs[0], "fix"), "text"); !fix.empty())
+    lines.push_back("fix: " + fix);
   return lines;
 }
 

@@ -42,15 +42,19 @@ std::string text_at(const Json& json, const char* key);
 std::uint64_t number_at(const Json& json, const char* key);
 const Json& object_at(const Json& json, const char* key);
 const Json& list_at(const Json& json, const char* key);
+std::vector<std::string> texts_at(const Json& json, const char* key);
 
 /// "race/destructive", "race/confirmed", "race/unconfirmed": what SARIF and JUnit call it.
 const char* rule_of(const Json& race);
 /// The access whose place opens the report: the write; of two writes the first.
 std::size_t headline_of(const Json& race);
-/// "data race on Point::x is DESTRUCTIVE".
-std::string title_of(const Json& race);
-/// What happened, in a few lines: the two accesses, what was read, the counterfactual.
-std::vector<std::string> story_of(const Json& race);
+/// The races, each as the list of its pairs of accesses, one that is destructive first.
+std::vector<std::vector<const Json*>> races_of(const StoredDocument& document);
+bool is_destructive(const Json& race);
+/// What the document calls the finding: "data race on Point::x is DESTRUCTIVE".
+std::string title_of(const Json& finding);
+/// What the document says of a race: its accesses, pair by pair, how often it does harm, its fix.
+std::vector<std::string> story_of(const std::vector<const Json*>& pairs);
 /// The line that shows a finding again; "" if nothing can.
 std::string replay_line(const StoredDocument& document, const Json& finding);
 /// The same with its token, for other folders; "" if the token is in a file.

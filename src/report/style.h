@@ -14,6 +14,16 @@ struct FindingStyle {
   bool verbose = false;             // all frames, all rates
   std::string cwd = {};             // paths below it are shown relative to it
   std::string replay_options = {};  // what `duress replay` needs beside the id: " --dir D"
+
+  std::string bold(const std::string& text) const { return colored("1", text); }
+  std::string red(const std::string& text) const { return colored("1;31", text); }
+  std::string magenta(const std::string& text) const { return colored("1;35", text); }
+  std::string dim(const std::string& text) const { return colored("2", text); }
+
+ private:
+  std::string colored(const char* code, const std::string& text) const {
+    return color ? std::string("\033[") + code + "m" + text + "\033[0m" : text;
+  }
 };
 
 }  // namespace duress::report

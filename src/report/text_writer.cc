@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 
+#include "report/access_text.h"
 #include "report/path.h"
 
 namespace duress::report {
@@ -19,47 +20,25 @@ using finding::Access;
 using finding::BlockKind;
 using finding::Frame;
 
-constexpr const char* kBold = "\033[1m";
-constexpr const char* kMagenta = "\033[1;35m";
-constexpr const char* kRed = "\033[1;31m";
-constexpr const char* kDim = "\033[2m";
-constexpr const char* kReset = "\033[0m";
-
-const char* verb(Access access) {
-  switch (access) {
-    case Access::kRead:
-      return "reads";
-    case Access::kWrite:
-      return "writes";
-    case Access::kAtomicRead:
-      return "atomically reads";
-    case Access::kAtomicWrite:
-      return "atomically writes";
-    case Access::kAtomicRmw:
-      return "atomically updates";
-    case Access::kFree:
-      return "frees";
-  }
-  return "accesses";
-}
-
 class Writer {
  public:
-  Writer(const Document& report, const TextStyle& style) : report_(report), style_(style) {}
+  Writer(const Document& report, FindingStyle style) : report_(report), style_(std::move(style)) {
+    style_.cwd = report.cwd;
+  }
 
-  std::string write() {
+  std::string write(bool stats) {
     for (const finding::Race& race : report_.races) write_race(race);
     for (const finding::Race& race : report_.potential) write_race(race, "potential data race on ");
     for (const finding::Suspicion& suspicion : report_.suspicions) write_suspicion(suspicion);
     for (const finding::Crash& crash : report_.crashes) write_crash(crash);
-    if (style_.detail == Detail::kQuiet) return std::move(out_);
+    if (style_.quiet) return std::move(out_);
     for (const std::string& what : report_.incomplete) line("duress: incomplete: {}", printable(what));
     for (const std::string& what : report_.warnings) line("duress: warning: {}", printable(what));
     for (const Suppression& entry : report_.unused_suppressions) {
       line("duress: suppression never used: {}:{} ({}:{})", entry.type, printable(entry.pattern),
            printable(entry.file), entry.line);
     }
-    if (style_.stats) write_stats();
+    if (stats) write_stats();
     if (report_.collide) write_categories();
     write_summary();
     return std::move(out_);
@@ -72,114 +51,24 @@ class Writer {
     out_ += '\n';
   }
 
-  std::string colored(const char* color, const std::string& text) const {
-    return style_.color ? color + text + kReset : text;
-  }
-
-  std::string thread(int id, const std::string& name) const {
-    if (id < 0) return "somebody";
-    if (id == 0) return "T0 'main'";
-    return name.empty() ? fmt::format("T{}", id) : fmt::format("T{} '{}'", id, printable(name));
-  }
-
-  std::string place(const Frame& frame) const {
-    std::string text = printable(shown_path(frame.file, report_.cwd));
-    if (frame.line != 0) text += fmt::format(":{}", frame.line);
-    if (frame.line != 0 && frame.column != 0) text += fmt::format(":{}", frame.column);
-    return text;
-  }
-
-  std::string short_place(const Frame& frame) const {
-    if (frame.file.empty()) return printable(base_name(frame.module));
-    return fmt::format("{}:{}", printable(base_name(frame.file)), frame.line);
-  }
-
-  std::string function(const Frame& frame) const {
-    if (frame.function.empty() && frame.module.empty() && frame.module_offset == 0) return "?";
-    if (!frame.function.empty()) {
-      bool has_own = frame.function.back() == ')';  // operator()
-      return printable(frame.function) + (has_own ? "" : "()");
-    }
-    if (frame.module.empty()) return fmt::format("{:#x}", frame.module_offset);
-    return fmt::format("{}+{:#x}", printable(base_name(frame.module)), frame.module_offset);
-  }
-
-  std::string frame_text(const Frame& frame) const {
-    std::string text = function(frame);
-    if (!frame.file.empty()) {
-      text += "  " + place(frame);
-    } else if (!frame.function.empty() && !frame.module.empty()) {
-      if (frame.function_offset != 0) text += fmt::format("+{:#x}", frame.function_offset);
-      text += fmt::format("  ({})", printable(base_name(frame.module)));
-    }
-    if (style_.detail == Detail::kVerbose && !frame.module.empty() && frame.module_offset != 0) {
-      text += fmt::format("  [{}+{:#x}]", printable(frame.module), frame.module_offset);
-    }
-    return text;
-  }
-
-  void write_stack(const std::vector<Frame>& stack) {
-    // A stack that is all library would fold to nothing.
-    bool fold = style_.detail != Detail::kVerbose &&
-                std::any_of(stack.begin(), stack.end(), [](const Frame& frame) { return !frame.library; });
-    for (std::size_t i = 0; i < stack.size();) {
-      std::size_t end = i;
-      while (fold && end < stack.size() && stack[end].library) ++end;
-      if (end > i) {
-        std::size_t folded = end - i;
-        // Above the user's code, what that code called says enough.
-        std::string called = end < stack.size() ? ", called as " + function(stack[end - 1]) : "";
-        line("    {}",
-             colored(kDim, fmt::format("… {} library frame{}{}", folded, folded == 1 ? "" : "s", called)));
-        i = end;
-      } else {
-        line("    #{} {}", i, frame_text(stack[i]));
-        ++i;
-      }
-    }
-    if (stack.empty()) line("    (no stack)");
-  }
+  void write_stack(const std::vector<Frame>& stack) { out_ += stack_text(stack, style_); }
 
   void write_race(const finding::Race& race, const char* what_it_is = "data race on ") {
     const std::size_t first = race.headline();
     const Frame site = race.sites[first].site();
-    std::string where = site.file.empty() ? function(site) : place(site);
-    line("{} {} {} {}", colored(kBold, where + ":"), colored(kMagenta, "warning:"),
-         colored(kBold, what_it_is + printable(race.variable)), fmt::format("[{}]", race.id));
-    if (style_.detail == Detail::kQuiet) return;
-
-    std::array<std::string, 2> who, what, in;
-    for (std::size_t i = 0; i < 2; ++i) {
-      who[i] = thread(race.sites[i].thread, race.sites[i].thread_name);
-      what[i] = verb(race.sites[i].access);
-      in[i] = function(race.sites[i].site());
-    }
-    auto width = [](const std::array<std::string, 2>& texts) {
-      return std::max(texts[0].size(), texts[1].size());
-    };
+    out_ += first_line({site, function_text(site), false, what_it_is + race.variable, race.id}, style_);
+    if (style_.quiet) return;
+    std::array<std::string, 2> accesses = access_lines(race, /*thread_names=*/true);
     for (std::size_t i : {first, 1 - first}) {
-      const finding::AccessReport& access = race.sites[i];
-      if (race.collision) {
-        if (access.thread < 0) {
-          line("  somebody {}: only the value changed, the writer is not known", what[i]);
-          continue;
-        }
-        line("  {:<{}} {:<{}}  {:<{}}  {}  {}", who[i], width(who), what[i], width(what), in[i], width(in),
-             short_place(access.site()), printable(access.instruction));
-      } else {
-        std::string locks =
-            access.locks.empty() ? "nothing" : printable(fmt::format("{}", fmt::join(access.locks, ", ")));
-        line("  {:<{}} {:<{}}  {:<{}}  {}  holds {}", who[i], width(who), what[i], width(what), in[i],
-             width(in), short_place(access.site()), locks);
-      }
-      write_stack(access.stack);
+      line("  {}", accesses[i == first ? 0 : 1]);
+      if (race.sites[i].thread >= 0) write_stack(race.sites[i].stack);
     }
     if (race.collision) write_collision(race);
     write_block(race);
     for (const finding::ThreadReport& created : race.threads) {
       if (created.id == 0) continue;
       if (created.parent < 0 && created.stack.empty()) continue;
-      line("  {} was created by T{}", thread(created.id, created.name), created.parent);
+      line("  {} was created by T{}", thread_text(created.id, created.name), created.parent);
       write_stack(created.stack);
     }
     if (race.pid != report_.root_pid) {
@@ -191,14 +80,13 @@ class Writer {
 
   void write_suspicion(const finding::Suspicion& suspicion) {
     Frame first = suspicion.sites.empty() ? Frame{} : suspicion.sites[0].site();
-    std::string where = first.file.empty() ? function(first) : place(first);
-    std::string about = suspicion.variable.empty() ? "" : " (" + printable(suspicion.variable) + ")";
-    line("{} {} {} [{}]", colored(kBold, where + ":"), colored(kMagenta, "warning:"),
-         colored(kBold, printable(suspicion.what) + about), printable(suspicion.analysis));
-    if (style_.detail == Detail::kQuiet) return;
+    std::string about = suspicion.variable.empty() ? "" : " (" + suspicion.variable + ")";
+    out_ +=
+        first_line({first, function_text(first), false, suspicion.what + about, suspicion.analysis}, style_);
+    if (style_.quiet) return;
     for (const finding::AccessReport& access : suspicion.sites) {
-      line("  {}  {}  {}", thread(access.thread, access.thread_name), function(access.site()),
-           short_place(access.site()));
+      line("  {}  {}  {}", thread_text(access.thread, access.thread_name), function_text(access.site()),
+           short_place_text(access.site()));
       write_stack(access.stack);
     }
   }
@@ -209,7 +97,7 @@ class Writer {
                              ? fmt::format("stayed {}", collision.before)
                              : fmt::format("went from {} to {}", collision.before, collision.after);
     line("  caught while {} was held for {:.1f} ms just before its access; the value {}",
-         thread(race.sites[1].thread, race.sites[1].thread_name),
+         thread_text(race.sites[1].thread, race.sites[1].thread_name),
          static_cast<double>(collision.held_microseconds) / 1000, values);
     if (const char* what = looks_like(collision.category)) line("  looks like {}", what);
   }
@@ -264,15 +152,15 @@ class Writer {
     Frame frame = crash.blamed < crash.stack.size() ? crash.stack[crash.blamed] : Frame{};
     std::string at;
     if (!frame.file.empty())
-      at = " at " + place(frame);
+      at = " at " + place_text(frame, style_.cwd);
     else if (!crash.stack.empty())
-      at = " at " + function(frame);
+      at = " at " + function_text(frame);
     std::string process;
     if (crash.pid != report_.root_pid) process = fmt::format(", process {}", crash.pid);
-    line("{} SIG{}{} in {}{}", colored(kRed, "duress: the program crashed:"),
+    line("{} SIG{}{} in {}{}", style_.red("duress: the program crashed:"),
          crash.signal.rfind("SIG", 0) == 0 ? printable(crash.signal.substr(3)) : printable(crash.signal), at,
-         thread(crash.thread, crash.thread_name), process);
-    if (style_.detail != Detail::kQuiet) write_stack(crash.stack);
+         thread_text(crash.thread, crash.thread_name), process);
+    if (!style_.quiet) write_stack(crash.stack);
   }
 
   void write_stats() {
@@ -312,12 +200,12 @@ class Writer {
   }
 
   void write_summary() {
-    std::size_t n = report_.races.size();
     if (!report_.checked) {
       line("duress: stale values, races were not looked for, seed {}", report_.seed);
       return;
     }
-    std::string text = n == 0 ? "no data race found" : fmt::format("{} data race{}", n, n == 1 ? "" : "s");
+    std::string text =
+        report_.races.empty() ? "no data race found" : races_text(report_.summary, "data race");
     if (std::size_t m = report_.potential.size()) text += fmt::format(", {} potential", m);
     if (std::size_t m = report_.suspicions.size())
       text += fmt::format(", {} warning{}", m, m == 1 ? "" : "s");
@@ -327,14 +215,14 @@ class Writer {
   }
 
   const Document& report_;
-  const TextStyle& style_;
+  FindingStyle style_;
   std::string out_;
 };
 
 }  // namespace
 
-std::string to_text(const Document& report, const TextStyle& style) {
-  return Writer(report, style).write();
+std::string to_text(const Document& report, const FindingStyle& style, bool stats) {
+  return Writer(report, style).write(stats);
 }
 
 std::string to_suppressions(const Document& report) {

@@ -7,22 +7,11 @@
 #include <string>
 
 #include "report/document.h"
+#include "report/style.h"
 
 namespace duress::report {
 
-enum class Detail {
-  kQuiet,    // the first line of each finding
-  kNormal,   // stacks with library frames folded
-  kVerbose,  // every frame, with modules and addresses where lines are missing
-};
-
-struct TextStyle {
-  Detail detail = Detail::kNormal;
-  bool color = false;
-  bool stats = false;
-};
-
-std::string to_text(const Document& report, const TextStyle& style);
+std::string to_text(const Document& report, const FindingStyle& style, bool stats = false);
 
 /// Suggested suppression lines, each with a comment that says which finding it is for.
 std::string to_suppressions(const Document& report);

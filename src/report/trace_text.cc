@@ -9,7 +9,7 @@
 #include <map>
 #include <set>
 
-#include "report/failure_text.h"
+#include "report/access_text.h"
 #include "trail/value_text.h"
 
 namespace duress::report {
@@ -154,7 +154,7 @@ std::string rows_text(const std::vector<TraceRow>& rows, const std::map<int, std
   };
   auto name_of = [&](int strand) {
     auto it = strands.find(strand);
-    return strand_text(strand, it == strands.end() ? "" : it->second);
+    return thread_text(strand, it == strands.end() ? "" : it->second);
   };
   std::string out;
   if (strands.empty()) return out;

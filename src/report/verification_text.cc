@@ -5,6 +5,7 @@
 
 #include "report/failure_text.h"
 #include "report/path.h"
+#include "report/race_text.h"
 #include "report/words.h"
 
 namespace duress::report {
@@ -14,24 +15,10 @@ std::string interleavings_text(std::uint64_t count) {
   return count_text(count, "interleaving");
 }
 
-std::string side_text(const finding::AccessReport& side) {
-  finding::Frame site = side.site();
-  std::string locks = side.locks.empty() ? "nothing" : fmt::format("{}", fmt::join(side.locks, ", "));
-  bool reads = !finding::is_write(side.access);
-  return printable(fmt::format("  T{} {:<7} {}  {}:{}  holds {}", side.thread, reads ? "reads" : "writes",
-                               site.function, base_name(site.file), site.line, locks));
-}
-
-std::string race_text(const RaceEntry& race, const Verification& verification, const FindingStyle& style) {
-  finding::Frame place = race.sites[race.headline()].site();
-  std::string text =
-      fmt::format("{}:{}:{}: error: data race on {} [{}]\n", printable(shown_path(place.file, style.cwd)),
-                  place.line, place.column, printable(race.variable), race.id);
+std::string race_text(const RaceEntry& race, const FindingStyle& style) {
+  std::string text = heading_text(race, /*error=*/true, style);
   if (style.quiet) return text;
-  for (const finding::AccessReport& side : race.sites) text += side_text(side) + "\n";
-  if (race.executions == 0) return text;
-  text += fmt::format("  in {} of {}; the shortest found needs {}\n", grouped(race.executions),
-                      interleavings_text(verification.interleavings), switches_text(race.switches));
+  for (const std::string& line : race.account) text += fmt::format("  {}\n", line);
   if (!race.replay.empty() && race.replay.size() < 400) text += fmt::format("  token: {}\n", race.replay);
   return text;
 }
@@ -71,7 +58,7 @@ std::string ends_text(const Verification& verification) {
 
 std::string verification_text(const Document& document, const FindingStyle& style) {
   std::string text;
-  for (const RaceEntry& race : document.races) text += race_text(race, *document.verification, style);
+  for (const RaceEntry& race : document.races) text += race_text(race, style);
   for (const FailureEntry& entry : *document.failures) text += failure_text(entry, document, style);
   if (const std::optional<Fix>& advice = document.verification->advice)
     text += advice_text(*advice, document, style);
@@ -81,9 +68,9 @@ std::string verification_text(const Document& document, const FindingStyle& styl
 std::vector<std::string> verification_summary(const Document& document) {
   const Verification& verification = *document.verification;
   std::string what;
-  std::size_t races = document.races.size(), failures = document.failures->size();
-  if (races != 0) what += plural(races, "race");
-  if (failures != 0) what += (what.empty() ? "" : ", ") + plural(failures, "failure");
+  std::uint64_t races = document.summary.races, failures = document.summary.failures;
+  if (races != 0) what += races_text(document.summary);
+  if (failures != 0) what += (what.empty() ? "" : ", ") + count_text(failures, "failure");
   if (what.empty()) what = "no race and no failure";
   double rate = verification.explore_seconds > 0
                     ? static_cast<double>(verification.interleavings) / verification.explore_seconds

@@ -41,6 +41,7 @@ void fill_document(const SearchResult& result, finding::Names& names, report::Do
   summary.pairs_created = result.created.size();
   summary.deadlocks = result.suspected_deadlocks.size();
   summary.deadlocks_created = result.created_deadlocks.size();
+  report::finish_document(document);
 }
 
 }  // namespace duress::search

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "report/json_writer.h"
+
 namespace duress::suite {
 namespace {
 
@@ -36,6 +38,7 @@ SuiteDocument merge_documents(const DocumentHead& head, const std::vector<CaseRe
   std::map<std::string, std::size_t> known;  // index in `races`
   std::set<std::string> incomplete;
   bool complete = true;
+  u64 runs = 0;
   for (const CaseResult& one : cases) {
     Json entry;
     entry["name"] = one.test_case.name;
@@ -48,7 +51,7 @@ SuiteDocument merge_documents(const DocumentHead& head, const std::vector<CaseRe
       entry["runs"] = document.value("runs", u64{0});
       entry["seconds"] = document.value("seconds", 0.0);
       entry["races"] = Json::array();
-      result.runs += document.value("runs", u64{0});
+      runs += document.value("runs", u64{0});
       for (const Json& what : document.value("incomplete", Json::array()))
         incomplete.insert(one.test_case.name + ": " + what.get<std::string>());
       for (Json& race : document["races"]) {
@@ -66,18 +69,25 @@ SuiteDocument merge_documents(const DocumentHead& head, const std::vector<CaseRe
     }
     listed.push_back(std::move(entry));
   }
-  for (const Json& race : races)
+  std::vector<report::JudgedPair> pairs;
+  for (const Json& race : races) {
     result.races.push_back({race.value("id", ""), race.value("verdict", ""), race.value("test", "")});
+    pairs.push_back({race.value("variable", ""), finding::verdict_named(race.value("verdict", ""))});
+  }
+  result.summary = report::count_races(pairs);
+  result.summary.judged = true;
+  result.summary.runs = runs;
   Json json;
   json["schema"] = "duress/1";
   json["command"] = "test";
   json["version"] = DURESS_VERSION;
   json["seed"] = head.seed;
   json["target"] = {head.build_dir};
-  json["runs"] = result.runs;
+  json["runs"] = runs;
   json["seconds"] = head.seconds;
   json["complete"] = complete;
   json["incomplete"] = incomplete;
+  json["summary"] = report::json_of(result.summary);
   json["races"] = std::move(races);
   json["cases"] = std::move(listed);
   result.json = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "report/summary.h"
 #include "suite/campaign.h"
 
 namespace duress::suite {
@@ -20,7 +21,7 @@ struct ChargedRace {
 struct SuiteDocument {
   std::string json;
   std::vector<ChargedRace> races;  // each once, however many cases have it
-  u64 runs = 0;
+  report::Summary summary;
 };
 
 struct DocumentHead {

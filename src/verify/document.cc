@@ -59,6 +59,7 @@ void fill_document(const VerifySetup& setup, const VerifyResult& result, finding
   verification.explore_seconds = result.explore_seconds;
   verification.assumes_signals = result.waited && result.spurious == 0;
   verification.bounds = result.bounds;
+  report::finish_document(document);
 }
 
 }  // namespace duress::verify

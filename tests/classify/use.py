@@ -120,7 +120,7 @@ class UseTest(unittest.TestCase):
         self.assertRegex(lines[8], r"^ +│ 0x10 → 0  \(stale\)$")
         self.assertRegex(lines[9], r"^  replay: duress replay R-[0-9a-f]{4}$")
         self.assertEqual(len(lines), 10)
-        self.assertRegex(err, r"^duress: 1 race on 1 variable, 1 destructive, in \d+ runs, seed 1\n$")
+        self.assertRegex(err, r"^duress: 1 race, 1 destructive, in \d+ runs, seed 1\n$")
 
     def test_the_text_of_others(self):
         for what, words in (
@@ -232,18 +232,18 @@ class UseTest(unittest.TestCase):
         few = ["--runs", "4"]
         code, out, err = self.classify(binary, options=[*few, "--only", "Point::x", "--json=x.json"])
         self.assertEqual(code, 66, err)
-        self.assertIn("1 race on 1 variable", err)
+        self.assertIn("1 race", err)
         self.assertIn("Point::x is DESTRUCTIVE", out)
         code, out, err = self.classify(binary, options=[*few, "--only", "double_checked_locking.cc:28"])
         self.assertIn("Point::y is DESTRUCTIVE", out)
-        self.assertIn("1 race on 1 variable", err)
+        self.assertIn("1 race", err)
         code, out, err = self.classify(binary, options=[*few, "--only", "Point::x", "--baseline", "x.json"])
         self.assertEqual(code, 0, out)
         self.assertIn("(in the baseline)", out)
         pathlib.Path(self.folder, "known").write_text("race_top:Point::slope\n")
         code, out, err = self.classify(binary, options=[*few, "--suppressions", "known"])
         self.assertEqual(code, 0, out)
-        self.assertIn("1 race on 1 variable, 0 destructive, 2 suppressed", err)
+        self.assertIn("1 race, 0 destructive, 2 suppressed", err)
         code, out, err = self.classify(binary, options=[*few, "--suppressions", "known", "--fail-on", "race"])
         self.assertEqual(code, 66)
 

@@ -46,7 +46,7 @@ class TestCommandTest(fit.ProjectTest):
         for name, variable in RACY.items():
             lines = [line for line in out.splitlines() if "data race on " in line and variable in line]
             self.assertTrue(lines and all(line.endswith(f" in {name}") for line in lines), out)
-        self.assertIn("duress: 3 races in 3 cases, 2 destructive; 20 cases, in ", err)
+        self.assertIn("duress: 3 races in 3 cases, 2 destructive, 1 same value; 20 cases, in ", err)
 
         last = self.document((self.folder / ".duress" / "last.json").read_text())
         self.assertEqual((last["races"], last["folder"]), (document["races"], str(self.folder)))

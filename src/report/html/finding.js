@@ -61,32 +61,23 @@ function siteView(data, site) {
 
 /** @param {Evidence} evidence */
 function attackText(evidence) {
-  const by = [evidence.model, evidence.heuristic ?? evidence.strategy].filter(Boolean).join(", ");
-  return by ? ` (${by})` : "";
+  return [evidence.model, evidence.heuristic ?? evidence.strategy].filter(Boolean).join(", ");
 }
 
-/** The story of a race in sentences. @param {Finding} finding @param {Data} data */
+/** What the document says of a race, and what to make of it. @param {Finding} finding @param {Data} data */
 function story(finding, data) {
-  const race = finding.race, parts = [];
+  const race = finding.race;
   if (!race) return [];
-  const evidence = race.evidence;
-  if (race.verdict === "destructive" && evidence) {
-    const what = h("p", { class: "headline" });
-    if (evidence.read !== undefined)
-      what.append("A load returns ", h("code", {}, shown(evidence.read, 100)), ", memory holds ", h("code", {}, shown(evidence.newest ?? "", 100)), " → ");
-    what.append(h("b", {}, shown(evidence.text ?? evidence.failure ?? "it fails", 400)), attackText(evidence), ".");
-    parts.push(what);
-  } else if (race.verdict === "slower" && evidence?.work) {
-    parts.push(h("p", { class: "headline" }, `Nothing misbehaves, but with other legal values the program does ${evidence.work} times the work${attackText(evidence)}.`));
-  } else if (race.verdict === "same-value") {
-    parts.push(h("p", { class: "headline" }, "Nothing misbehaves, and every store that was seen wrote what was there already."));
-  } else if (race.verdict === "no-harm-found") {
-    parts.push(h("p", { class: "headline" }, `No harm found in ${plural(race.runs ?? 0, "run")}. That is no proof: other inputs, machines and compilers may see it.`));
-  } else {
-    parts.push(h("p", { class: "headline" }, data.document.command === "classify" ? "Not judged: the campaign ended before every attack had its turn."
+  const lines = [h("p", { class: "headline" }, shown(finding.title, 400))];
+  if (Array.isArray(race.account)) lines.push(...race.account.map((line) => h("p", { class: "account" }, shown(line, 1000))));
+  if (race.verdict === "destructive") lines.push(h("p", { class: "hint" }, `Model and choice: ${attackText(race.evidence ?? {})}`));
+  if (race.verdict === "slower") lines.push(h("p", { class: "hint" }, `With other legal values: ${attackText(race.evidence ?? {})}`));
+  if (race.verdict && race.verdict !== "destructive")
+    lines.push(h("p", { class: "hint" }, "That is no proof: other inputs, machines and compilers may see it."));
+  if (!race.verdict)
+    lines.push(h("p", { class: "hint" }, data.document.command === "classify" ? "The campaign ended before every attack had its turn."
       : "Nothing orders the two accesses. duress classify says whether that does harm."));
-  }
-  return parts;
+  return lines;
 }
 
 /** @param {Finding} finding */
@@ -135,14 +126,7 @@ function ratesView(finding) {
   const evidence = finding.race?.evidence;
   const rates = Array.isArray(evidence?.rates) ? evidence.rates.filter((rate) => rate && typeof rate.failed === "number" && typeof rate.runs === "number") : [];
   if (!rates.length) return null;
-  const without = evidence?.counterfactual;
-  return section("How often it fails", "rates", ratesChart(rates),
-    without && without.runs > 0 && h("p", { class: "counterfactual" }, h("b", {}, "Counterfactual: "),
-      evidence?.model === "sc" // thread timing alone: the baseline comes first among the rates
-        ? `${rates[0].failed.toLocaleString("en")} of ${rates[0].runs.toLocaleString("en")} ordinary schedules fail; ${without.failed.toLocaleString("en")} of ${without.runs.toLocaleString("en")} fail when no thread is preempted at these accesses, or with other values for them.`
-        : without.failed === 0
-        ? `with sequentially consistent memory the same ${without.runs.toLocaleString("en")} schedules pass.`
-        : `with sequentially consistent memory ${without.failed.toLocaleString("en")} of ${without.runs.toLocaleString("en")} fail.`));
+  return section("How often it fails", "rates", ratesChart(rates));
 }
 
 /** @param {Finding} finding @param {Data} data */
@@ -229,10 +213,8 @@ const MOST_SUMMARISED = 50;
 function effect(finding) {
   const race = finding.race, evidence = race?.evidence;
   if (!race) return finding.failure?.failure ?? "";
-  if (race.verdict === "destructive") {
-    const worst = (evidence?.rates ?? []).reduce((most, rate) => Math.max(most, rate.runs ? rate.failed / rate.runs : 0), 0);
-    return `${evidence?.text ?? "fails"}, in up to ${Math.round(worst * 100)} % of the runs`;
-  }
+  if (race.verdict === "destructive")
+    return `${evidence?.text ?? "fails"}${evidence?.rate ? `, ${evidence.rate.failed.toLocaleString("en")} of ${plural(evidence.rate.runs, "run")}` : ""}`;
   if (race.verdict === "slower" && evidence?.work) return `${evidence.work} times the work`;
   if (race.verdict === "no-harm-found") return `${plural(race.runs ?? 0, "run")} without harm`;
   return race.kind;
@@ -241,7 +223,7 @@ function effect(finding) {
 /** The worst findings as a table. @param {Finding[]} findings */
 function summary(findings) {
   const rows = h("tbody");
-  for (const finding of findings.slice(0, MOST_SUMMARISED)) {
+  for (const finding of findings.filter((one) => one.first).slice(0, MOST_SUMMARISED)) {
     rows.append(h("tr", {}, h("td", {}, badge(finding.verdict)),
       h("td", {}, h("a", { href: "#" + encodeURIComponent(finding.id) }, h("code", {}, shown(finding.subject, 160)))),
       h("td", {}, shown(effect(finding), 160)), h("td", { class: "where", title: shown(finding.place, 300) }, shown(baseName(finding.place), 120))));
@@ -257,7 +239,7 @@ function summary(findings) {
 export function overview(data, findings) {
   const counts = h("div", { class: "tiles" });
   for (const [verdict, label] of Object.entries(VERDICTS)) {
-    const count = findings.filter((finding) => finding.verdict === verdict).length;
+    const count = findings.filter((finding) => finding.first && finding.verdict === verdict).length;
     if (count) counts.append(h("a", { class: `tile ${verdict}`, href: `#verdict=${verdict}` }, h("b", {}, String(count)), h("span", {}, label)));
   }
   const doc = data.document;

@@ -2,7 +2,7 @@
 //
 // The list of findings with its search and its filters.
 
-import { baseName, by, h, shown } from "./dom.js";
+import { baseName, by, h, plural, shown } from "./dom.js";
 import { VERDICTS } from "./model.js";
 import { badge } from "./finding.js";
 
@@ -53,7 +53,7 @@ export class FindingList {
       return button;
     };
     for (const [verdict, label] of Object.entries(VERDICTS)) {
-      const count = this.findings.filter((finding) => finding.verdict === verdict).length;
+      const count = this.findings.filter((finding) => finding.first && finding.verdict === verdict).length;
       if (!count) continue;
       group.append(chip(label, count, verdict, (on) => { if (on) this.verdicts.add(verdict); else this.verdicts.delete(verdict); }));
     }
@@ -74,10 +74,10 @@ export class FindingList {
       event.preventDefault();
       this.onChoose(finding.id);
     } },
-    h("span", { class: "top" }, badge(finding.verdict), h("code", { class: "id" }, finding.id)),
+    h("span", { class: "top" }, finding.first ? badge(finding.verdict) : null, h("code", { class: "id" }, finding.id)),
     h("span", { class: "subject" }, shown(finding.subject, 200)),
     h("span", { class: "where", title: shown(finding.place, 300) }, shown(baseName(finding.place), 200)));
-    return h("li", { class: `item ${finding.verdict}` }, link);
+    return h("li", { class: `item ${finding.verdict}${finding.first ? "" : " pair"}` }, link);
   }
 
   filter() {
@@ -87,8 +87,10 @@ export class FindingList {
       words.every((word) => finding.text.includes(word)));
     const visible = new Set(this.visible.map((finding) => finding.id));
     for (const [id, item] of this.items) item.hidden = !visible.has(id);
-    const all = this.findings.length;
-    by("count").textContent = all === 0 ? "No findings" : visible.size === all ? `${all} finding${all === 1 ? "" : "s"}` : `${visible.size} of ${all} findings`;
+    const all = this.findings.filter((finding) => finding.first).length, pairs = this.findings.length;
+    const part = new Set(this.visible.map((finding) => finding.race?.variable ?? finding.id)).size;
+    by("count").textContent = all === 0 ? "No findings" : visible.size !== pairs ? `${part} of ${plural(all, "finding")}`
+      : plural(all, "finding") + (pairs === all ? "" : ` in ${pairs} entries`);
   }
 
   /** Shows only this verdict. @param {string} verdict */

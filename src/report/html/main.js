@@ -21,7 +21,8 @@ function showHeader() {
   by("target").textContent = shown(`${doc.command} -- ${program}`, 200);
   document.title = shown(`Duress ${doc.command}: ${program}`, 120);
   const runs = doc.interleavings ?? doc.runs ?? 0;
-  const parts = [plural(doc.races.length, "race"), plural(runs, doc.interleavings !== undefined ? "interleaving" : "run"), `seed ${doc.seed}`];
+  const races = doc.summary?.races ?? doc.races.length, pairs = doc.summary?.pairs ?? races;
+  const parts = [plural(races, "race") + (pairs === races ? "" : ` (${pairs.toLocaleString("en")} pairs of accesses)`), plural(runs, doc.interleavings !== undefined ? "interleaving" : "run"), `seed ${doc.seed}`];
   if (doc.version) parts.push(`duress ${shown(doc.version, 40)}`);
   by("facts").textContent = parts.join(" · ");
 }

@@ -9,13 +9,12 @@
  * @typedef {{model: string, heuristic?: string, policy?: string, strategy?: string, fair?: boolean, failed: number,
  *            runs: number, invalid?: number}} Rate
  * @typedef {{failure?: string, text?: string, model?: string, heuristic?: string, strategy?: string, policy?: string,
- *            read?: string, newest?: string, work?: number, rates?: Rate[],
- *            counterfactual?: {failed: number, runs: number}, switches?: number, replaced_values?: number,
+ *            work?: number, rates?: Rate[], rate?: {failed: number, runs: number}, switches?: number, replaced_values?: number,
  *            replayed?: number, replays?: number, interleaving?: string[]}} Evidence
  * @typedef {{text?: string, diff?: string, kind?: string, passed?: number, interleavings?: number}} Fix
  * @typedef {{id: string, variable: string, kind: string, sites: Site[], found_by: string[], count?: number,
  *            confirmed?: boolean, verdict?: string, evidence?: Evidence, fix?: Fix, runs?: number, test?: string,
- *            baseline?: boolean, threads?: {id: number, parent?: number, name?: string, stack: Frame[]}[],
+ *            baseline?: boolean, title?: string, account?: string[], threads?: {id: number, parent?: number, name?: string, stack: Frame[]}[],
  *            block?: {kind: string, name?: string, size?: number, offset?: number, thread?: number, stack?: Frame[]}}} Race
  * @typedef {{id: string, failure: string, text?: string, strategy?: string, model?: string, heuristic?: string,
  *            switches?: number, found_at_run?: number, file?: string, line?: number, column?: number, stderr?: string,
@@ -26,12 +25,13 @@
  * @typedef {{missing?: string, lines?: Record<string, string>}} Source
  * @typedef {{command: string, version?: string, seed: number, target: string[], runs: number, seconds?: number,
  *            complete?: boolean, bound?: string, interleavings?: number, incomplete?: string[], suppressed?: number,
- *            advice?: Fix, races: Race[], failures: Failure[]}} Document
+ *            advice?: Fix, summary?: Record<string, number>, races: Race[], failures: Failure[]}} Document
  * @typedef {{document: Document, findings: Record<string, Extra>, sources: Record<string, Source>}} Data
  *
  * @typedef {object} Finding
  * @property {string} id
  * @property {string} verdict a key of VERDICTS
+ * @property {boolean} first of the pairs of its variable, or a failure: what is counted
  * @property {string} title
  * @property {string} subject the variable, or the failure
  * @property {string} place "file:line"
@@ -100,7 +100,7 @@ function raceFinding(race, extra) {
   const words = [race.id, race.variable, verdict, race.kind, race.test ?? "", race.evidence?.text ?? ""];
   for (const one of race.sites) words.push(placeText(one.file, one.line), one.function, ...one.stack.map((f) => f.function));
   return {
-    id: race.id, verdict, title: `Data race on ${race.variable}`, subject: race.variable,
+    id: race.id, verdict, first: true, title: race.title ?? `data race on ${race.variable}`, subject: race.variable,
     place: placeText(site?.file, site?.line), race, failure: null, extra, text: words.join("\n").toLowerCase(),
   };
 }
@@ -111,13 +111,13 @@ function failureFinding(failure, extra) {
   const words = [failure.id, subject, failure.failure, failure.file ?? "", failure.strategy ?? ""];
   for (const stack of listed(failure.stacks)) words.push(...listed(stack.stack).map((f) => f.function));
   return {
-    id: failure.id, verdict: "failure", title: subject, subject, place: placeText(failure.file, failure.line),
+    id: failure.id, verdict: "failure", first: true, title: subject, subject, place: placeText(failure.file, failure.line),
     race: null, failure, extra, text: words.join("\n").toLowerCase(),
   };
 }
 
 /**
- * Every finding, the worst first.
+ * Every finding, the worst first; the pairs of one variable come together, as in the document.
  * @param {Data} data
  * @returns {Finding[]}
  */
@@ -126,7 +126,11 @@ export function findingsOf(data) {
   const extra = (id) => data.findings[id] ?? { replay: "", token: "" };
   const all = data.document.races.map((race) => raceFinding(race, extra(race.id)));
   all.push(...data.document.failures.map((failure) => failureFinding(failure, extra(failure.id))));
-  const order = Object.keys(VERDICTS);
+  const order = Object.keys(VERDICTS), variables = new Set();
+  for (const finding of all) {
+    finding.first = !finding.race || !variables.has(finding.race.variable);
+    if (finding.race) variables.add(finding.race.variable);
+  }
   return all.map((finding, index) => ({ finding, index }))
     .sort((a, b) => order.indexOf(a.finding.verdict) - order.indexOf(b.finding.verdict) || a.index - b.index)
     .map((entry) => entry.finding);

@@ -56,7 +56,7 @@ const copied = await withPage({}, async (page, events) => {
 
   // Rates, counterfactual; then the replay line.
   expect(await page.locator(".rates tbody tr").count() > 3, "rates for each model and heuristic");
-  expect((await page.locator(".counterfactual").textContent()).includes("schedules pass"), "the counterfactual");
+  expect((await page.locator(".account").nth(1).textContent()).includes("schedules pass"), "the counterfactual");
   await page.click("#replay-line .copy");
   await page.waitForSelector("#replay-line .copy:has-text('Copied')");
   // Pasted where a person would see it.

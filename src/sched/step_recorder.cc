@@ -12,9 +12,12 @@ using exhaustive::StepLog;
 
 namespace {
 
+/// 0 of memory that cannot be read, as behind a null pointer: the program is about to find out itself.
 u64 value_at(uptr object, u32 size) {
+  constexpr uptr kNothingBelow = 65536;  // the kernel maps nothing there (vm.mmap_min_addr)
   u64 value = 0;
-  if (size <= 8) __builtin_memcpy(&value, reinterpret_cast<const void*>(object), size);
+  if (size <= 8 && object >= kNothingBelow)
+    __builtin_memcpy(&value, reinterpret_cast<const void*>(object), size);
   return value;
 }
 

@@ -86,8 +86,11 @@ int execute(CollideOptions& options) {
   if (!written) return kExitToolFailed;
   if (options.fail_on == "race" && !document.races.empty()) return kExitFindings;
   if (!trace.program.empty() && result.cut) return document.races.empty() ? kExitOutOfTime : kExitOk;
-  if (!result.ended || trace.program.empty()) return kExitOk;
-  return result.signalled ? 128 + result.code : result.code;
+  int code = !result.ended || trace.program.empty() ? kExitOk
+             : result.signalled                     ? 128 + result.code
+                                                    : result.code;
+  // Who saw nothing cannot say that nothing is wrong.
+  return code == kExitOk && result.counts.samples == 0 ? kExitToolFailed : code;
 }
 
 }  // namespace

@@ -204,8 +204,12 @@ class Writer {
       line("duress: stale values, races were not looked for, seed {}", report_.seed);
       return;
     }
+    bool blind = report_.collide && report_.collide->samples == 0;
     std::string text =
-        report_.races.empty() ? "no data race found" : races_text(report_.summary, "data race");
+        !report_.races.empty() ? races_text(report_.summary, "data race")
+        : blind ? "nothing was sampled, so nothing is known of races; let it run for longer or with "
+                  "a higher --overhead"
+                : "no data race found";
     if (std::size_t m = report_.potential.size()) text += fmt::format(", {} potential", m);
     if (std::size_t m = report_.suspicions.size())
       text += fmt::format(", {} warning{}", m, m == 1 ? "" : "s");

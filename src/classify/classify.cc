@@ -18,8 +18,8 @@ using exec::now;
 
 using Kind = exec::WorkerProblem::Kind;
 
-constexpr u64 kStage = 50;     // trials by which baselines grow
-constexpr double kGrace = 30;  // seconds for witnesses when the time is over
+constexpr u64 kStage = 50;             // trials by which baselines grow
+constexpr double kAttackShare = 0.85;  // of the time; the rest is for witnesses
 
 }  // namespace
 
@@ -37,7 +37,7 @@ Classifier::Classifier(ClassifySetup setup, finding::Names& names, const std::at
           oracle_, names_, record_),
       finder_({setup_.seed, setup_.find.runs, setup_.find.hybrid_runs}, oracle_, names_, record_) {
   started_ = now();
-  if (setup_.seconds > 0) deadline_ = started_ + setup_.seconds;
+  if (setup_.seconds > 0) deadline_ = started_ + kAttackShare * setup_.seconds;
 }
 
 Classifier::~Classifier() = default;
@@ -194,7 +194,7 @@ void Classifier::classify() {
     if (!timed) stage *= 2;  // nothing is decided between stages: fewer of them leave fewer workers waiting
   }
   out_of_time_ = timed && !stop_ && now() > deadline_ && problem_.kind == Kind::kNone;
-  if (out_of_time_) deadline_ = now() + kGrace;
+  if (timed) deadline_ = started_ + setup_.seconds;
   examine(undecided());
   name_other_causes();
   for (auto& [name, variable] : variables()) {

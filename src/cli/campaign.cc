@@ -7,6 +7,7 @@
 #include "cli/gate.h"
 #include "cli/report_files.h"
 #include "cli/stop.h"
+#include "exec/clock.h"
 
 namespace duress::cli {
 
@@ -30,6 +31,7 @@ std::optional<int> Campaign::begin(const Arguments& arguments, exec::CampaignSet
     say(work_->error());
     return kExitToolFailed;
   }
+  if (setup.seconds > 0) setup.deadline = exec::now() + setup.seconds;
   setup.worker.folder = work_->path();
   setup.worker.target = options_.target;
   setup.worker.input = cluster_.input(exec::keep_input(work_->path() + "/stdin"));

@@ -11,7 +11,9 @@ void catch_signals(bool once) {
   for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction action{}, old{};
     action.sa_handler = [](int) { stop_asked = true; };
-    action.sa_flags = SA_RESTART | (once ? static_cast<int>(SA_RESETHAND) : 0);
+    // A second Ctrl-C. timeout(1) sends SIGTERM twice, to us and to our process group.
+    bool resets = once && signal == SIGINT;
+    action.sa_flags = SA_RESTART | (resets ? static_cast<int>(SA_RESETHAND) : 0);
     sigaction(signal, nullptr, &old);
     if (old.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);  // nohup stays nohup
   }

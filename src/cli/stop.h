@@ -11,7 +11,7 @@ namespace duress::cli {
 /// Set by SIGINT, SIGTERM or SIGHUP after catch_signals().
 extern std::atomic<bool> stop_asked;
 
-/// `once`: the same signal again ends the process.
+/// `once`: a second SIGINT ends the process.
 void catch_signals(bool once = true);
 
 }  // namespace duress::cli

@@ -14,8 +14,9 @@ namespace duress::exec {
 struct CampaignSetup {
   WorkerOptions worker;  // its folder is the parent of the workers' own
   OracleOptions oracle;
-  std::string dir;     // for findings and records
-  double seconds = 0;  // 0: no limit
+  std::string dir;      // for findings and records
+  double seconds = 0;   // 0: no limit
+  double deadline = 0;  // exec::now() when all must be done; 0: `seconds` after the beginning
   unsigned jobs = 1;
 };
 

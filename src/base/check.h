@@ -15,6 +15,9 @@ namespace duress {
 /// Ends the process with code 125 after one line: the machine cannot give what Duress needs.
 [[noreturn]] void fatal(const char* what, const char* hint = "");
 
+/// Called by both before the process ends; null: nothing is.
+extern void (*g_on_fatal)();
+
 #define DURESS_CHECK(condition)                                                                \
   do {                                                                                         \
     if (DURESS_UNLIKELY(!(condition))) ::duress::check_failed(__FILE__, __LINE__, #condition); \

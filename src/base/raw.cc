@@ -86,6 +86,13 @@ void barrier_all_threads() {
   }
 }
 
+void (*g_on_fatal)() = nullptr;
+
+[[noreturn]] static void give_up() {
+  if (g_on_fatal) g_on_fatal();
+  exit_process(125);
+}
+
 static size_t length(const char* s) {
   size_t n = 0;
   while (s[n]) ++n;
@@ -111,7 +118,7 @@ void check_failed(const char* file, int line, const char* what) {
   say(": ");
   say(what);
   say("\n");
-  exit_process(125);
+  give_up();
 }
 
 void fatal(const char* what, const char* hint) {
@@ -122,7 +129,7 @@ void fatal(const char* what, const char* hint) {
     say(hint);
   }
   say("\n");
-  exit_process(125);
+  give_up();
 }
 
 }  // namespace duress

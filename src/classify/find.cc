@@ -32,20 +32,20 @@ bool RaceFinder::run(exec::WorkerPool& pool, const std::string& analysis, u64 ru
     plan.head.depth = 1 + static_cast<u32>(i / 2 % 3);
     plan.head.detect = trail::Detect::kRaces;
     plan.head.points = trail::Points::kLongRuns;
-    std::optional<exec::Execution> execution = pool.execute(worker, plan);
-    if (!execution) return false;
+    exec::Result result = pool.execute(worker, plan, oracle_, exec::Logs::kAll);
+    if (!result.usable()) return false;
     Seen& one = seen[i];
-    std::optional<finding::Failure> failure = oracle_.failure_of(*execution, worker.captured());
-    one.logs = worker.take_logs(*execution);
-    one.trial = trial_of(*execution);
-    one.strands = execution->record.strands;
-    one.long_runs = execution->record.long_runs;
-    one.output = execution->output_bytes + execution->error_bytes;
-    if (failure) {
+    const exec::Execution& execution = result.execution();
+    one.logs = std::move(result.logs());
+    one.trial = trial_of(execution);
+    one.strands = execution.record.strands;
+    one.long_runs = execution.record.long_runs;
+    one.output = execution.output_bytes + execution.error_bytes;
+    if (result.failure() != nullptr) {
       std::lock_guard guard(names_lock);
-      finding::identify(*failure, one.logs, names_);
+      finding::identify(*result.failure(), one.logs, names_);
       one.trial.outcome = TrialOutcome::kFailed;
-      one.trial.failure = std::move(*failure);
+      one.trial.failure = std::move(*result.failure());
     }
     Attack attack;
     attack.strategy = plan.head.strategy;

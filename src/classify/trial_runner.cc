@@ -60,35 +60,29 @@ exec::Plan TrialRunner::wider_plan(const Variable& variable, u64 number) const {
   return extra;
 }
 
-std::optional<finding::Failure> TrialRunner::identified_failure(exec::Worker& worker,
-                                                                const exec::Execution& execution,
-                                                                finding::RunLogs& logs) {
-  std::optional<finding::Failure> failure = oracle_.failure_of(execution, worker.captured());
-  if (!failure) return failure;
-  logs = worker.take_logs(execution);
-  std::lock_guard guard(names_lock_);
-  finding::identify(*failure, logs, names_);
-  return failure;
+exec::Result TrialRunner::run_identified(exec::WorkerPool& pool, exec::Worker& worker, const exec::Plan& plan,
+                                         exec::Logs logs) {
+  exec::Result result = pool.execute(worker, plan, oracle_, logs);
+  if (result.usable() && result.failure() != nullptr) {
+    std::lock_guard guard(names_lock_);
+    finding::identify(*result.failure(), result.logs(), names_);
+  }
+  return result;
 }
 
 u64 TrialRunner::output_of(const exec::Worker& worker) const {
   return options_.compare_output ? exec::hash_of_file(worker.captured().output) : 0;
 }
 
-Trial TrialRunner::finish(exec::Worker& worker, const exec::Execution& execution) {
-  Trial trial = trial_of(execution);
-  if (execution.record.unvalidated != 0) {
+Trial TrialRunner::finish(exec::Worker& worker, exec::Result& result) {
+  Trial trial = trial_of(result.execution());
+  if (result.execution().record.unvalidated != 0) {
     trial.outcome = TrialOutcome::kDiscarded;
-    worker.drop_logs(execution);
-    return trial;
-  }
-  finding::RunLogs logs;
-  if (std::optional<finding::Failure> failure = identified_failure(worker, execution, logs)) {
+  } else if (result.failure() != nullptr) {
     trial.outcome = TrialOutcome::kFailed;
-    trial.failure = std::move(*failure);
+    trial.failure = std::move(*result.failure());
   } else {
     trial.output = output_of(worker);
-    worker.drop_logs(execution);
   }
   return trial;
 }
@@ -121,9 +115,9 @@ std::optional<Trial> TrialRunner::run(exec::WorkerPool& pool, exec::Worker& work
   if (attack.predicts() && wanted.predictions.empty()) {
     trial.outcome = TrialOutcome::kNothing;
   } else {
-    std::optional<exec::Execution> execution = pool.execute(worker, wanted);
-    if (!execution) return std::nullopt;
-    trial = finish(worker, *execution);
+    exec::Result result = run_identified(pool, worker, wanted);
+    if (!result.usable()) return std::nullopt;
+    trial = finish(worker, result);
   }
   record_.add(name, trial);
   return trial;
@@ -137,9 +131,9 @@ std::optional<Trial> TrialRunner::run_extra_schedule(exec::WorkerPool& pool, exe
   TrialName name{"widen", variable.name, attack, number, wanted.head.seed, plan_text(wanted)};
   ++done_;
   if (std::optional<Trial> known = record_.find(name)) return known;
-  std::optional<exec::Execution> execution = pool.execute(worker, wanted);
-  if (!execution) return std::nullopt;
-  Trial trial = finish(worker, *execution);
+  exec::Result result = run_identified(pool, worker, wanted);
+  if (!result.usable()) return std::nullopt;
+  Trial trial = finish(worker, result);
   record_.add(name, trial);
   return trial;
 }

@@ -46,9 +46,9 @@ class TrialRunner {
   /// The candidates for each load of the trial, found by a run of its own with the schedule of `strategy`.
   std::optional<Profile> profile(exec::WorkerPool& pool, exec::Worker& worker, const Variable& variable,
                                  StrategyId strategy, u64 number);
-  /// The failure that the oracle sees, with id and place. The logs are taken if there is one, else left.
-  std::optional<finding::Failure> identified_failure(exec::Worker& worker, const exec::Execution& execution,
-                                                     finding::RunLogs& logs);
+  /// Performs an execution; its failure has id and place.
+  exec::Result run_identified(exec::WorkerPool& pool, exec::Worker& worker, const exec::Plan& plan,
+                              exec::Logs logs = exec::Logs::kOfFailures);
   /// Hash of what the worker's last run printed; 0 if outputs are not compared.
   u64 output_of(const exec::Worker& worker) const;
 
@@ -58,7 +58,7 @@ class TrialRunner {
   std::mutex& names_lock() { return names_lock_; }
 
  private:
-  Trial finish(exec::Worker& worker, const exec::Execution& execution);
+  Trial finish(exec::Worker& worker, exec::Result& result);
 
   TrialOptions options_;
   std::set<u32> waits_;

@@ -32,20 +32,21 @@ WitnessExaminer::WitnessExaminer(TrialRunner& trials, CampaignRecord& record, ex
     : trials_(trials), record_(record), pool_(pool), worker_(worker), variable_(variable) {}
 
 std::optional<WitnessExaminer::Run> WitnessExaminer::run(const exec::Plan& plan) {
-  std::optional<exec::Execution> execution = pool_.execute(worker_, plan);
-  if (!execution) return std::nullopt;
+  // Of an execution that printed something wrong the trace is wanted too.
+  exec::Logs logs = plan.head.trace ? exec::Logs::kAll : exec::Logs::kOfFailures;
+  exec::Result result = trials_.run_identified(pool_, worker_, plan, logs);
+  if (!result.usable()) return std::nullopt;
   ++witness_.executions;
   Run run;
-  if (execution->record.unvalidated == 0) {
-    run.failure = trials_.identified_failure(worker_, *execution, run.logs);
+  if (result.execution().record.unvalidated == 0) {
+    if (result.failure() != nullptr) run.failure = std::move(*result.failure());
     bool output = !run.failure && candidate_.failure.kind == "output" &&
                   trials_.output_of(worker_) == candidate_.output;
     if (output) run.failure = candidate_.failure;
-    if (output && plan.head.trace) run.logs = worker_.take_logs(*execution);
+    if (run.failure) run.logs = std::move(result.logs());
     run.same = run.failure && same_failure(candidate_.failure, *run.failure);
   }
-  worker_.drop_logs(*execution);
-  run.execution = std::move(*execution);
+  run.execution = std::move(result.execution());
   return run;
 }
 

@@ -3,6 +3,8 @@
 // `duress`: finds the command by its name. Each command parses its own arguments, so that adding one is a
 // file and a line in the table.
 #include <fmt/format.h>
+#include <signal.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cstring>
@@ -92,18 +94,28 @@ int dispatch(const std::vector<std::string>& words) {
                                    catalog::nearest_hint(name, known)));
 }
 
+/// Whether our own stacks are large enough; a crash would say nothing.
+bool has_stack() {
+  constexpr rlim_t kLeast = rlim_t{512} << 10;
+  struct rlimit limit{};
+  return getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= kLeast;
+}
+
 }  // namespace
 }  // namespace duress::cli
 
 int main(int argc, char** argv) {
   using namespace duress::cli;
+  signal(SIGXFSZ, SIG_IGN);  // a file that reaches the limit (ulimit -f) is an error code
+  if (!has_stack()) {
+    say("the limit on stacks is too low for duress; raise it (ulimit -s 8192)");
+    return duress::kExitToolFailed;
+  }
   try {
     int code = dispatch({argv + 1, argv + argc});
-    if (std::fflush(stdout) != 0) {
-      say(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
-      return duress::kExitToolFailed;
-    }
-    return code;
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+    say(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
+    return duress::kExitToolFailed;
   } catch (const std::exception& error) {
     say(fmt::format("internal error: {}", error.what()));
     return duress::kExitToolFailed;

@@ -73,17 +73,15 @@ int replay_all(ReplayOptions& options, const std::string& folder) {
   exec::Trail first_trail;
   std::string first_output, first_id = options.expected;
   for (u64 time = 0; time < options.times && error.empty() && !stop_asked; ++time) {
-    std::optional<exec::Execution> execution = single.run(options.plan, error);
-    if (!execution) break;
-    if (!execution->began()) {
-      exec::WorkerProblem problem{exec::WorkerProblem::Kind::kEnded,
-                                  options.target[0] + " ended before it could be controlled"};
-      error = worker_problem_text(options.target[0], problem);
+    exec::Result result = single.run(options.plan, oracle);
+    if (!result.usable()) {
+      error = worker_problem_text(options.target[0], result.why());
       break;
     }
-    finding::RunLogs logs = single.take_logs(*execution);
-    std::optional<finding::Failure> failure = oracle.failure_of(*execution, single.captured());
-    if (failure) {
+    const exec::Execution* execution = &result.execution();
+    finding::RunLogs& logs = result.logs();
+    finding::Failure* failure = result.failure();
+    if (failure != nullptr) {
       identify(*failure, logs, names);
       // The record may have given it a longer id, because another failure had the short one.
       if (options.expected.rfind(failure->id, 0) == 0) failure->id = options.expected;

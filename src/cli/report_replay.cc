@@ -90,16 +90,16 @@ class LaneReplay {
     problem = oracle.load();
     if (problem.empty()) problem = single.prepare(read.plan);
     if (!problem.empty()) return {};
-    std::optional<exec::Execution> execution = single.run(read.plan, problem);
-    if (!execution) return {};
-    if (!execution->began()) {
-      problem = fmt::format("{} did not run under control", options.target[0]);
+    exec::Result result = single.run(read.plan, oracle);
+    if (!result.usable()) {
+      problem = result.why().text;
       return {};
     }
-    finding::RunLogs logs = single.take_logs(*execution);
-    std::optional<finding::Failure> failure = oracle.failure_of(*execution, single.captured());
-    if (failure) identify(*failure, logs, names_);
-    finding::Lanes lanes = report::lanes_of(logs, execution->record, failure, names_);
+    std::optional<finding::Failure> failure;
+    if (result.failure() != nullptr) failure = *result.failure();
+    if (failure) identify(*failure, result.logs(), names_);
+    const exec::Execution* execution = &result.execution();
+    finding::Lanes lanes = report::lanes_of(result.logs(), execution->record, failure, names_);
     if (lanes.events.empty()) problem = "the program wrote no trace";
     if (execution->record.diverged != 0)
       lanes.note +=

@@ -10,7 +10,6 @@
 #include "exec/oracle.h"
 #include "exec/run_once.h"
 #include "exec/session.h"
-#include "finding/log_reader.h"
 #include "report/document.h"
 #include "report/text_writer.h"
 
@@ -56,9 +55,7 @@ std::string stuck_text(trail::Outcome outcome) {
 }
 
 /// Nothing that ran left a log: says why, as far as that can be known.
-void explain_silence(const std::string& program, const finding::RunLog& log, int code) {
-  for (const finding::LogProblem& problem : log.problems)
-    say(fmt::format("{}:{}: unreadable log line ({})", problem.file, problem.line, problem.what));
+void explain_silence(const std::string& program, int code) {
   std::string text = not_instrumented_text(program);
   if (!text.empty())
     say(text);
@@ -90,10 +87,10 @@ int run_in(const std::string& folder, const RunOptions& options, report::Suppres
     say(result.problem);
     return kExitToolFailed;
   }
-  finding::RunLog log = finding::read_log_dir(folder);
+  const finding::RunLog& log = result.log;
   if (log.processes.empty()) {
     std::filesystem::remove_all(folder, ignored);
-    explain_silence(options.target[0], log, result.exit_code());
+    explain_silence(options.target[0], result.exit_code());
     return kExitToolFailed;
   }
   report::Document document = new_document("run", options.seed, options.target);

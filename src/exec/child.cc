@@ -79,6 +79,7 @@ pid_t start_child(const ChildStart& start) {
     pid_t child = fork();
     if (child != 0) return child;
     setpgid(0, 0);
+    signal(SIGXFSZ, SIG_DFL);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) _exit(127);
     dup2(input.get(), STDIN_FILENO);

@@ -1,43 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exec/exchange.h"
 
-#include <fcntl.h>
-#include <signal.h>
 #include <sys/mman.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
-
-#include "exec/files.h"
 
 namespace duress::exec {
 namespace {
 
-/// A full tmpfs kills the target with SIGBUS in the middle of a run: only one with room for many workers
-/// will do. Containers often have 64 MiB.
-constexpr unsigned long long kRoomWanted = 512ull << 20;
-
-bool has_room(const char* folder) {
-  struct statvfs info{};
-  return access(folder, W_OK) == 0 && statvfs(folder, &info) == 0 &&
-         static_cast<unsigned long long>(info.f_bavail) * info.f_frsize >= kRoomWanted;
-}
-
-void* map(const std::string& path, u64 bytes, std::string& error) {
-  Descriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+/// Memory that the target maps through our descriptor. Not a file: a full disk or a full /dev/shm would end
+/// the target with SIGBUS in the middle of a run.
+void* map(Descriptor& file, const char* name, u64 bytes, std::string& error) {
+  file = Descriptor(memfd_create(name, MFD_CLOEXEC));
   void* memory = MAP_FAILED;
   if (file && ftruncate(file.get(), static_cast<off_t>(bytes)) == 0)
     memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
   if (memory != MAP_FAILED) return memory;
-  error = "cannot make the file '" + path + "': " + std::strerror(errno) + "; give another folder with --dir";
-  if (file) unlink(path.c_str());
+  error = std::string("cannot share memory with the program: ") + std::strerror(errno);
+  error += errno == EFBIG ? "; raise the limit on file sizes (ulimit -f)" : "; give it more memory";
   return nullptr;
+}
+
+/// Where another process of ours opens it.
+std::string path_of(const Descriptor& file) {
+  return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(file.get());
 }
 
 /// The target may have written any count.
@@ -46,47 +35,30 @@ void assign(std::vector<T>& list, const T* items, u64 count, u64 most) {
   list.assign(items, items + std::min(count, most));
 }
 
-/// Files in memory outlive a host that was killed; the next one removes them.
-void remove_stale(const std::string& folder) {
-  std::error_code code;
-  for (std::filesystem::directory_iterator it(folder, code), end; !code && it != end; it.increment(code)) {
-    std::string name = it->path().filename();
-    if (name.rfind("duress-", 0) != 0) continue;
-    long pid = std::strtol(name.c_str() + 7, nullptr, 10);
-    if (pid > 0 && kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH) unlink(it->path().c_str());
-  }
-}
-
 }  // namespace
 
-std::unique_ptr<Exchange> Exchange::make(const std::string& folder, std::string& error) {
-  static std::atomic<unsigned> count{0};
-  std::string stem = has_room("/dev/shm") ? "/dev/shm" : folder;
-  if (count == 0) remove_stale(stem);
-  stem += "/duress-" + std::to_string(getpid()) + "-" + std::to_string(count++);
+std::unique_ptr<Exchange> Exchange::make(std::string& error) {
   std::unique_ptr<Exchange> exchange(new Exchange);
-  exchange->request_path_ = stem + ".request";
-  exchange->record_path_ = stem + ".record";
-  // Left behind by a process of our number that was killed.
-  unlink(exchange->request_path_.c_str());
-  unlink(exchange->record_path_.c_str());
-  exchange->request_ =
-      static_cast<trail::Request*>(map(exchange->request_path_, trail::kRequestBytes, error));
+  exchange->request_ = static_cast<trail::Request*>(
+      map(exchange->request_file_, "duress-request", trail::kRequestBytes, error));
   if (exchange->request_ == nullptr) return nullptr;
-  exchange->record_ = static_cast<trail::Record*>(map(exchange->record_path_, trail::kRecordBytes, error));
+  exchange->record_ =
+      static_cast<trail::Record*>(map(exchange->record_file_, "duress-record", trail::kRecordBytes, error));
   if (exchange->record_ == nullptr) return nullptr;
   return exchange;
 }
 
 Exchange::~Exchange() {
-  if (request_ != nullptr) {
-    munmap(request_, trail::kRequestBytes);
-    unlink(request_path_.c_str());
-  }
-  if (record_ != nullptr) {
-    munmap(record_, trail::kRecordBytes);
-    unlink(record_path_.c_str());
-  }
+  if (request_ != nullptr) munmap(request_, trail::kRequestBytes);
+  if (record_ != nullptr) munmap(record_, trail::kRecordBytes);
+}
+
+std::string Exchange::request_path() const {
+  return path_of(request_file_);
+}
+
+std::string Exchange::record_path() const {
+  return path_of(record_file_);
 }
 
 bool Exchange::put(const Plan& plan) {

@@ -25,7 +25,7 @@ class ExchangeTest : public ::testing::Test {
  protected:
   void SetUp() override {
     std::string error;
-    exchange_ = Exchange::make(::testing::TempDir(), error);
+    exchange_ = Exchange::make(error);
     ASSERT_TRUE(exchange_) << error;
     request_ = static_cast<trail::Request*>(map(exchange_->request_path(), trail::kRequestBytes));
     record_ = static_cast<trail::Record*>(map(exchange_->record_path(), trail::kRecordBytes));

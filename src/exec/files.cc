@@ -63,6 +63,7 @@ std::string write_file(const std::string& path, const std::string& text) {
   }
   if (good) return {};
   unlink(fresh.c_str());
+  errno = error;
   return "cannot write '" + path + "': " + std::strerror(error);
 }
 

@@ -30,7 +30,8 @@ class Descriptor {
 /// The whole file, or its last `most` bytes if it is longer; nothing if it cannot be read.
 std::optional<std::string> read_file(const std::string& path, std::uint64_t most = ~std::uint64_t{0});
 
-/// Replaces the file as a whole, so that a reader or a crash never sees half of it. "" or what went wrong.
+/// Replaces the file as a whole, so that a reader or a crash never sees half of it. "" or what went wrong
+/// (and in errno why).
 std::string write_file(const std::string& path, const std::string& text);
 
 /// Makes the folder and its parents, and a .gitignore in `root` if that did not exist. "" or what went wrong.

@@ -50,6 +50,7 @@ LaunchResult launch(const std::vector<std::string>& argv,
   pid_t pid = fork();
   if (pid == 0) {
     sigprocmask(SIG_SETMASK, &before, nullptr);
+    signal(SIGXFSZ, SIG_DFL);
     for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
     execvp(arguments[0], arguments.data());
     int error = errno;

@@ -142,16 +142,21 @@ std::string Oracle::load() {
   return {};
 }
 
-std::optional<finding::Failure> Oracle::failure_of(const Execution& execution,
-                                                   const Captured& captured) const {
+namespace {
+
+std::optional<finding::Failure> failure_like(const std::string& kind, const std::string& text) {
+  finding::Failure failure;
+  failure.kind = kind;
+  failure.text = text;
+  return failure;
+}
+
+/// What the scheduler saw, and what we ended ourselves.
+std::optional<finding::Failure> no_end_of(const Execution& execution) {
   if (execution.flooded) return no_end("output", "printed more than 1 GiB and did not end");
   switch (execution.record.outcome) {
-    case trail::Outcome::kDeadlock: {
-      finding::Failure failure;
-      failure.kind = "deadlock";
-      failure.text = "deadlock";
-      return failure;
-    }
+    case trail::Outcome::kDeadlock:
+      return failure_like("deadlock", "deadlock");
     case trail::Outcome::kLivelock:
       return no_end("livelock", "livelock: threads go on running and nothing changes");
     case trail::Outcome::kStepLimit:
@@ -161,61 +166,70 @@ std::optional<finding::Failure> Oracle::failure_of(const Execution& execution,
     default:
       break;
   }
-  if (const trail::Misuse* misuse = trail::misuse_of(execution.record.outcome)) {
-    finding::Failure failure;
-    failure.kind = misuse->word;
-    failure.text = misuse->text;
-    return failure;
-  }
+  if (const trail::Misuse* misuse = trail::misuse_of(execution.record.outcome))
+    return failure_like(misuse->word, misuse->text);
   if (execution.timed_out) return no_end("timeout", "no end within the time of one run (--run-timeout)");
-  std::string errors;
-  if (execution.error_bytes != 0) errors = read_file(captured.errors, kErrorsRead).value_or("");
-  if (std::optional<finding::Failure> failure = sanitizer_report(errors)) return failure;
-  if (WIFSIGNALED(execution.status)) {
-    int signal = WTERMSIG(execution.status);
-    if (signal == SIGABRT) {
-      if (std::optional<finding::Failure> failure = last_words(errors)) return failure;
-    }
-    finding::Failure failure;
-    failure.kind = "signal:" + signal_name(signal);
-    const char* what = sigdescr_np(signal);
-    failure.text = signal_name(signal) + (what ? " (" + std::string(what) + ")" : "");
-    return failure;
-  }
-  if (int code = WEXITSTATUS(execution.status); code != options_.expect_exit) {
-    finding::Failure failure;
-    failure.kind = "exit:" + std::to_string(code);
-    failure.text = "exit code " + std::to_string(code);
-    if (options_.expect_exit != 0) failure.text += ", expected " + std::to_string(options_.expect_exit);
-    return failure;
-  }
-  if (execution.record.outcome == trail::Outcome::kFailed) {
-    finding::Failure failure;
-    failure.kind = "check";
-    failure.text = "duress::check failed";
-    return failure;
-  }
-  return judge_output(captured);
+  return std::nullopt;
 }
 
-std::optional<finding::Failure> Oracle::judge_output(const Captured& captured) const {
-  finding::Failure failure;
+std::optional<finding::Failure> death_of(int signal, const std::string& errors) {
+  if (signal == SIGABRT) {
+    if (std::optional<finding::Failure> failure = last_words(errors)) return failure;
+  }
+  const char* what = sigdescr_np(signal);
+  return failure_like("signal:" + signal_name(signal),
+                      signal_name(signal) + (what ? " (" + std::string(what) + ")" : ""));
+}
+
+std::string cannot_read(const std::string& path) {
+  return "cannot read what the program printed, '" + path + "': " + std::strerror(errno);
+}
+
+}  // namespace
+
+std::string Oracle::judge(const Execution& execution, const Captured& captured,
+                          std::optional<finding::Failure>& failure) const {
+  failure = no_end_of(execution);
+  if (failure) return {};
+  std::string errors;
+  if (execution.error_bytes != 0) {
+    std::optional<std::string> text = read_file(captured.errors, kErrorsRead);
+    if (!text) return cannot_read(captured.errors);
+    errors = std::move(*text);
+  }
+  failure = sanitizer_report(errors);
+  if (failure) return {};
+  if (WIFSIGNALED(execution.status)) {
+    failure = death_of(WTERMSIG(execution.status), errors);
+  } else if (int code = WEXITSTATUS(execution.status); code != options_.expect_exit) {
+    failure = failure_like("exit:" + std::to_string(code), "exit code " + std::to_string(code));
+    if (options_.expect_exit != 0) failure->text += ", expected " + std::to_string(options_.expect_exit);
+  } else if (execution.record.outcome == trail::Outcome::kFailed) {
+    failure = failure_like("check", "duress::check failed");
+  }
+  return failure ? std::string() : judge_output(captured, failure);
+}
+
+std::string Oracle::judge_output(const Captured& captured, std::optional<finding::Failure>& failure) const {
   if (!options_.expected_output.empty()) {
-    std::string output = read_file(captured.output).value_or("");
-    if (output != expected_) {
-      auto differ = std::mismatch(output.begin(), output.end(), expected_.begin(), expected_.end());
-      auto line = 1 + std::count(output.begin(), differ.first, '\n');
-      failure.kind = "output";
-      failure.text = "output differs from " + options_.expected_output + " in line " + std::to_string(line);
-      return failure;
+    std::optional<std::string> output = read_file(captured.output);
+    if (!output) return cannot_read(captured.output);
+    if (*output != expected_) {
+      auto differ = std::mismatch(output->begin(), output->end(), expected_.begin(), expected_.end());
+      auto line = 1 + std::count(output->begin(), differ.first, '\n');
+      failure = failure_like(
+          "output", "output differs from " + options_.expected_output + " in line " + std::to_string(line));
+      return {};
     }
   }
   if (options_.wrong_output != 0 && hash_of_file(captured.output) == options_.wrong_output) {
-    failure.kind = "output";
-    failure.text = "it printed what no sequentially consistent run printed";
-    return failure;
+    failure = failure_like("output", "it printed what no sequentially consistent run printed");
+    return {};
   }
-  if (options_.check.empty()) return std::nullopt;
+  return options_.check.empty() ? std::string() : run_check(captured, failure);
+}
+
+std::string Oracle::run_check(const Captured& captured, std::optional<finding::Failure>& failure) const {
   std::string said = captured.output + ".check";
   struct Call {
     const char* command;
@@ -238,23 +252,19 @@ std::optional<finding::Failure> Oracle::judge_output(const Captured& captured) c
       },
       &call);
   int status = 0;
-  if (pid > 0) {
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
-    own_ended(pid);
-    if (status == 0) return std::nullopt;
+  if (pid <= 0) return std::string("cannot start a shell for --check: ") + std::strerror(errno);
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
-  failure.kind = "check";
-  failure.text = "rejected by --check";
+  own_ended(pid);
+  if (status == 0) return {};
   std::string words = read_file(said, 4096).value_or("");
   words = words.substr(0, words.find('\n'));
-  if (pid <= 0)
-    failure.text += " (it could not be started)";
-  else if (WIFEXITED(status) && (WEXITSTATUS(status) == 127 || WEXITSTATUS(status) == 126))
-    failure.text += " (it could not be run: " + words + ")";
-  else if (!words.empty())
-    failure.text += ": " + words;
-  return failure;
+  if (WIFSIGNALED(status)) return "the command of --check was ended by " + signal_name(WTERMSIG(status));
+  // What a shell answers for a command that it cannot find or start.
+  if (WEXITSTATUS(status) == 127 || WEXITSTATUS(status) == 126)
+    return "the command of --check could not be run: " + words;
+  failure = failure_like("check", "rejected by --check" + (words.empty() ? "" : ": " + words));
+  return {};
 }
 
 }  // namespace duress::exec

@@ -30,11 +30,14 @@ class Oracle {
   /// "" or why the expectations cannot be used (a file that is not there).
   std::string load();
 
-  /// The failure without its place and id (see identify()), or nothing if all is well.
-  std::optional<finding::Failure> failure_of(const Execution& execution, const Captured& captured) const;
+  /// Sets `failure`, without place and id (see identify()), or leaves it empty if all is well. "" or why it
+  /// cannot tell: then nothing may be concluded.
+  std::string judge(const Execution& execution, const Captured& captured,
+                    std::optional<finding::Failure>& failure) const;
 
  private:
-  std::optional<finding::Failure> judge_output(const Captured& captured) const;
+  std::string judge_output(const Captured& captured, std::optional<finding::Failure>& failure) const;
+  std::string run_check(const Captured& captured, std::optional<finding::Failure>& failure) const;
 
   OracleOptions options_;
   std::string expected_;

@@ -30,7 +30,9 @@ class OracleTest : public testing::Test {
   std::string judged(const OracleOptions& options = {}) {
     Oracle oracle(options);
     EXPECT_EQ(oracle.load(), "");
-    std::optional<finding::Failure> failure = oracle.failure_of(execution_, captured_);
+    std::optional<finding::Failure> failure;
+    why_ = oracle.judge(execution_, captured_, failure);
+    if (!why_.empty()) EXPECT_FALSE(failure) << why_;
     text_ = failure ? failure->text : "";
     detail_ = failure ? failure->detail : "";
     place_ = failure ? failure->place : finding::Frame{};
@@ -41,7 +43,7 @@ class OracleTest : public testing::Test {
   std::string folder_;
   Captured captured_;
   Execution execution_;
-  std::string text_, detail_;
+  std::string why_, text_, detail_;
   finding::Frame place_;
 };
 
@@ -133,8 +135,22 @@ TEST_F(OracleTest, CheckCommand) {
   EXPECT_EQ(judged({.expect_exit = 0, .check = "echo no such line; ! grep -q b", .expected_output = ""}),
             "check");
   EXPECT_EQ(text_, "rejected by --check: no such line");
-  EXPECT_EQ(judged({.expect_exit = 0, .check = "no-such-command-at-all", .expected_output = ""}), "check");
-  EXPECT_NE(text_.find("could not be run"), std::string::npos) << text_;
+}
+
+TEST_F(OracleTest, WhatCannotBeJudgedIsNoFailure) {
+  print("a\n", "");
+  judged({.expect_exit = 0, .check = "no-such-command-at-all", .expected_output = ""});
+  EXPECT_NE(why_.find("could not be run"), std::string::npos) << why_;
+  judged({.expect_exit = 0, .check = "kill -9 $$", .expected_output = ""});
+  EXPECT_NE(why_.find("SIGKILL"), std::string::npos) << why_;
+  write_file(folder_ + "/good", "a\n");
+  std::filesystem::remove(captured_.output);
+  judged({.expect_exit = 0, .check = "", .expected_output = folder_ + "/good"});
+  EXPECT_NE(why_.find("cannot read"), std::string::npos) << why_;
+  execution_.error_bytes = 1;
+  std::filesystem::remove(captured_.errors);
+  judged();
+  EXPECT_NE(why_.find("cannot read"), std::string::npos) << why_;
 }
 
 TEST(FailureId, DependsOnWhatFailedAndWhereAlone) {

@@ -12,7 +12,9 @@
 
 #include "exec/exchange.h"
 #include "exec/files.h"
+#include "exec/log_folder.h"
 #include "exec/target_start.h"
+#include "finding/log_reader.h"
 
 namespace duress::exec {
 
@@ -20,9 +22,10 @@ OneRunResult run_once(const OneRun& run) {
   OneRunResult result;
   std::string options = "log_dir=" + run.folder + ":" + run.options;
   std::unique_ptr<Exchange> exchange;
-  if (result.problem = check_option_path(run.folder); !result.problem.empty()) return result;
+  LogFolder logs;
+  if (result.problem = logs.make(run.folder); !result.problem.empty()) return result;
   if (run.plan) {
-    exchange = Exchange::make(run.folder, result.problem);
+    exchange = Exchange::make(result.problem);
     if (!exchange) return result;
     if (!exchange->put(*run.plan)) {
       result.problem = "the plan is too long";
@@ -36,7 +39,10 @@ OneRunResult run_once(const OneRun& run) {
       launch(run.target, {{"DURESS_OPTIONS", with_user_options(options, run.plan.has_value())}});
   if (result.start_error != 0)
     result.problem = "cannot start '" + run.target[0] + "': " + std::strerror(result.start_error);
-  if (!exchange || !result.problem.empty()) return result;
+  if (!result.problem.empty()) return result;
+  result.log = finding::read_log_dir(run.folder);
+  result.problem = logs.problem(result.log, result);
+  if (!exchange) return result;
   Execution execution;
   exchange->take(execution);
   result.outcome = execution.record.outcome;

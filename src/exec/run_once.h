@@ -12,18 +12,20 @@
 
 #include "exec/launch.h"
 #include "exec/plan.h"
+#include "finding/log_record.h"
 
 namespace duress::exec {
 
 struct OneRun {
   std::vector<std::string> target;
-  std::string folder;        // for logs; it must be there
+  std::string folder;        // for logs
   std::string options;       // of the runtime, beside the folder
   std::optional<Plan> plan;  // nothing: threads run in parallel
 };
 
 struct OneRunResult : LaunchResult {
-  std::string problem;                              // "": none; else it did not run
+  std::string problem;  // "": none; else it did not run, or its log is not whole
+  finding::RunLog log;
   trail::Outcome outcome = trail::Outcome::kEnded;  // of a controlled execution
 };
 

@@ -12,16 +12,16 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <filesystem>
 
 #include "exec/files.h"
 #include "exec/target_start.h"
+#include "exec/usability.h"
 
 namespace duress::exec {
 namespace {
 
-namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
+using Kind = WorkerProblem::Kind;
 
 /// Copies what the file `from` holds beyond `passed`.
 void forward(int from, int to, off_t& passed) {
@@ -45,31 +45,48 @@ u64 size_of(const Descriptor& file) {
 }  // namespace
 
 std::string SingleRun::prepare(const Plan& plan) {
-  std::error_code code;
-  log_dir_ = options_.folder + "/logs";
-  fs::create_directories(log_dir_, code);
-  if (code)
-    return "cannot make the folder '" + log_dir_ + "': " + code.message() + "; give another with --dir";
+  std::string error = logs_.make(options_.folder + "/logs");
   captured_ = {options_.folder + "/out", options_.folder + "/err"};
-  std::string error = check_option_path(log_dir_);
-  if (error.empty()) exchange_ = Exchange::make(options_.folder, error);
+  if (error.empty()) exchange_ = Exchange::make(error);
   if (error.empty() && !exchange_->put(plan)) error = "the trail is too long";
   return error;
 }
 
 std::string SingleRun::runtime_options() const {
-  return "log_dir=" + log_dir_ + ":chain=FastTrack:mode=controlled:request=" + exchange_->request_path() +
+  return "log_dir=" + logs_.path() + ":chain=FastTrack:mode=controlled:request=" + exchange_->request_path() +
          ":record=" + exchange_->record_path();
 }
 
-std::optional<Execution> SingleRun::run(const Plan& plan, std::string& error) {
+/// Waits until it has ended, and passes on what it prints.
+void SingleRun::wait_for(pid_t pid, int output, int errors, Execution& execution) {
+  Clock::time_point begin = Clock::now();
+  Descriptor process(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  off_t passed_output = 0, passed_errors = 0;
+  for (;;) {
+    pid_t ended = waitpid(pid, &execution.status, WNOHANG);
+    if (options_.pass_on) {
+      forward(output, STDOUT_FILENO, passed_output);
+      forward(errors, STDERR_FILENO, passed_errors);
+    }
+    if (ended == pid || (ended < 0 && errno != EINTR)) break;
+    execution.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    if (execution.seconds > options_.run_seconds && !execution.timed_out) {
+      execution.timed_out = true;
+      kill(pid, SIGKILL);
+    }
+    // Returns when the process ends, or after 10 ms to forward its output. Without a pidfd (an old kernel)
+    // this only sleeps.
+    pollfd end = {process.get(), POLLIN, 0};
+    poll(&end, 1, process.get() < 0 ? 1 : 10);
+  }
+  own_ended(pid);
+}
+
+WorkerProblem SingleRun::run_once(const Plan& plan, Execution& execution) {
   int flags = O_RDWR | O_CREAT | O_APPEND | O_TRUNC | O_CLOEXEC;
   Descriptor output(open(captured_.output.c_str(), flags, 0600));
   Descriptor errors(open(captured_.errors.c_str(), flags, 0600));
-  if (!output || !errors) {
-    error = "cannot write below '" + options_.folder + "': " + std::strerror(errno);
-    return std::nullopt;
-  }
+  if (!output || !errors) return {Kind::kTool, cannot_write(options_.folder, errno)};
   exchange_->put(plan);
   TargetStart start;
   start.argv = options_.target;
@@ -78,46 +95,42 @@ std::optional<Execution> SingleRun::run(const Plan& plan, std::string& error) {
   start.input = options_.input;
   start.output = output.get();
   start.errors = errors.get();
-  Clock::time_point begin = Clock::now();
   Started started = start_target(start);
-  if (started.error != 0) {
-    error = "cannot start '" + options_.target[0] + "': " + std::strerror(started.error);
-    return std::nullopt;
-  }
-  Execution execution;
+  if (started.error != 0)
+    return {Kind::kCannotStart, "cannot start '" + options_.target[0] + "': " + std::strerror(started.error)};
   execution.pid = started.pid;
-  Descriptor process(static_cast<int>(syscall(SYS_pidfd_open, started.pid, 0)));
-  off_t passed_output = 0, passed_errors = 0;
-  for (;;) {
-    pid_t ended = waitpid(started.pid, &execution.status, WNOHANG);
-    if (options_.pass_on) {
-      forward(output.get(), STDOUT_FILENO, passed_output);
-      forward(errors.get(), STDERR_FILENO, passed_errors);
-    }
-    if (ended == started.pid || (ended < 0 && errno != EINTR)) break;
-    execution.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-    if (execution.seconds > options_.run_seconds && !execution.timed_out) {
-      execution.timed_out = true;
-      kill(started.pid, SIGKILL);
-    }
-    // Returns when the process ends, or after 10 ms to forward its output. Without a pidfd (an old kernel)
-    // this only sleeps.
-    pollfd end = {process.get(), POLLIN, 0};
-    poll(&end, 1, process.get() < 0 ? 1 : 10);
-  }
-  own_ended(started.pid);
+  wait_for(started.pid, output.get(), errors.get(), execution);
   exchange_->take(execution);
   execution.output_bytes = size_of(output);
   execution.error_bytes = size_of(errors);
-  return execution;
+  int error = room_left(output);
+  if (error == 0) error = room_left(errors);
+  if (error != 0) return {Kind::kTool, cannot_write(options_.folder, error)};
+  if (std::string why = logs_.problem(execution); !why.empty()) return {Kind::kTool, why};
+  if (std::string why = limit_reached(execution, options_.target[0], captured_); !why.empty())
+    return {Kind::kTool, why};
+  return {};
 }
 
-finding::RunLogs SingleRun::take_logs(const Execution& execution) {
-  finding::RunLogs logs = finding::read_run_logs(log_dir_, execution.pid);
-  std::error_code ignored;
-  fs::remove_all(log_dir_, ignored);
-  fs::create_directories(log_dir_, ignored);
-  return logs;
+Result SingleRun::run(const Plan& plan, const Oracle& oracle) {
+  Deaths deaths;
+  Execution execution;
+  for (Deaths::Next next = Deaths::Next::kRepeat; next == Deaths::Next::kRepeat;) {
+    logs_.clear(0);
+    execution = {};
+    if (WorkerProblem why = run_once(plan, execution); why.kind != Kind::kNone) return Result::Unusable{why};
+    next = deaths.after(execution, options_.target[0]);
+    if (next == Deaths::Next::kGiveUp) return Result::Unusable{{Kind::kTool, deaths.why()}};
+  }
+  if (!execution.began() && !execution.timed_out)
+    return Result::Unusable{{Kind::kEnded, options_.target[0] + " ended before it could be controlled"}};
+  std::optional<finding::Failure> failure;
+  std::string why = oracle.judge(execution, captured_, failure);
+  finding::RunLogs logs = logs_.read(execution.pid);
+  if (why.empty()) why = damage_of(logs.run);
+  if (!why.empty()) return Result::Unusable{{Kind::kTool, why}};
+  if (!failure) return Result::Ended{std::move(execution), std::move(logs)};
+  return Result::Misbehaved{std::move(execution), std::move(logs), std::move(*failure)};
 }
 
 }  // namespace duress::exec

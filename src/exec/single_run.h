@@ -5,14 +5,14 @@
 #define DURESS_EXEC_SINGLE_RUN_H_
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "exec/captured.h"
 #include "exec/exchange.h"
-#include "exec/plan.h"
-#include "finding/run_logs.h"
+#include "exec/log_folder.h"
+#include "exec/oracle.h"
+#include "exec/result.h"
 
 namespace duress::exec {
 
@@ -36,14 +36,16 @@ class SingleRun {
   /// DURESS_OPTIONS for a program that is started in another way (a debugger) and has to follow the plan.
   std::string runtime_options() const;
 
-  /// Nothing: see `error`.
-  std::optional<Execution> run(const Plan& plan, std::string& error);
-  finding::RunLogs take_logs(const Execution& execution);
+  /// With its logs. One that was ended from outside is repeated.
+  Result run(const Plan& plan, const Oracle& oracle);
   const Captured& captured() const { return captured_; }
 
  private:
+  WorkerProblem run_once(const Plan& plan, Execution& execution);
+  void wait_for(pid_t pid, int output, int errors, Execution& execution);
+
   SingleRunOptions options_;
-  std::string log_dir_;
+  LogFolder logs_;
   Captured captured_;
   std::unique_ptr<Exchange> exchange_;
 };

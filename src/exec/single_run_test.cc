@@ -43,14 +43,12 @@ TEST_F(SingleRunTest, IsTheRunThatAServerMade) {
     plan.head.seed = seed;
     std::optional<Execution> first = worker.run(plan);
     ASSERT_TRUE(first);
-    std::string error;
     Plan again = plan.replaying(first->trail);
     ASSERT_EQ(single.prepare(again), "");
-    std::optional<Execution> second = single.run(again, error);
-    ASSERT_TRUE(second) << error;
-    EXPECT_TRUE(second->began());
-    EXPECT_EQ(second->trail, first->trail);
-    EXPECT_EQ(second->status, first->status);
+    Result second = single.run(again, Oracle({}));
+    ASSERT_TRUE(second.usable()) << second.why().text;
+    EXPECT_EQ(second.execution().trail, first->trail);
+    EXPECT_EQ(second.execution().status, first->status);
     EXPECT_EQ(read_file(single.captured().output), read_file(worker.captured().output));
   }
 }
@@ -59,37 +57,38 @@ TEST_F(SingleRunTest, SaysWhereItDiverged) {
   SingleRun single(options("output"));
   Plan plan;
   plan.trail = {trail::Deviation::of(2, trail::ChoiceKind::kThread, 77)};
-  std::string error;
   ASSERT_EQ(single.prepare(plan), "");
-  std::optional<Execution> execution = single.run(plan, error);
-  ASSERT_TRUE(execution);
-  EXPECT_EQ(execution->record.diverged, 3u);
+  Result result = single.run(plan, Oracle({}));
+  ASSERT_TRUE(result.usable());
+  EXPECT_EQ(result.execution().record.diverged, 3u);
 }
 
 TEST_F(SingleRunTest, TracesAndTimesOut) {
   SingleRun single(options("output"));
   Plan plan;
   plan.head.trace = true;
-  std::string error;
   ASSERT_EQ(single.prepare(plan), "");
-  std::optional<Execution> execution = single.run(plan, error);
-  ASSERT_TRUE(execution);
-  EXPECT_EQ(single.take_logs(*execution).steps.size(), 16u);
+  Result result = single.run(plan, Oracle({}));
+  ASSERT_TRUE(result.usable());
+  EXPECT_EQ(result.failure(), nullptr);
+  EXPECT_EQ(result.logs().steps.size(), 16u);
 
   SingleRunOptions quick = options("hang");
   quick.run_seconds = 0.2;
   SingleRun hanging(quick);
   ASSERT_EQ(hanging.prepare(plan), "");
-  execution = hanging.run(plan, error);
-  ASSERT_TRUE(execution);
-  EXPECT_TRUE(execution->timed_out);
+  Result hung = hanging.run(plan, Oracle({}));
+  ASSERT_TRUE(hung.usable());
+  ASSERT_NE(hung.failure(), nullptr);
+  EXPECT_EQ(hung.failure()->kind, "no-end");
 
   SingleRunOptions none = options("x");
   none.target = {"/no/such/program"};
   SingleRun missing(none);
   ASSERT_EQ(missing.prepare(plan), "");
-  EXPECT_FALSE(missing.run(plan, error));
-  EXPECT_NE(error.find("cannot start"), std::string::npos);
+  Result not_run = missing.run(plan, Oracle({}));
+  ASSERT_FALSE(not_run.usable());
+  EXPECT_NE(not_run.why().text.find("cannot start"), std::string::npos);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A fork server that is gone is started again, and the run repeated; a run that kills its server twice is
-// given up with a message.
+// given up with a message. An execution is handed out only if something can be concluded from it.
 #include "exec/worker.h"
 
 #include <fcntl.h>
@@ -17,6 +17,7 @@
 #include <mutex>
 
 #include "exec/target_start.h"
+#include "exec/usability.h"
 
 namespace duress::exec {
 namespace {
@@ -57,7 +58,7 @@ Worker::~Worker() {
   stop_server();
   exchange_.reset();
   std::error_code ignored;
-  if (!log_dir_.empty()) fs::remove_all(options_.folder, ignored);
+  if (!logs_.path().empty()) fs::remove_all(options_.folder, ignored);
 }
 
 bool Worker::fail(Kind kind, const std::string& text) {
@@ -69,27 +70,24 @@ bool Worker::prepare() {
   if (exchange_) return true;
   if (!prepare_files()) return false;
   std::string error;
-  exchange_ = Exchange::make(options_.folder, error);
+  exchange_ = Exchange::make(error);
   return exchange_ ? true : fail(Kind::kTool, error);
 }
 
 bool Worker::prepare_files() {
   if (output_) return true;
-  std::error_code code;
-  log_dir_ = options_.folder + "/logs";
-  fs::create_directories(log_dir_, code);
-  if (code)
-    return fail(Kind::kTool,
-                "cannot make the folder '" + log_dir_ + "': " + code.message() + "; give another with --dir");
-  std::string error = check_option_path(log_dir_);
+  std::string error = logs_.make(options_.folder + "/logs");
   if (!error.empty()) return fail(Kind::kTool, error);
   captured_ = {options_.folder + "/out", options_.folder + "/err"};
   int flags = O_RDWR | O_CREAT | O_APPEND | O_TRUNC | O_CLOEXEC;
-  output_ = Descriptor(open(captured_.output.c_str(), flags, 0600));
-  errors_ = Descriptor(open(captured_.errors.c_str(), flags, 0600));
-  if (!output_ || !errors_)
-    return fail(Kind::kTool, "cannot write below '" + options_.folder + "': " + std::strerror(errno) +
-                                 "; give another with --dir");
+  Descriptor output(open(captured_.output.c_str(), flags, 0600));
+  Descriptor errors(open(captured_.errors.c_str(), flags, 0600));
+  int problem = output && errors ? 0 : errno;
+  if (problem == 0) problem = room_left(output);
+  if (problem == 0) problem = room_left(errors);
+  if (problem != 0) return fail(Kind::kTool, cannot_write(options_.folder, problem));
+  output_ = std::move(output);
+  errors_ = std::move(errors);
   return true;
 }
 
@@ -101,7 +99,7 @@ bool Worker::start_server() {
   start.input = options_.input;
   start.output = output_.get();
   start.errors = errors_.get();
-  start.options = "log_dir=" + log_dir_ + ":chain=" + options_.chain +
+  start.options = "log_dir=" + logs_.path() + ":chain=" + options_.chain +
                   ":mode=controlled:request=" + exchange_->request_path() +
                   ":record=" + exchange_->record_path();
   problem_ = server_.start(std::move(start), options_.processor);
@@ -173,24 +171,65 @@ std::optional<Execution> Worker::attempt(const Plan& plan) {
   return execution;
 }
 
-std::optional<Execution> Worker::run(const Plan& plan) {
-  problem_ = {};
-  if (options_.remote) return run_remotely(plan);
+std::optional<Execution> Worker::attempt_until_served(const Plan& plan) {
   for (int tries = 0; tries < 2; ++tries) {
     if (!prepare() || !start_server()) return std::nullopt;
-    if (std::optional<Execution> execution = attempt(plan)) {
-      if (execution->began() || execution->timed_out) return execution;
-      fail(Kind::kEnded, options_.target[0] + " " + how_ended(execution->status) +
-                             " before the execution began; its runtime may be of another version: rebuild "
-                             "it, or run duress doctor");
-      return std::nullopt;
-    }
-    if (problem_.kind != Kind::kNone) return std::nullopt;
+    std::optional<Execution> execution = attempt(plan);
+    if (execution || problem_.kind != Kind::kNone) return execution;
     ++restarts_;
   }
   fail(Kind::kEnded,
        ended_text("twice in the middle of a run: it ends its parent process, which cannot be controlled"));
   return std::nullopt;
+}
+
+bool Worker::is_whole(const Execution& execution) {
+  int error = room_left(output_);
+  if (error == 0) error = room_left(errors_);
+  if (error != 0) return fail(Kind::kTool, cannot_write(options_.folder, error));
+  std::string why = logs_.problem(execution);
+  return why.empty() || fail(Kind::kTool, why);
+}
+
+std::optional<Execution> Worker::run(const Plan& plan) {
+  problem_ = {};
+  if (options_.remote) return run_remotely(plan);
+  for (Deaths deaths;; ++repeats_) {
+    std::optional<Execution> execution = attempt_until_served(plan);
+    if (!execution) return std::nullopt;
+    std::string limit = limit_reached(*execution, options_.target[0], captured_);
+    if (!limit.empty() && !fail(Kind::kTool, limit)) return std::nullopt;
+    Deaths::Next next = deaths.after(*execution, options_.target[0]);
+    if (next == Deaths::Next::kGiveUp) fail(Kind::kTool, deaths.why());
+    bool begun = execution->began() || execution->timed_out;
+    if (next == Deaths::Next::kUse && !begun)
+      fail(Kind::kEnded, options_.target[0] + " " + how_ended(execution->status) +
+                             " before the execution began; its runtime may be of another version: rebuild "
+                             "it, or run duress doctor");
+    if (next == Deaths::Next::kUse && begun && is_whole(*execution)) return execution;
+    drop_logs(*execution);
+    if (next != Deaths::Next::kRepeat) return std::nullopt;
+  }
+}
+
+Result Worker::run(const Plan& plan, const Oracle& oracle, Logs wanted) {
+  std::optional<Execution> execution = run(plan);
+  if (!execution) return Result::Unusable{problem_};
+  std::optional<finding::Failure> failure;
+  std::string why = oracle.judge(*execution, captured_, failure);
+  finding::RunLogs logs;
+  if (why.empty() && (failure || wanted == Logs::kAll)) {
+    logs = take_logs(*execution);
+    why = damage_of(logs.run);
+  } else {
+    drop_logs(*execution);
+  }
+  if (!why.empty()) {
+    fail(Kind::kTool, why);
+    return Result::Unusable{problem_};
+  }
+  if (!failure) return Result::Ended{std::move(*execution), std::move(logs)};
+  return Result::Misbehaved{std::move(*execution), std::move(logs), std::move(*failure)};
 }
 
 std::string Worker::ended_text(const std::string& what) const {
@@ -203,30 +242,16 @@ std::string Worker::ended_text(const std::string& what) const {
 }
 
 finding::RunLogs Worker::take_logs(const Execution& execution) {
-  for (const auto& [name, text] : remote_logs_) {
-    if (std::FILE* file = std::fopen((log_dir_ + "/" + name).c_str(), "we")) {
-      std::fwrite(text.data(), 1, text.size(), file);
-      std::fclose(file);
-    }
-  }
-  finding::RunLogs logs = finding::read_run_logs(log_dir_, execution.pid);
-  clear_logs();
+  finding::RunLogs logs = logs_.read(execution.pid);
+  logs_.clear(server_.pid());
   return logs;
 }
 
-/// The server's own log stays.
-void Worker::clear_logs() {
-  remote_logs_.clear();
-  std::error_code code;
-  for (fs::directory_iterator it(log_dir_, code), end; !code && it != end; it.increment(code)) {
-    std::error_code ignored;
-    if (it->path().stem() != std::to_string(server_.pid())) fs::remove(it->path(), ignored);
-  }
-}
-
 void Worker::drop_logs(const Execution& execution) {
-  remote_logs_.clear();
-  if (!options_.remote) unlink((log_dir_ + "/" + std::to_string(execution.pid) + ".jsonl").c_str());
+  if (options_.remote)
+    logs_.clear(server_.pid());
+  else
+    logs_.drop(execution.pid);
 }
 
 RemoteRun Worker::pack(std::optional<Execution> execution) {
@@ -237,15 +262,16 @@ RemoteRun Worker::pack(std::optional<Execution> execution) {
   run.leftovers = leftovers_ - run.leftovers;
   run.problem = problem_;
   if (!execution) return run;
-  run.ran = true;
-  if (execution->output_bytes != 0) run.output = read_file(captured_.output).value_or("");
-  if (execution->error_bytes != 0) run.errors = read_file(captured_.errors).value_or("");
-  std::error_code code;
-  for (fs::directory_iterator it(log_dir_, code), end; !code && it != end; it.increment(code)) {
-    if (std::optional<std::string> text = read_file(it->path()))
-      run.logs.emplace_back(it->path().filename(), std::move(*text));
+  std::optional<std::string> output = read_file(captured_.output), errors = read_file(captured_.errors);
+  bool whole = output && errors && logs_.read_files(run.logs);
+  logs_.clear(server_.pid());
+  if (!whole) {
+    run.problem = {Kind::kTool, "cannot read below '" + options_.folder + "': " + std::strerror(errno)};
+    return run;
   }
-  clear_logs();
+  run.ran = true;
+  run.output = std::move(*output);
+  run.errors = std::move(*errors);
   run.execution = std::move(*execution);
   return run;
 }
@@ -256,8 +282,9 @@ std::optional<Execution> Worker::run_remotely(const Plan& plan) {
   restarts_ += run.restarts;
   leftovers_ += run.leftovers;
   problem_ = run.problem;
-  remote_logs_ = std::move(run.logs);
   if (!run.ran) return std::nullopt;
+  std::string error = logs_.write_files(run.logs);
+  if (!error.empty() && !fail(Kind::kTool, error)) return std::nullopt;
   auto put = [](const Descriptor& file, const std::string& text) {
     empty(file);
     for (std::size_t done = 0; done < text.size();) {
@@ -269,7 +296,7 @@ std::optional<Execution> Worker::run_remotely(const Plan& plan) {
     return true;
   };
   if (!put(output_, run.output) || !put(errors_, run.errors)) {
-    fail(Kind::kTool, "cannot write below '" + options_.folder + "': " + std::strerror(errno));
+    fail(Kind::kTool, cannot_write(options_.folder, errno));
     return std::nullopt;
   }
   return std::move(run.execution);

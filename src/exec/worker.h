@@ -14,8 +14,11 @@
 #include "exec/exchange.h"
 #include "exec/files.h"
 #include "exec/fork_server.h"
+#include "exec/log_folder.h"
+#include "exec/oracle.h"
 #include "exec/plan.h"
 #include "exec/remote.h"
+#include "exec/result.h"
 #include "exec/worker_problem.h"
 #include "finding/run_logs.h"
 
@@ -40,7 +43,10 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  /// Performs one execution; starts the server if there is none. Nothing: see problem().
+  /// Performs one execution, and judges it.
+  Result run(const Plan& plan, const Oracle& oracle, Logs logs = Logs::kOfFailures);
+  /// Performs one execution; starts the server if there is none. One that was ended from outside is repeated.
+  /// Nothing: it is not usable, see problem().
   std::optional<Execution> run(const Plan& plan);
   const WorkerProblem& problem() const { return problem_; }
 
@@ -52,6 +58,8 @@ class Worker {
   void drop_logs(const Execution& execution);
   /// The last run with all it left, to be carried elsewhere; its logs are removed.
   RemoteRun pack(std::optional<Execution> execution);
+  /// Executions that were repeated because something outside had ended them.
+  int repeats() const { return repeats_; }
   /// Times the server had to be started again, and processes that runs left behind: mentioned at the end.
   int restarts() const { return restarts_; }
   int leftovers() const { return leftovers_; }
@@ -61,7 +69,6 @@ class Worker {
 
   bool prepare();
   bool prepare_files();
-  void clear_logs();
   std::optional<Execution> run_remotely(const Plan& plan);
   bool start_server();
   void stop_server();
@@ -69,6 +76,10 @@ class Worker {
   bool end_run(Execution& execution, trail::Reply& reply);
   /// One attempt; nothing with `problem_` set, or with it unset if the server was lost.
   std::optional<Execution> attempt(const Plan& plan);
+  /// The same with a new server for one that was lost. Nothing: see problem_.
+  std::optional<Execution> attempt_until_served(const Plan& plan);
+  /// What the execution left is whole; else see problem_.
+  bool is_whole(const Execution& execution);
   bool fail(WorkerProblem::Kind kind, const std::string& text);
   std::string ended_text(const std::string& what) const;
 
@@ -76,13 +87,12 @@ class Worker {
   const std::atomic<bool>* stop_;
   std::unique_ptr<Exchange> exchange_;
   Captured captured_;
-  std::string log_dir_;
+  LogFolder logs_;
   Descriptor output_, errors_;  // of the captured files, opened for appending
   ForkServer server_;
   bool answered_ = false;  // this server has run something
-  int restarts_ = 0, leftovers_ = 0;
-  int packed_restarts_ = 0, packed_leftovers_ = 0;                // of these, reported by pack()
-  std::vector<std::pair<std::string, std::string>> remote_logs_;  // of the last run, if it was remote
+  int restarts_ = 0, leftovers_ = 0, repeats_ = 0;
+  int packed_restarts_ = 0, packed_leftovers_ = 0;  // of these, reported by pack()
   WorkerProblem problem_;
 };
 

@@ -29,12 +29,21 @@ WorkerPool::~WorkerPool() = default;
 
 std::optional<Execution> WorkerPool::execute(Worker& worker, const Plan& plan) {
   std::optional<Execution> execution = worker.run(plan);
-  if (!execution) return execution;
+  if (execution) count_execution();
+  return execution;
+}
+
+Result WorkerPool::execute(Worker& worker, const Plan& plan, const Oracle& oracle, Logs logs) {
+  Result result = worker.run(plan, oracle, logs);
+  if (result.usable()) count_execution();
+  return result;
+}
+
+void WorkerPool::count_execution() {
   // A campaign must survive this at any moment; tests choose the moment.
   static std::atomic<u64> all{0};  // of all pools
   ++executions_;
   if (++all == kill_at_) kill(getpid(), SIGKILL);
-  return execution;
 }
 
 void WorkerPool::start(std::size_t count, std::function<void(Worker&)> body) {
@@ -88,6 +97,12 @@ bool WorkerPool::run(u64 count, const Job& job, const Tick& tick) {
 u64 WorkerPool::restarts() const {
   u64 sum = 0;
   for (const auto& worker : workers_) sum += static_cast<u64>(worker->restarts());
+  return sum;
+}
+
+u64 WorkerPool::repeats() const {
+  u64 sum = 0;
+  for (const auto& worker : workers_) sum += static_cast<u64>(worker->repeats());
   return sum;
 }
 

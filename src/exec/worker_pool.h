@@ -47,6 +47,7 @@ class WorkerPool {
 
   /// Runs one execution and counts it.
   std::optional<Execution> execute(Worker& worker, const Plan& plan);
+  Result execute(Worker& worker, const Plan& plan, const Oracle& oracle, Logs logs = Logs::kOfFailures);
 
   /// The first worker, for the thread that owns the pool. REQUIRES: no threads are running.
   Worker& front() { return *workers_.front(); }
@@ -54,10 +55,13 @@ class WorkerPool {
   const WorkerProblem& problem() const { return problem_; }
   u64 executions() const { return executions_; }
   u64 restarts() const;
+  u64 repeats() const;
   u64 leftovers() const;
   std::size_t size() const { return workers_.size(); }
 
  private:
+  void count_execution();
+
   std::vector<std::unique_ptr<Worker>> workers_;
   std::atomic<bool> halt_{false};
   std::atomic<u64> executions_{0};

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "exec/files.h"
+#include "trail/whole_mark.h"
 
 namespace duress::exec {
 namespace {
@@ -80,7 +81,8 @@ TEST_F(WorkerTest, LogsAreTakenAndRemoved) {
   ASSERT_TRUE(execution);
   finding::RunLogs logs = worker.take_logs(*execution);
   EXPECT_EQ(finding::racing_pairs(logs).size(), 1u);
-  EXPECT_TRUE(std::filesystem::is_empty(folder_ + "/w0/logs"));
+  for (const auto& entry : std::filesystem::directory_iterator(folder_ + "/w0/logs"))
+    EXPECT_EQ(entry.path().filename(), trail::kWholeMark);
 }
 
 TEST_F(WorkerTest, AHangingRunIsEnded) {

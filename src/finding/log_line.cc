@@ -183,6 +183,8 @@ void add_line(const std::string& kind, const Json& line, ProcessLog& process) {
     process.events.push_back(need_text(line, "text"));
   } else if (kind == "end") {
     process.exit = number_or<int>(line, "exit", 0);
+  } else if (kind == "exec") {
+    process.exit = 0;  // another program goes on under this pid
   } else if (kind == "stuck") {
     process.control.stuck = to_stuck(line);
   } else if (kind == "step") {

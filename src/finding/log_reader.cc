@@ -35,7 +35,9 @@ std::string repaired(std::string_view text) {
   return out;
 }
 
-void parse_line(std::string_view text, const std::string& file, ProcessLog*& process, RunLog& into) {
+/// `at`: bytes since the beginning of the process's first line.
+void parse_line(std::string_view text, const std::string& file, std::uint64_t at, ProcessLog*& process,
+                RunLog& into) {
   Json line = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
   if (line.is_discarded()) line = Json::parse(repaired(text), nullptr, false);
   if (line.is_discarded() || !line.is_object()) throw BadLine("not a JSON object");
@@ -46,6 +48,8 @@ void parse_line(std::string_view text, const std::string& file, ProcessLog*& pro
   } else if (process == nullptr) {
     throw BadLine("a line before 'start'");
   } else {
+    if (kind == "end" && number_or<std::uint64_t>(line, "bytes", at) != at)
+      throw BadLine("lines before it are missing");
     add_line(kind, line, *process);
   }
 }
@@ -85,15 +89,19 @@ bool is_write(Access access) {
 void parse_log(std::string_view text, const std::string& file, RunLog& into) {
   ProcessLog* process = nullptr;
   std::size_t number = 0;
+  std::size_t start = text.size();  // where the process's first line begins, counted from the end
   while (!text.empty()) {
     ++number;
+    std::size_t at = text.size();
     std::size_t end = text.find('\n');
     if (end == std::string_view::npos) return;  // torn: the process was killed in mid-write
     std::string_view line = text.substr(0, end);
     text.remove_prefix(end + 1);
     if (line.empty()) continue;
     try {
-      parse_line(line, file, process, into);
+      const ProcessLog* before = process;
+      parse_line(line, file, start - at, process, into);
+      if (process != before) start = at;
     } catch (const std::exception& error) {
       into.problems.push_back({file, number, error.what()});
     }

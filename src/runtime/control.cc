@@ -101,6 +101,8 @@ void control_begin() {
     fatal("the request is of another version of duress");
   }
   Runtime& rt = *g_runtime;
+  rt.log.count_into(&g_record->log_bytes);
+  g_on_fatal = [] { g_record->tool_failed = 1; };
   static sched::Callbacks callbacks = {log_stuck, keep_stack,    start_carrier,       nobody_left,
                                        log_step,  control_state, control_local_state, nullptr};
   g_scheduler = new (map_memory(sizeof(sched::Scheduler))) sched::Scheduler(rt.arena, callbacks);
@@ -180,8 +182,10 @@ bool control_has_children() {
   return has_children;
 }
 
-void control_crashed() {
-  if (g_scheduler) scheduler().finish();
+void control_crashed(int signal) {
+  if (!g_scheduler) return;
+  scheduler().finish();
+  if (g_record) g_record->own_signal = static_cast<u32>(signal);
 }
 
 /// The child of a fork by the program itself: it is controlled too, but not a part of the record.

@@ -59,7 +59,7 @@ void control_ended();
 /// predictions of the memory model first. REQUIRES: called before everything else that is done then.
 void control_settle(uptr place);
 /// The process is about to die of a signal.
-void control_crashed();
+void control_crashed(int signal);
 void control_after_fork_in_child();
 /// The program has started another process, which is not controlled.
 void control_child_made();

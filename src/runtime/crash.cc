@@ -30,8 +30,10 @@ static void on_crash(int signal, siginfo_t* info, void* context) {
   sigaction(signal, &original, nullptr);
   Thread* t = current_thread();
   Runtime* rt = g_runtime;
-  if (rt) {
-    control_crashed();
+  // Another process that sends SIGSEGV shows nothing of this one.
+  bool own = info->si_code > 0 || info->si_pid == process_number();
+  if (rt && own) {
+    control_crashed(signal);
     // A crash inside the runtime must not wait for a lock that this thread holds.
     bool inside = t && t->in_runtime && !controlled();
     sched::Strand* strand = controlled();

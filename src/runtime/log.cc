@@ -42,6 +42,8 @@ bool Log::set_path(const char* dir) {
   memcpy(path_ + n, ".jsonl", 7);
   fd_ = -1;
   first_ = nullptr;
+  own_bytes_ = 0;
+  bytes_ = &own_bytes_;
   return true;
 }
 
@@ -80,8 +82,18 @@ void Log::write(Text& line) {
   struct stat s = {};
   bool ours = fd_ >= 0 && raw_syscall(SYS_fstat, fd_, reinterpret_cast<long>(&s)) == 0 &&
               s.st_dev == device_ && s.st_ino == inode_;
-  if (!ours && !reopen()) return;
-  write_all(fd_, line.data(), line.size());
+  if ((ours || reopen()) && write_all(fd_, line.data(), line.size()))
+    *bytes_ += line.size();
+  else
+    lost();
+}
+
+void Log::lost() {
+  char mark[sizeof path_ + sizeof trail::kWholeMark];
+  auto folder = static_cast<size_t>(strrchr(path_, '/') + 1 - path_);
+  memcpy(mark, path_, folder);
+  memcpy(mark + folder, trail::kWholeMark, sizeof trail::kWholeMark);
+  raw_syscall(SYS_unlink, reinterpret_cast<long>(mark));
 }
 
 }  // namespace duress

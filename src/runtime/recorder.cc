@@ -89,11 +89,12 @@ void Recorder::write_chunk(ChunkKind kind, u32 thread, const void* data, size_t 
     size_t length;
   } parts[2] = {{&header, sizeof header}, {data, size}};
   long done = raw_syscall(SYS_writev, fd_, reinterpret_cast<long>(parts), 2);
-  if (done < 0 || static_cast<size_t>(done) == sizeof header + size) return;
-  auto written = static_cast<size_t>(done);
-  if (written < sizeof header) return;
-  write_all(fd_, static_cast<const char*>(data) + (written - sizeof header),
-            size - (written - sizeof header));
+  if (done >= 0 && static_cast<size_t>(done) == sizeof header + size) return;
+  auto written = done < 0 ? 0 : static_cast<size_t>(done);
+  bool whole =
+      written >= sizeof header && write_all(fd_, static_cast<const char*>(data) + (written - sizeof header),
+                                            size - (written - sizeof header));
+  if (!whole) rt_.log.lost();
 }
 
 /// REQUIRES: lock_ held, and its thread entered or kept out.

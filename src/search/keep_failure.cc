@@ -20,15 +20,12 @@ constexpr u64 kRunsWithoutModel = 200;
 
 void Search::minimise(exec::Worker& worker, Found& found) {
   auto replay = [&](const exec::Trail& trail) -> std::optional<Attempt> {
-    std::optional<exec::Execution> execution = worker.run(found.plan.replaying(trail));
-    if (!execution) return std::nullopt;
-    finding::RunLogs logs;
-    std::optional<finding::Failure> failure = identified_failure(worker, *execution, logs);
-    if (!failure) worker.drop_logs(*execution);
-    bool same = failure && failure->id == found.failure.id;
-    if (!found.replayed) found.diverged = execution->record.diverged;
+    exec::Result result = run_identified(worker, found.plan.replaying(trail));
+    if (!result.usable()) return std::nullopt;
+    bool same = result.failure() != nullptr && result.failure()->id == found.failure.id;
+    if (!found.replayed) found.diverged = result.execution().record.diverged;
     found.replayed = found.replayed || same;
-    return attempt_of(*execution, same);
+    return attempt_of(result.execution(), same);
   };
   Minimised minimised = Minimiser(replay, setup_.minimise ? kMinimiseRuns : 1).run(found.trail);
   found.replayed = minimised.confirmed;
@@ -36,19 +33,17 @@ void Search::minimise(exec::Worker& worker, Found& found) {
   found.diverged = 0;
   found.fewest = minimised.complete;
   // Once more, for the stacks and the output of exactly this execution.
+  if (*stop_ || out_of_time()) return;
   bool halted = pool_->resume();
-  if (std::optional<exec::Execution> execution = worker.run(found.plan.replaying(minimised.trail))) {
-    finding::RunLogs logs;
-    std::optional<finding::Failure> failure = identified_failure(worker, *execution, logs);
-    if (failure && failure->id == found.failure.id) {
-      found.trail = std::move(execution->trail);
-      found.switches = execution->record.switches;
-      found.stale = execution->record.stale_loads;
-      found.early = execution->record.early_stores;
-      found.failure = std::move(*failure);
-      found.logs = std::move(logs);
-      found.errors = exec::last_errors(worker.captured());
-    }
+  exec::Result result = run_identified(worker, found.plan.replaying(minimised.trail));
+  if (result.usable() && result.failure() != nullptr && result.failure()->id == found.failure.id) {
+    found.trail = std::move(result.execution().trail);
+    found.switches = result.execution().record.switches;
+    found.stale = result.execution().record.stale_loads;
+    found.early = result.execution().record.early_stores;
+    found.failure = std::move(*result.failure());
+    found.logs = std::move(result.logs());
+    found.errors = exec::last_errors(worker.captured());
   }
   if (halted) pool_->halt();
 }
@@ -60,12 +55,9 @@ void Search::try_without_model(exec::Worker& worker, Found& found) {
   Portfolio portfolio(options);
   found.needs_model = true;
   for (u64 i = 0; i < kRunsWithoutModel && found.needs_model; ++i) {
-    std::optional<exec::Execution> execution = worker.run(portfolio.plan(i, state_.search_state));
-    if (!execution) return;
-    finding::RunLogs logs;
-    std::optional<finding::Failure> failure = identified_failure(worker, *execution, logs);
-    if (!failure) worker.drop_logs(*execution);
-    found.needs_model = !failure || failure->id != found.failure.id;
+    exec::Result result = run_identified(worker, portfolio.plan(i, state_.search_state));
+    if (!result.usable()) return;
+    found.needs_model = result.failure() == nullptr || result.failure()->id != found.failure.id;
     ++found.without_model;
   }
 }
@@ -78,7 +70,7 @@ void Search::keep(Found& found) {
     minimise(worker, found);
     try_without_model(worker, found);
   });
-  pool_->join([&] { return tick("minimising") && now() - start <= kMinimiseSeconds; });
+  pool_->join([&] { return tick("minimising") && !out_of_time() && now() - start <= kMinimiseSeconds; });
   state_.failures.push_back(session_id);
   found.failure.id = store_.free_id(found.failure.identity);
   exec::StoredFinding stored =

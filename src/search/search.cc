@@ -177,11 +177,17 @@ bool Search::tick(const char* phase) {
   return !*stop_;
 }
 
+/// A part of the time is kept for making what was found small.
+bool Search::searched_long_enough() const {
+  constexpr double kSearchShare = 0.8;
+  return setup_.seconds > 0 && elapsed() > setup_.seconds * (failures_ != 0 ? kSearchShare : 1);
+}
+
 void Search::run_round(Round& round) {
   pool_->run(
       round.end - round.begin,
       [&](u64 offset, exec::Worker& worker) { return run_one(worker, round.begin + offset, round); },
-      [&] { return tick("") && !(setup_.seconds > 0 && elapsed() > setup_.seconds); });
+      [&] { return tick("") && !searched_long_enough(); });
   if (result_.problem.kind == exec::WorkerProblem::Kind::kNone) result_.problem = pool_->problem();
   bool all = round.first_open() == round.end;
   if (round.begin == 0 && all && round.found.empty() && round.end >= std::min<u64>(16, setup_.runs))
@@ -192,35 +198,28 @@ void Search::run_round(Round& round) {
 bool Search::run_one(exec::Worker& worker, u64 index, Round& round) {
   if (!setup_.keep_going && index > round.first_failure) return true;  // it would not count
   exec::Plan plan = portfolio_.plan(index, state_.search_state);
-  std::optional<exec::Execution> execution = worker.run(plan);
-  if (!execution) return false;
-  note_run(worker, index, plan, std::move(*execution), round);
+  // What could not be controlled is in the logs; the first runs show enough of it.
+  bool all = plan.head.detect != trail::Detect::kNothing || index < 16;
+  exec::Result result = run_identified(worker, plan, all ? exec::Logs::kAll : exec::Logs::kOfFailures);
+  if (!result.usable()) return false;
+  note_run(worker, index, plan, result, round);
   ++done_;
   return true;
 }
 
-std::optional<finding::Failure> Search::identified_failure(exec::Worker& worker,
-                                                           const exec::Execution& execution,
-                                                           finding::RunLogs& logs) {
-  std::optional<finding::Failure> failure = oracle_.failure_of(execution, worker.captured());
-  if (!failure) return failure;
-  logs = worker.take_logs(execution);
-  std::lock_guard guard(names_lock_);
-  finding::identify(*failure, logs, names_);
-  return failure;
+exec::Result Search::run_identified(exec::Worker& worker, const exec::Plan& plan, exec::Logs logs) {
+  exec::Result result = worker.run(plan, oracle_, logs);
+  if (result.usable() && result.failure() != nullptr) {
+    std::lock_guard guard(names_lock_);
+    finding::identify(*result.failure(), result.logs(), names_);
+  }
+  return result;
 }
 
-void Search::note_run(exec::Worker& worker, u64 index, const exec::Plan& plan, exec::Execution execution,
+void Search::note_run(exec::Worker& worker, u64 index, const exec::Plan& plan, exec::Result& result,
                       Round& round) {
-  finding::RunLogs logs;
-  std::optional<finding::Failure> failure = identified_failure(worker, execution, logs);
-  bool wanted =
-      plan.head.detect != trail::Detect::kNothing || (execution.record.uncontrolled != 0 && index < 16);
-  if (!failure && wanted)
-    logs = worker.take_logs(execution);
-  else if (!failure)
-    worker.drop_logs(execution);
-
+  const exec::Execution& execution = result.execution();
+  const finding::RunLogs& logs = result.logs();
   RunFeedback feedback;
   feedback.pairs = finding::racing_pairs(logs);
   std::vector<trail::SitePair> suspected = finding::suspected_pairs(logs);
@@ -243,7 +242,7 @@ void Search::note_run(exec::Worker& worker, u64 index, const exec::Plan& plan, e
       if (!process.races.empty()) races.processes.push_back(process);
     }
   }
-  if (failure) note_failure(worker, index, plan, execution, std::move(*failure), std::move(logs), round);
+  if (result.failure() != nullptr) note_failure(worker, index, plan, result, round);
 }
 
 /// Pairs of accesses, and deadlocks, that the run's strategy was meant to create and did.
@@ -264,20 +263,21 @@ void Search::note_pairs(const exec::Plan& plan, const exec::Execution& execution
 }
 
 /// REQUIRES: result_lock_.
-void Search::note_failure(exec::Worker& worker, u64 index, const exec::Plan& plan, exec::Execution& execution,
-                          finding::Failure failure, finding::RunLogs logs, Round& round) {
+void Search::note_failure(exec::Worker& worker, u64 index, const exec::Plan& plan, exec::Result& result,
+                          Round& round) {
+  exec::Execution& execution = result.execution();
   u64 first = round.first_failure;
   while (index < first && !round.first_failure.compare_exchange_weak(first, index)) {
   }
-  auto [it, fresh] = round.found.try_emplace(failure.id);
+  auto [it, fresh] = round.found.try_emplace(result.failure()->id);
   u64 times = ++it->second.times;
   if (!fresh && it->second.run < index) return;
   if (fresh) ++failures_;
   Found& found = it->second;
   found = {};
   found.times = times;
-  found.failure = std::move(failure);
-  found.logs = std::move(logs);
+  found.failure = std::move(*result.failure());
+  found.logs = std::move(result.logs());
   found.errors = exec::last_errors(worker.captured());
   found.run = index;
   found.plan = plan;

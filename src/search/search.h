@@ -78,18 +78,17 @@ class Search {
   void resume_saved(const std::string& name);
   void run_round(Round& round);
   bool run_one(exec::Worker& worker, u64 index, Round& round);
-  void note_run(exec::Worker& worker, u64 index, const exec::Plan& plan, exec::Execution execution,
-                Round& round);
+  void note_run(exec::Worker& worker, u64 index, const exec::Plan& plan, exec::Result& result, Round& round);
   void note_pairs(const exec::Plan& plan, const exec::Execution& execution,
                   const std::vector<trail::SitePair>& deadlocks);
-  void note_failure(exec::Worker& worker, u64 index, const exec::Plan& plan, exec::Execution& execution,
-                    finding::Failure failure, finding::RunLogs logs, Round& round);
+  void note_failure(exec::Worker& worker, u64 index, const exec::Plan& plan, exec::Result& result,
+                    Round& round);
   /// Takes over what a round's runs have found. Returns how far the round came.
   u64 end_round(Round& round);
   void summarise();
-  /// The failure of an execution, with id; the logs are taken if it has one.
-  std::optional<finding::Failure> identified_failure(exec::Worker& worker, const exec::Execution& execution,
-                                                     finding::RunLogs& logs);
+  /// Performs an execution; its failure has an id.
+  exec::Result run_identified(exec::Worker& worker, const exec::Plan& plan,
+                              exec::Logs logs = exec::Logs::kOfFailures);
   void minimise(exec::Worker& worker, Found& found);
   /// Whether the failure needs the memory model.
   void try_without_model(exec::Worker& worker, Found& found);
@@ -97,6 +96,8 @@ class Search {
   /// Reports progress. False: the search was stopped.
   bool tick(const char* phase);
   double elapsed() const;
+  bool searched_long_enough() const;
+  bool out_of_time() const { return setup_.seconds > 0 && elapsed() > setup_.seconds; }
 
   SearchSetup setup_;
   finding::Names& names_;

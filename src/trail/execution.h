@@ -24,7 +24,7 @@
 namespace duress::trail {
 
 inline constexpr u32 kMagic = 0x53525544;  // "DURS"
-inline constexpr u32 kVersion = 6;
+inline constexpr u32 kVersion = 7;
 
 enum class ChoiceKind : u32 { kThread = 0, kValue = 1 };
 
@@ -222,6 +222,9 @@ struct Record {
   Replaced first_replaced[kMostReplaced] = {};  // the first of them
   u64 early_stores = 0;                         // atomic stores that are not last in modification order
   u64 long_runs = 0;         // times a thread was made to wait after a long run of plain accesses
+  u64 log_bytes = 0;         // written to the log of the process; a log with fewer is not whole
+  u32 own_signal = 0;        // the last signal that the program itself caused: a fault, or sent to itself
+  u32 tool_failed = 0;       // 1: the runtime could not go on, and said why on standard error
   u64 publishing_store = 0;  // where the call of the atomic store returns to that WhatIfEdit::kPublishedAfter
                              // moved, or could move; 0: none
   // Lengths of the lists behind this struct, at the offsets below.

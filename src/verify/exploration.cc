@@ -33,7 +33,7 @@ class Verifier::Exploration {
         explorer_(explorer),
         queue_(*verifier.pool_,
                [&verifier](exec::Worker& worker, const exec::Plan& plan) {
-                 return verifier.outcome_of(worker, plan, worker.run(plan));
+                 return verifier.outcome_of(worker, plan);
                }),
         speculative_(verifier, queue_),
         fingerprint_(arena),
@@ -64,7 +64,7 @@ class Verifier::Exploration {
  private:
   static constexpr bool kByGraphs = std::is_same_v<Explorer, exhaustive::GraphExplorer>;
 
-  bool is_late() const { return verifier_.setup_.seconds > 0 && now() - started_ > verifier_.setup_.seconds; }
+  bool is_late() const { return verifier_.explored_long_enough(); }
 
   void report_progress() {
     if (verifier_.progress_) verifier_.progress_(result_.interleavings, explorer_.nodes(), now() - started_);

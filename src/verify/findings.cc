@@ -35,10 +35,9 @@ void Verifier::minimise_race(RacyExecution& racy) {
   auto replay = [&](const exec::Trail& trail) -> std::optional<search::Attempt> {
     exec::Plan plan = base_plan().replaying(trail);
     plan.head.detect = trail::Detect::kRaces;
-    std::optional<exec::Execution> execution = worker.run(plan);
-    if (!execution) return std::nullopt;
-    finding::RunLogs logs = worker.take_logs(*execution);
-    return search::attempt_of(*execution, has_race(logs, racy.key));
+    exec::Result result = worker.run(plan, oracle_, exec::Logs::kAll);
+    if (!result.usable()) return std::nullopt;
+    return search::attempt_of(result.execution(), has_race(result.logs(), racy.key));
   };
   search::Minimised minimised = search::Minimiser(replay, kMinimiseRuns).run(racy.trail);
   if (!minimised.confirmed) return;
@@ -50,7 +49,7 @@ void Verifier::minimise_found(search::Found& found) {
   exec::Worker& worker = pool_->front();
   auto run = [&](const exec::Trail& trail, Outcome& outcome) {
     exec::Plan plan = base_plan().replaying(trail);
-    outcome = outcome_of(worker, plan, worker.run(plan));
+    outcome = outcome_of(worker, plan);
     return outcome.ran;
   };
   auto replay = [&](const exec::Trail& trail) -> std::optional<search::Attempt> {

@@ -59,20 +59,22 @@ exec::Plan Verifier::base_plan() const {
   return plan;
 }
 
-Outcome Verifier::outcome_of(exec::Worker& worker, const exec::Plan& plan,
-                             std::optional<exec::Execution> execution) {
+Outcome Verifier::outcome_of(exec::Worker& worker, const exec::Plan& plan) {
   Outcome outcome;
-  outcome.problem = worker.problem();
-  if (!execution) return outcome;
+  exec::Result result = worker.run(plan, oracle_, exec::Logs::kAll);
+  if (!result.usable()) {
+    outcome.problem = result.why();
+    return outcome;
+  }
   outcome.ran = true;
-  outcome.failure = oracle_.failure_of(*execution, worker.captured());
-  outcome.logs = worker.take_logs(*execution);
-  if (outcome.failure) {
+  outcome.logs = std::move(result.logs());
+  if (result.failure() != nullptr) {
+    outcome.failure = std::move(*result.failure());
     outcome.errors = exec::last_errors(worker.captured());
     std::lock_guard guard(names_lock_);
     finding::identify(*outcome.failure, outcome.logs, names_);
   }
-  outcome.execution = std::move(*execution);
+  outcome.execution = std::move(result.execution());
   return outcome;
 }
 
@@ -158,12 +160,40 @@ void Verifier::take(Outcome& outcome) {
   result_.found.push_back(std::move(found));
 }
 
+bool Verifier::explored_long_enough() const {
+  if (setup_.deadline == 0) return false;
+  constexpr double kFindingsShare = 0.2;  // of the time, for making them small
+  bool found = !result_.racy.empty() || !result_.found.empty();
+  return now() > setup_.deadline - (found ? kFindingsShare * setup_.seconds : 0);
+}
+
+void Verifier::finish_findings(const std::atomic<bool>& stop) {
+  for (const RacyExecution& racy : result_.racy) result_.races.processes.push_back(racy.log);
+  if (result_.found.size() > kMostFound) result_.found.resize(kMostFound);
+  if (!setup_.keeps) return;
+  // On a thread of the pool, so that an execution that does not end can be halted.
+  pool_->start(1, [&](exec::Worker&) {
+    for (RacyExecution& racy : result_.racy) minimise_race(racy);
+    for (search::Found& found : result_.found) minimise_found(found);
+  });
+  pool_->join([&] { return !stop && (setup_.deadline == 0 || now() < setup_.deadline); });
+  for (RacyExecution& racy : result_.racy)
+    racy.token = exec::make_token(base_plan().replaying({}), racy.trail, setup_.worker.target[0]);
+  for (search::Found& found : result_.found) keep(found);
+}
+
 VerifyResult Verifier::run(const std::atomic<bool>& stop) {
   double started = now();
   result_.spurious = setup_.spurious;
   result_.timeouts = setup_.timeouts;
   if (std::string error = oracle_.load(); !error.empty()) {
     result_.problem = {exec::WorkerProblem::Kind::kTool, error};
+    return std::move(result_);
+  }
+  if (setup_.deadline == 0 && setup_.seconds > 0) setup_.deadline = started + setup_.seconds;
+  if (setup_.deadline > 0 && started > setup_.deadline) {
+    result_.out_of_time = true;
+    result_.bounds.emplace_back(exhaustive::kTimeIsUp);
     return std::move(result_);
   }
   pool_ = std::make_unique<exec::WorkerPool>(setup_.worker, setup_.jobs);
@@ -184,18 +214,7 @@ VerifyResult Verifier::run(const std::atomic<bool>& stop) {
       result_.bounds.push_back("something ran that the scheduler does not control");
     for (const std::string& what : result_.incomplete) result_.bounds.push_back("not controlled: " + what);
     result_.complete = result_.complete && result_.bounds.empty();
-    for (RacyExecution& racy : result_.racy) {
-      result_.races.processes.push_back(racy.log);
-      if (!setup_.keeps) continue;
-      minimise_race(racy);
-      racy.token = exec::make_token(base_plan().replaying({}), racy.trail, setup_.worker.target[0]);
-    }
-    if (result_.found.size() > kMostFound) result_.found.resize(kMostFound);
-    for (search::Found& found : result_.found) {
-      if (!setup_.keeps) break;
-      minimise_found(found);
-      keep(found);
-    }
+    finish_findings(stop);
   }
   pool_.reset();
   result_.seconds = now() - started;

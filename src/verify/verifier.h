@@ -121,10 +121,14 @@ class Verifier {
   bool reads_clock_itself(const Outcome& outcome, const std::vector<finding::Address>& calls);
   void take(Outcome& outcome);
   bool within_bound(const exec::Execution& execution) const;
+  /// Whether the exploration has used its share of the time.
+  bool explored_long_enough() const;
+  /// Minimises and stores the findings, as far as time allows.
+  void finish_findings(const std::atomic<bool>& stop);
   void minimise_found(search::Found& found);
   void minimise_race(RacyExecution& racy);
   void keep(search::Found& found);
-  Outcome outcome_of(exec::Worker& worker, const exec::Plan& plan, std::optional<exec::Execution> execution);
+  Outcome outcome_of(exec::Worker& worker, const exec::Plan& plan);
 
   VerifySetup setup_;
   finding::Names& names_;

@@ -24,6 +24,7 @@
 #include "base/prng.h"
 #include "catalog/strategies.h"
 #include "trail/execution.h"
+#include "trail/whole_mark.h"
 
 namespace {
 
@@ -77,6 +78,12 @@ class Simulation {
       record_.races_created = 1;
       record_.created[0] = request_.pairs()[0];
     }
+    if (what_ == "killed" || what_ == "same-death") be_killed();
+    if (what_ == "gives-up") {
+      std::fputs("duress: out of memory\n", stderr);
+      record_.tool_failed = 1;
+      _exit(125);
+    }
     if (what_ == "kill-parent") kill(getppid(), SIGKILL);
     if (what_ == "daemon" && fork() == 0) {
       setsid();
@@ -85,6 +92,10 @@ class Simulation {
     if (what_ == "echo") echo();
     if (what_ == "megabytes") {
       for (int i = 0; i < 20; ++i) std::fwrite(std::string(1 << 20, 'x').data(), 1, 1 << 20, stdout);
+    }
+    if (what_ == "floods-limit") {
+      signal(SIGXFSZ, SIG_IGN);  // what does not fit is lost without a word
+      for (int i = 0; i < 80; ++i) std::fwrite(std::string(1 << 20, 'x').data(), 1, 1 << 20, stdout);
     }
     if (what_ != "single") schedule();
     if (request_.profile_futures) write_profile();
@@ -332,7 +343,31 @@ class Simulation {
                    "\"state\":\"blocked\",\"op\":\"lock\",\"object\":\"0xa0\",\"held_by\":[1],\"stack\":["
                    "\"0x2001\"]}]}\n");
     }
-    if (log_ != nullptr) std::fclose(log_);
+    if (log_ == nullptr) return;
+    std::fflush(log_);
+    record_.log_bytes = static_cast<u64>(std::ftell(log_));
+    if (what_ == "lost-line") unlink((option("log_dir") + "/" + trail::kWholeMark).c_str());
+    if (what_ == "short-log" && ftruncate(fileno(log_), 10) != 0) _exit(125);
+    if (what_ == "no-log") unlink((option("log_dir") + "/" + std::to_string(getpid()) + ".jsonl").c_str());
+    if (what_ == "damaged-log") std::fputs("half a li\n", log_);
+    std::fclose(log_);
+  }
+
+  /// Kills this process as another one would, if this is run number FAKE_TARGET_KILLED or one of the
+  /// FAKE_TARGET_KILLS - 1 after it. Runs are counted in the file FAKE_TARGET_COUNT.
+  void be_killed() {
+    int count = open(std::getenv("FAKE_TARGET_COUNT"), O_RDWR | O_APPEND | O_CREAT, 0600);
+    off_t runs = write(count, "x", 1) == 1 ? lseek(count, 0, SEEK_END) : 0;
+    off_t first = std::atoi(std::getenv("FAKE_TARGET_KILLED"));
+    if (runs < first || runs >= first + std::atoi(std::getenv("FAKE_TARGET_KILLS"))) return;
+    static constexpr int kSignals[] = {SIGKILL, SIGTERM, SIGSEGV};
+    int signal = what_ == "killed" ? kSignals[(runs - first) % 3] : SIGKILL;
+    pid_t killer = fork();
+    if (killer == 0) {
+      kill(getppid(), signal);
+      _exit(0);
+    }
+    pause();
   }
 
   void echo() {
@@ -340,6 +375,11 @@ class Simulation {
     for (ssize_t got; (got = read(0, buffer, sizeof buffer)) > 0;) {
       if (write(1, buffer, static_cast<std::size_t>(got)) != got) _exit(1);
     }
+  }
+
+  [[noreturn]] void die() {
+    record_.own_signal = SIGABRT;
+    std::abort();
   }
 
   [[noreturn]] void finish() {
@@ -354,16 +394,17 @@ class Simulation {
     std::fflush(stdout);
     if (what_ == "counter" && lost) {
       std::fprintf(stderr, "fake: fake.cc:12: int main(): Assertion `count == 2' failed.\n");
-      std::abort();
+      die();
     }
     bool stale = what_ == "stale" && first_ == 1 && second_ == 0;
     bool early = (what_ == "future" || what_ == "broken-promise") && too_early_ && first_ != 0;
     if (stale || early) {
       std::fprintf(stderr, "fake: fake.cc:34: int main(): Assertion `legal' failed.\n");
-      std::abort();
+      die();
     }
     if (what_ == "crash") {
       signal(SIGSEGV, SIG_DFL);
+      record_.own_signal = SIGSEGV;
       kill(getpid(), SIGSEGV);
       pause();
     }

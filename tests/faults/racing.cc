@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A lost update: a race in every execution, and a wrong result in some. In the run that FAULT_RUN names (runs
+// are counted in the file FAULT_COUNT, one byte each) something happens to it that is not its doing:
+//   FAULT_FILL=FILE   the disk on which the file lies is filled up
+//   FAULT_FIFO=FILE   it asks for its end through the FIFO, and waits for it; in every FAULT_RUN-th run
+//   FAULT_BLOCK=FILE  it does not end by itself, and says so through the FIFO; in all runs from that one
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+static int counter;
+
+static void add() {
+  int value = counter;
+  counter = value + 1;
+}
+
+static void fill(const char* path) {
+  static char zeros[4096];
+  int file = open(path, O_WRONLY | O_CREAT, 0600);
+  while (write(file, zeros, sizeof zeros) > 0) {
+  }
+  while (write(file, zeros, 1) > 0) {
+  }
+  close(file);
+}
+
+/// Past the C library: nothing that the scheduler could take for a deadlock.
+[[noreturn]] static void wait_for_end() {
+  for (;;) {
+    long result, pause = 34;
+    asm volatile("syscall" : "=a"(result) : "a"(pause) : "rcx", "r11", "memory");
+  }
+}
+
+static void suffer_fault() {
+  const char* count = std::getenv("FAULT_COUNT");
+  if (count == nullptr) return;
+  int file = open(count, O_RDWR | O_APPEND | O_CREAT, 0600);
+  long runs = write(file, "x", 1) == 1 ? lseek(file, 0, SEEK_END) : 0;
+  close(file);
+  long wanted = std::atol(std::getenv("FAULT_RUN"));
+  const char* disk = std::getenv("FAULT_FILL");
+  if (disk != nullptr && runs == wanted) fill(disk);
+  const char* fifo = std::getenv("FAULT_FIFO");
+  const char* block = std::getenv("FAULT_BLOCK");
+  bool suffers = block != nullptr ? runs >= wanted : fifo != nullptr && runs % wanted == 0;
+  if (!suffers) return;
+  if (block != nullptr) fifo = block;
+  int pipe = open(fifo, O_WRONLY);
+  char text[16];
+  int length = std::snprintf(text, sizeof text, "%8d", getpid());
+  if (write(pipe, text, static_cast<size_t>(length)) == length) wait_for_end();
+}
+
+int main() {
+  std::thread other(add);
+  suffer_fault();
+  add();
+  other.join();
+  std::printf("%d\n", counter);
+  return counter == 2 ? 0 : 3;
+}

@@ -40,7 +40,8 @@ namespace duress {
   DURESS_OPERATION(kSystem, "system call")        \
   DURESS_OPERATION(kChoose, "choose")             \
   DURESS_OPERATION(kSpurious, "spurious wake-up") \
-  DURESS_OPERATION(kTimeout, "timeout")
+  DURESS_OPERATION(kTimeout, "timeout")           \
+  DURESS_OPERATION(kFree, "free")
 
 enum class OpKind : u8 {
 #define DURESS_OPERATION(name, word) name,
@@ -67,7 +68,7 @@ constexpr bool writes(OpKind k) {
 
 struct Operation {
   OpKind kind = OpKind::kStart;
-  u32 size = 0;     // bytes, of accesses
+  u32 size = 0;     // bytes, of accesses and kFree
   uptr object = 0;  // address of the memory or the primitive; of kJoin and kCreate: the other strand's number
   u32 site = 0;     // the site's key (trail/site_key.h) if it is one that a request names; else 0
   uptr place = 0;   // of accesses: the DuressSite; else where the program called from

@@ -129,6 +129,9 @@ void GraphExplorer::add_event(const Item& item, const Step& step) {
     e.reads = false;
     limits_ |= StepLog::kNotExplored;
   }
+  // Racing plain accesses that are not treated as atomics.
+  if (step.kind == OpKind::kRead || step.kind == OpKind::kWrite || step.kind == OpKind::kFree)
+    limits_ |= StepLog::kNotExplored;
   // It reads an atomic and the wait queue in one step.
   if (step.kind == OpKind::kFutexWait || step.kind == OpKind::kFutexWake) limits_ |= StepLog::kNotExplored;
   if (e.atomic) {

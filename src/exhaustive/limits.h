@@ -37,6 +37,8 @@ inline constexpr LimitText kLimitTexts[] = {
     {StepLog::kNotExplored, nullptr,
      "under rc11 threads meet at something else than atomics and mutexes"},  // verify names the operations
     {StepLog::kCancelled, DURESS_SAME("a thread is cancelled: where that reaches it is not explored")},
+    {StepLog::kWideAccess,
+     DURESS_SAME("a racing access of more than 256 bytes is one step: torn values are not explored")},
     {StepLog::kTried,
      DURESS_SAME("a loop that waits takes a lock in each round, and another thread tries to take it: only "
                  "one failed attempt is explored")},
@@ -53,10 +55,18 @@ inline const char* limit_text(u32 limits, Explored explored) {
   return nullptr;
 }
 
+/// Nodes of an exploration tree; more are kOutOfMemory. About 2 GiB.
+inline constexpr u64 kMostNodes = u64{1} << 23;
+
 inline constexpr const char* kTimeIsUp = "the time was up";
 inline constexpr const char* kOutOfMemory = "there was no more memory for what is still to be explored";
 inline constexpr const char* kClosureDiverged =
     "the closure does not do the same again under the same schedule";
+
+/// Races were found, and for some reason, which follows, their accesses are not all steps.
+inline constexpr const char* kFailuresNotSearched = "races found; failures not searched for";
+inline constexpr const char* kLibraryRaces =
+    "races found; failures not searched for: a library function's access races, which is not a step";
 
 }  // namespace duress::exhaustive
 

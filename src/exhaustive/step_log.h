@@ -27,6 +27,7 @@ struct StepLog {
     kAwaitBlocked = 1024,
     kCancelled = 2048,  // a thread was cancelled: at which point is not explored
     kTried = 4096,      // rc11: an await loop takes a lock in each iteration, and another strand tries to
+    kWideAccess = 8192  // an access of many words is one step
   };
   /// A strand is named by its creator and its ordinal among the strands of that creator: the same in every
   /// interleaving.

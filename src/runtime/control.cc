@@ -26,6 +26,7 @@ thread_local uptr t_hook_caller __attribute__((tls_model("initial-exec"))) = 0;
 thread_local sched::Strand* t_strand __attribute__((tls_model("initial-exec"))) = nullptr;
 sched::Scheduler* g_scheduler = nullptr;
 void (*g_trace_value)(u64 value, u32 size) = nullptr;
+bool g_note_caller = false;
 bool g_observe_plain = true;
 void (*g_learn_access)(const void* p, u64 size, bool write, const DuressSite* site) = nullptr;
 void (*g_learn_atomic)(const void* p, u64 size, bool write) = nullptr;
@@ -109,6 +110,7 @@ void control_begin() {
   if (g_request->systematic) g_scheduler->set_step_log(step_log(g_record));
   rt.points.apply(*g_request);
   what_if_begin(*g_request, *g_record);
+  g_note_caller = g_request->systematic && (g_request->site_count || g_request->edit_count);
   g_observe_plain = g_request->detect == trail::Detect::kRaces || g_request->site_count ||
                     g_request->wait_site_count || g_request->points == trail::Points::kAll;
   bool by_volatile = rt.volatile_mode != VolatileMode::kPlain;

@@ -80,6 +80,9 @@ void control_random_begin(u64 seed);
 
 /// Another request and record (duress::check).
 void control_attach(const trail::Request* request, trail::Record* record);
+/// Plain accesses may be steps of a systematic execution, which compares local states there: hooks note their
+/// caller.
+extern bool g_note_caller;
 /// False: plain accesses are not observed, the hooks of faithful bodies only perform them.
 extern bool g_observe_plain;
 /// Called for every plain access of a strand before it is decided whether it is a point; null: nothing.
@@ -93,6 +96,8 @@ extern void (*g_learn_freed)(void* p);
 // ------------------------------------------------------------------------------------------
 /// A schedule point before a plain access, if its site is one.
 bool control_access(const void* p, u64 size, bool write, const DuressSite* site);
+/// A schedule point before a block is freed.
+void control_free(void* p, uptr caller);
 /// A schedule point before an atomic operation.
 void control_atomic(const void* p, u64 size, OpKind kind, const DuressSite* site);
 /// The same of a compare-and-swap.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Schedule points of memory accesses, and what the scheduler asks about a strand's state there.
+#include <malloc.h>
 #include <pthread.h>
 
 #include "runtime/adversary.h"
@@ -13,8 +14,8 @@ namespace {
 
 /// See trail::Points::kLongRuns and Request::wait_sites.
 void end_long_run(bool write, const DuressSite* site) {
-  if (write) scheduler().changed();  // another strand may wait for it
-  constexpr u32 kLongRun = 20'000;   // about a millisecond
+  if (write && !scheduler().is_systematic()) scheduler().changed();  // another strand may wait for it
+  constexpr u32 kLongRun = 20'000;                                   // about a millisecond
   static u64 steps = 0;
   static u32 run = 0;
   trail::Record& record = scheduler().record();
@@ -55,13 +56,17 @@ bool control_access(const void* p, u64 size, bool write, const DuressSite* site)
       end_long_run(write, site);
     return false;
   }
-  if (!write && request.points != trail::Points::kAll &&
+  if (!write && request.points != trail::Points::kAll && !scheduler().is_systematic() &&
       scheduler().throttle_load(reinterpret_cast<uptr>(site)))
     return false;
   if (DURESS_UNLIKELY(scheduler().suspects_livelock())) scheduler().note_state(stack_state());
   scheduler().point({write ? OpKind::kWrite : OpKind::kRead, static_cast<u32>(size), address_of(p), key,
                      reinterpret_cast<uptr>(site), site->line << 10 ^ site->column});
   return true;
+}
+
+void control_free(void* p, uptr caller) {
+  scheduler().point({OpKind::kFree, static_cast<u32>(malloc_usable_size(p)), address_of(p), 0, caller});
 }
 
 void control_atomic(const void* p, u64 size, OpKind kind, const DuressSite* site) {

@@ -40,8 +40,14 @@ bool event(const void* p, u64 size, AccessKind kind, const DuressSite* site) {
   return point;
 }
 
-/// `volatile` read as an atomic, when the user says the program leans on it.
-bool atomic_volatile(const DuressSite* site, MemoryOrder load_or_store, MemoryOrder* order) {
+/// A plain access that is treated as an atomic one: under rc11 each that is a step, because it races; and
+/// `volatile`, when the user says the program leans on it.
+bool treated_as_atomic(const DuressSite* site, MemoryOrder load_or_store, MemoryOrder* order) {
+  if (DURESS_UNLIKELY(g_rc11 != nullptr) && controlled() && scheduler().is_systematic() &&
+      g_runtime->points.point(site)) {
+    *order = MemoryOrder::kRelaxed;
+    return true;
+  }
   if (!(site->flags & DURESS_SITE_VOLATILE) || !g_runtime || g_runtime->volatile_mode == VolatileMode::kPlain)
     return false;
   *order = g_runtime->volatile_mode == VolatileMode::kAcqRel ? load_or_store : MemoryOrder::kRelaxed;
@@ -58,6 +64,9 @@ void replace(const void* p, u32 size, const DuressSite* site, void* value) {
 }
 
 bool store_in_parallel(void* p, u64 size, const DuressSite* site, memory::Source value);
+bool steps_by_words(u64 size, const DuressSite* site);
+void load_by_steps(void* into, const void* from, u64 size, const DuressSite* site);
+void store_by_steps(void* to, const void* from, u64 size, const DuressSite* site);
 
 inline bool replaces_memory() {
   return g_adversary != nullptr || g_parallel_adversary != nullptr;
@@ -164,8 +173,12 @@ bool store_what_if(void* p, T value, const DuressSite* site) {
 template <typename T>
 __attribute__((noinline)) T load_slow(const void* p, const DuressSite* site) {
   if (T value; DURESS_UNLIKELY(g_what_if) && controlled() && load_what_if<T>(p, site, &value)) return value;
+  if (T value; sizeof(T) > 8 && steps_by_words(sizeof(T), site)) {
+    load_by_steps(&value, p, sizeof value, site);
+    return value;
+  }
   MemoryOrder order;
-  if (DURESS_UNLIKELY(atomic_volatile(site, MemoryOrder::kAcquire, &order)))
+  if (DURESS_UNLIKELY(treated_as_atomic(site, MemoryOrder::kAcquire, &order)))
     return atomic_load<T>(p, order, site);
   bool point = event(p, sizeof(T), AccessKind::kRead, site);
   T value;
@@ -189,8 +202,9 @@ T load(const void* p, const DuressSite* site) {
 template <typename T>
 __attribute__((noinline)) void store_slow(void* p, T value, const DuressSite* site) {
   if (DURESS_UNLIKELY(g_what_if) && controlled() && store_what_if<T>(p, value, site)) return;
+  if (sizeof(T) > 8 && steps_by_words(sizeof(T), site)) return store_by_steps(p, &value, sizeof value, site);
   MemoryOrder order;
-  if (DURESS_UNLIKELY(atomic_volatile(site, MemoryOrder::kRelease, &order)))
+  if (DURESS_UNLIKELY(treated_as_atomic(site, MemoryOrder::kRelease, &order)))
     return atomic_store<T>(p, value, order, site);
   bool point = event(p, sizeof(T), AccessKind::kWrite, site);
   if (DURESS_UNLIKELY(g_parallel_adversary != nullptr) &&
@@ -213,21 +227,27 @@ void store(void* p, T value, const DuressSite* site) {
   memcpy(p, &value, sizeof value);
 }
 
-/// Structs and the like, loaded as a whole: word by word, as they may tear. `into` is nowhere in what is
-/// read.
-void load_words(void* into, const void* from, u64 size, const DuressSite* site) {
+/// Calls body(offset, bytes) for each word of memory: wider values may tear.
+template <typename Body>
+void each_word(const void* p, u64 size, Body body) {
   constexpr u64 kWord = 8;
-  auto* out = static_cast<u8*>(into);
-  const auto* in = static_cast<const u8*>(from);
   for (u64 at = 0; at < size;) {
-    u64 room = kWord - (reinterpret_cast<uptr>(in + at) & (kWord - 1));
+    u64 room = kWord - ((address_of(p) + at) & (kWord - 1));
     auto piece = static_cast<u32>(room < size - at ? room : size - at);
-    if (!g_parallel_adversary || !load_in_parallel(in + at, piece, site, out + at)) {
-      memcpy(out + at, in + at, piece);
-      if (g_adversary) replace(in + at, piece, site, out + at);
-    }
+    body(at, piece);
     at += piece;
   }
+}
+
+/// Structs and the like, loaded as a whole: word by word. `into` is nowhere in what is read.
+void load_words(void* into, const void* from, u64 size, const DuressSite* site) {
+  auto* out = static_cast<u8*>(into);
+  const auto* in = static_cast<const u8*>(from);
+  each_word(from, size, [&](u64 at, u32 piece) {
+    if (g_parallel_adversary && load_in_parallel(in + at, piece, site, out + at)) return;
+    memcpy(out + at, in + at, piece);
+    if (g_adversary) replace(in + at, piece, site, out + at);
+  });
 }
 
 /// A longer copy is of a buffer rather than of an object: each word of it would be a choice.
@@ -252,15 +272,49 @@ void range(const void* p, u64 size, AccessKind kind, const DuressSite* site) {
   control_trace_value(0, 16);
 }
 
+// ---- steps
+
+/// Whether a wide access is a step of a systematic execution. Then each word is a step of its own.
+bool steps_by_words(u64 size, const DuressSite* site) {
+  if (!controlled() || !scheduler().is_systematic() || !g_runtime->points.point(site)) return false;
+  u32& limits = scheduler().step_log().limits;
+  if (g_rc11) limits |= exhaustive::StepLog::kHistory;  // the model does not see what they write
+  if (size <= kMostCopied) return true;
+  limits |= exhaustive::StepLog::kWideAccess;
+  return false;
+}
+
+void load_by_steps(void* into, const void* from, u64 size, const DuressSite* site) {
+  const auto* in = static_cast<const u8*>(from);
+  each_word(from, size, [&](u64 at, u32 piece) {
+    range(in + at, piece, AccessKind::kRead, site);
+    memcpy(static_cast<u8*>(into) + at, in + at, piece);
+  });
+}
+
+void store_by_steps(void* to, const void* from, u64 size, const DuressSite* site) {
+  auto* out = static_cast<u8*>(to);
+  each_word(to, size, [&](u64 at, u32 piece) {
+    range(out + at, piece, AccessKind::kWrite, site);
+    memcpy(out + at, static_cast<const u8*>(from) + at, piece);
+  });
+}
+
+void copy_by_steps(void* to, const void* from, u64 size, const DuressSite* site) {
+  u8 value[kMostCopied];
+  load_by_steps(value, from, size, site);
+  store_by_steps(to, value, size, site);
+}
+
 }  // namespace
 }  // namespace duress
 
 using namespace duress;
 
 #define DURESS_EXPORT extern "C" __attribute__((visibility("default")))
-/// An access that an edit makes atomic may be part of a loop that waits.
+/// The access may be a step of a loop that waits.
 #define DURESS_NOTE_CALLER() \
-  if (DURESS_UNLIKELY(g_what_if)) t_hook_caller = DURESS_CALLER_PC
+  if (DURESS_UNLIKELY(g_note_caller)) t_hook_caller = DURESS_CALLER_PC
 #define DURESS_ACCESS_HOOKS(N, T)                                           \
   DURESS_EXPORT T __duress_load##N(const void* p, const DuressSite* s) {    \
     DURESS_NOTE_CALLER();                                                   \
@@ -277,11 +331,15 @@ DURESS_ACCESS_HOOKS(8, u64)
 DURESS_ACCESS_HOOKS(16, u128)
 
 DURESS_EXPORT void __duress_loadn(void* out, const void* p, u64 n, const DuressSite* s) {
+  DURESS_NOTE_CALLER();
+  if (steps_by_words(n, s)) return load_by_steps(out, p, n, s);
   range(p, n, AccessKind::kRead, s);
   if (DURESS_UNLIKELY(replaces_memory()) && n <= kMostCopied) return load_words(out, p, n, s);
   memcpy(out, p, n);
 }
 DURESS_EXPORT void __duress_storen(void* p, const void* in, u64 n, const DuressSite* s) {
+  DURESS_NOTE_CALLER();
+  if (steps_by_words(n, s)) return store_by_steps(p, in, n, s);
   range(p, n, AccessKind::kWrite, s);
   if (DURESS_UNLIKELY(replaces_memory()) &&
       store_by_model(p, n, s, memory::Source(static_cast<const u8*>(in))))
@@ -289,16 +347,26 @@ DURESS_EXPORT void __duress_storen(void* p, const void* in, u64 n, const DuressS
   memcpy(p, in, n);
 }
 DURESS_EXPORT void __duress_memcpy(void* d, const void* from, u64 n, const DuressSite* s) {
+  DURESS_NOTE_CALLER();
+  if (steps_by_words(n, s)) return copy_by_steps(d, from, n, s);
   if (n) range(from, n, AccessKind::kRead, s), range(d, n, AccessKind::kWrite, s);
   if (DURESS_UNLIKELY(replaces_memory()) && copy_by_model(d, from, n, s)) return;
   memcpy(d, from, n);
 }
 DURESS_EXPORT void __duress_memmove(void* d, const void* from, u64 n, const DuressSite* s) {
+  DURESS_NOTE_CALLER();
+  if (steps_by_words(n, s)) return copy_by_steps(d, from, n, s);
   if (n) range(from, n, AccessKind::kRead, s), range(d, n, AccessKind::kWrite, s);
   if (DURESS_UNLIKELY(replaces_memory()) && copy_by_model(d, from, n, s)) return;
   memmove(d, from, n);
 }
 DURESS_EXPORT void __duress_memset(void* d, u32 byte, u64 n, const DuressSite* s) {
+  DURESS_NOTE_CALLER();
+  if (steps_by_words(n, s)) {
+    u8 value[kMostCopied];
+    memset(value, static_cast<int>(byte), n);
+    return store_by_steps(d, value, n, s);
+  }
   if (n) range(d, n, AccessKind::kWrite, s);
   if (DURESS_UNLIKELY(replaces_memory()) &&
       store_by_model(d, n, s, memory::Source::repeat(static_cast<u8>(byte))))

@@ -187,13 +187,16 @@ void SitePoints::mark_variables(Unit& unit) {
 
 void SitePoints::apply(const trail::Request& request) {
   request_ = &request;
+  frees_ = false;
+  for (u32 key : request.sites()) frees_ |= key == trail::kFreeKey;
   for (u32 i = 0; i < count_; ++i) {
     mark_requested(units_[i]);
     if (means_variables(request)) mark_variables(units_[i]);
     set_bodies(units_[i].module);
   }
   // Await loops are recognised by what they write: every write must be seen.
-  if (request.systematic && request.detect != trail::Detect::kNothing) set_all(DURESS_BODY_FAITHFUL);
+  if (request.systematic && (request.detect != trail::Detect::kNothing || request.site_count))
+    set_all(DURESS_BODY_FAITHFUL);
 }
 
 /// One module is enough: others' accesses just take longer.
@@ -217,28 +220,37 @@ void SitePoints::begin_filter() {
 
 void SitePoints::begin_learning(const trail::Request& request) {
   request_ = &request;
+  frees_ = frees_soon_ = any_soon_ = false;
   for (u32 i = 0; i < count_; ++i) memset(units_[i].points, 0, units_[i].count);
   set_all(DURESS_BODY_FAITHFUL);
 }
 
-void SitePoints::mark(const DuressSite* site) {
+bool SitePoints::mark(const DuressSite* site) {
   const Unit* u = find(site);
-  if (!u || u->points[site - u->first] != kNoPoint) return;
+  if (!u) return false;
+  if (u->points[site - u->first] != kNoPoint) return true;
   u->points[site - u->first] = kSoon;
-  any_soon_ = true;
+  return any_soon_ = true;
 }
 
-void SitePoints::promote() {
-  if (!any_soon_) return;
-  any_soon_ = false;
+void SitePoints::mark_frees() {
+  if (!frees_) any_soon_ = frees_soon_ = true;
+}
+
+bool SitePoints::promote() {
+  if (!any_soon_) return false;
+  frees_ |= frees_soon_;
+  any_soon_ = frees_soon_ = false;
   for (u32 i = 0; i < count_; ++i) {
     for (u32 s = 0; s < units_[i].count; ++s) {
       if (units_[i].points[s] == kSoon) units_[i].points[s] = kPoint;
     }
   }
+  return true;
 }
 
 void SitePoints::mark_keys(const u32* keys, u32 count) {
+  for (u32 k = 0; k < count; ++k) frees_ |= keys[k] == trail::kFreeKey;
   for (u32 i = 0; i < count_; ++i) {
     for (u32 s = 0; s < units_[i].count; ++s) {
       for (u32 k = 0; k < count && units_[i].keys[s]; ++k) {
@@ -253,8 +265,9 @@ const u32* SitePoints::marked(Arena& arena, u32* count) const {
   for (u32 i = 0; i < count_; ++i) {
     for (u32 s = 0; s < units_[i].count; ++s) all += units_[i].points[s] == kPoint;
   }
-  auto* keys = static_cast<u32*>(arena.allocate(all * sizeof(u32) + 1));
+  auto* keys = static_cast<u32*>(arena.allocate((all + 1) * sizeof(u32)));
   u32 n = 0;
+  if (frees_) keys[n++] = trail::kFreeKey;
   for (u32 i = 0; i < count_; ++i) {
     for (u32 s = 0; s < units_[i].count; ++s) {
       u32 key = units_[i].points[s] == kPoint ? units_[i].keys[s] : 0;

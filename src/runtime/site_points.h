@@ -36,8 +36,12 @@ class SitePoints {
   /// Every function runs its faithful body, no site is a point but those that mark() names.
   void begin_learning(const trail::Request& request);
   /// The site is a point from the next promote() on: an execution's points must not change while it runs.
-  void mark(const DuressSite* site);
-  void promote();
+  /// False: it is no site of a known module.
+  bool mark(const DuressSite* site);
+  /// The same of every free().
+  void mark_frees();
+  /// True: there are new points.
+  bool promote();
   void mark_keys(const u32* keys, u32 count);
   /// The keys of all sites that are points, each once.
   const u32* marked(Arena& arena, u32* count) const;
@@ -52,6 +56,8 @@ class SitePoints {
   };
   Source source(const DuressSite* site) const;
   bool empty() const { return count_ == 0; }
+  /// Whether every free() is a point: trail::kFreeKey.
+  bool frees() const { return frees_; }
 
   /// The key of a site; 0 if it is in no known module.
   u32 key(const DuressSite* site) const;
@@ -96,7 +102,7 @@ class SitePoints {
 
   Unit units_[kMost] = {};
   u32 count_ = 0;
-  bool any_soon_ = false, filtering_ = false;
+  bool any_soon_ = false, filtering_ = false, frees_ = false, frees_soon_ = false;
   const trail::Request* request_ = nullptr;
   const char* tracked_ = "";
   ElementSample sample_;

@@ -170,6 +170,7 @@ void memory_allocated(void* p, size_t size, size_t usable, uptr pc) {
 
 void memory_freeing(void* p, uptr pc) {
   if (!p) return;
+  if (DURESS_UNLIKELY(g_runtime->points.frees()) && controlled()) control_free(p, pc);
   if (DURESS_UNLIKELY(g_learn_freed != nullptr) && controlled()) g_learn_freed(p);
   if (unseen(*g_runtime, p)) return;
   as_event([&](Runtime& rt, Thread& t) {

@@ -107,6 +107,9 @@ void StepRecorder::describe_operation(const Strand& s, Step* step) const {
       if (weak_ && operation.kind >= OpKind::kAtomicRead) step->flags |= Step::kHasStoreAge;
       step->add(operation.object, operation.size, Mode::kWrite, value_at(operation.object, operation.size));
       break;
+    case OpKind::kFree:
+      step->add(operation.object, operation.size, Mode::kWrite, 0);
+      break;
     case OpKind::kLock:
     case OpKind::kTryLock:
     case OpKind::kUnlock:

@@ -22,6 +22,9 @@ constexpr u32 site_key(const char* function, const char* variable, u32 access, u
   return hash ? hash : 1;
 }
 
+/// Among the keys of a request: every free() is a schedule point. A free has no site of its own.
+inline constexpr u32 kFreeKey = hash_text("free()");
+
 /// A name for "takes `wanted` while it holds `held`", half of a potential deadlock. By address: executions of
 /// one campaign have the same addresses where they allocate in the same order.
 constexpr u32 lock_key(uptr held, uptr wanted) {

@@ -43,6 +43,7 @@ std::string find_fix(const exec::CampaignSetup& campaign, u64 seed, bool asked_f
   setup.seconds = 0;
   setup.most_executions = asked_for ? kMostForAdvice : kMostUnasked;
   setup.keeps = setup.minimise = false;
+  setup.races_suffice = true;
   verify::VerifyResult result = verify::Verifier(setup, names, nullptr).run(stop);
   if (result.complete) return add_fix(setup, result, names, stop, document);
   if (!asked_for) return {};

@@ -56,6 +56,7 @@ std::vector<AtomicOperation> operations_of(const verify::VerifySetup& setup,
   if (!setup.profile_atomics) {
     verify::VerifySetup asked = setup;
     asked.keeps = asked.minimise = false;
+    asked.races_suffice = true;
     asked.profile_atomics = true;
     asked.worker.folder += "/orders";
     asked.most_executions = std::min(setup.most_executions, kProfiled);

@@ -59,7 +59,9 @@ struct OrderEntry {
 
 /// What `duress verify` adds.
 struct Verification {
-  std::uint64_t interleavings = 0;
+  std::uint64_t interleavings = 0;  // of the last round
+  std::uint32_t rounds = 1;         // explorations: each after the first has more racing accesses as steps
+  std::uint32_t racing_steps = 0;   // racing places of the source that were steps in the last round
   std::uint64_t first_finding = 0;  // number of the first interleaving with a race or a failure; 0: none
   std::uint32_t spurious = 0;       // spurious wake-ups in a row that were explored
   std::uint32_t timeouts = 0;       // the same of early timeouts

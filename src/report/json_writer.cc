@@ -15,6 +15,10 @@ using Json = nlohmann::ordered_json;
 
 void put_verification(Json& json, const Verification& verification) {
   json["interleavings"] = verification.interleavings;
+  if (verification.racing_steps != 0) {
+    json["rounds"] = verification.rounds;
+    json["racing_steps"] = verification.racing_steps;
+  }
   if (verification.spurious != 0) json["spurious"] = verification.spurious;
   if (verification.timeouts != 0) json["timeouts"] = verification.timeouts;
   if (verification.assumes_signals) json["assumes"] = "waits end only by signals";

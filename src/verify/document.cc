@@ -52,6 +52,8 @@ void fill_document(const VerifySetup& setup, const VerifyResult& result, finding
     document.failures->push_back(search::failure_entry(found, /*counted=*/true, names));
   report::Verification& verification = document.verification.emplace();
   verification.interleavings = result.interleavings;
+  verification.rounds = result.rounds;
+  verification.racing_steps = result.racing_sites;
   verification.first_finding = result.first_finding;
   verification.spurious = result.spurious;
   verification.timeouts = result.timeouts;

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The loop of `duress verify`: take the next execution from the explorer, have it run, and let the explorer
-// learn from it. An exploration starts over when it finds an await loop that it did not know, and when an
-// exploration by graphs meets an operation that graphs do not reorder.
+// learn from it. An exploration starts over when it finds an await loop or a racing access that it did not
+// know, and when an exploration by graphs meets an operation that graphs do not reorder.
+//
+// A strand that waits for a plain variable never comes to a step while nobody knows that the variable races.
+// So executions first *probe*: a strand that does nothing but plain accesses for long lets others run
+// (trail::Points::kLongRuns). If that happened, the execution only counts for the races it shows; it is run
+// again without probing, and so are all that follow, except where one does not end.
 #include <algorithm>
 #include <type_traits>
 
@@ -18,7 +23,6 @@ using exec::now;
 
 using Log = exhaustive::StepLog;
 
-constexpr u64 kMostNodes = u64{1} << 23;  // about 2 GiB
 constexpr char kInterrupted[] = "interrupted";
 
 }  // namespace
@@ -36,8 +40,7 @@ class Verifier::Exploration {
                  return verifier.outcome_of(worker, plan);
                }),
         speculative_(verifier, queue_),
-        fingerprint_(arena),
-        started_(now()) {}
+        fingerprint_(arena) {}
 
   /// True: start over.
   bool run(const std::atomic<bool>& stop) {
@@ -51,10 +54,13 @@ class Verifier::Exploration {
         break;
       }
       over_again = found_await_loop(outcome->execution) || learn(plan, *outcome);
-      if (over_again) break;
       report_progress();
-      check_bounds(stop);
-      if (explorer_.done()) break;
+      if (!over_again) check_bounds(stop);
+      if (over_again || !verifier_.new_racing_sites_.empty() || explorer_.done()) break;
+    }
+    if (bound_.empty() && !verifier_.new_racing_sites_.empty()) {
+      verifier_.begin_round();
+      over_again = true;
     }
     if (!over_again) finish();
     verifier_.pool_->halt();
@@ -64,14 +70,37 @@ class Verifier::Exploration {
  private:
   static constexpr bool kByGraphs = std::is_same_v<Explorer, exhaustive::GraphExplorer>;
 
+  double seconds() const { return now() - verifier_.started_; }
   bool is_late() const { return verifier_.explored_long_enough(); }
 
   void report_progress() {
-    if (verifier_.progress_) verifier_.progress_(result_.interleavings, explorer_.nodes(), now() - started_);
+    if (verifier_.progress_) verifier_.progress_(result_.interleavings, explorer_.nodes(), seconds());
   }
 
-  /// Nothing: interrupted, or out of time; then bound_ is set.
+  /// Nothing: interrupted, or out of time; then bound_ is set. Or a probe found a new racing access.
   std::optional<Outcome> outcome_of(const typename Explorer::Plan& plan, const std::atomic<bool>& stop) {
+    std::optional<Outcome> outcome = run_plan(plan, stop);
+    if (!outcome || !outcome->ran) return outcome;
+    if (outcome->execution.record.long_runs != 0) {
+      if (verifier_.note_racing(outcome->logs)) return std::nullopt;
+      set_probing(false);
+      return run_plan(plan, stop);
+    }
+    if (!outcome->execution.timed_out || verifier_.probes_long_runs_) return outcome;
+    set_probing(true);
+    std::optional<Outcome> probe = run_plan(plan, stop);
+    set_probing(false);
+    if (!probe || !probe->ran) return probe;
+    if (verifier_.note_racing(probe->logs)) return std::nullopt;
+    return outcome;
+  }
+
+  void set_probing(bool on) {
+    verifier_.probes_long_runs_ = on;
+    speculative_.forget();
+  }
+
+  std::optional<Outcome> run_plan(const typename Explorer::Plan& plan, const std::atomic<bool>& stop) {
     std::string name = name_of(plan, verifier_.origins_);
     if (!queue_.has(name))
       queue_.add(name, plan_of(verifier_.base_plan(), plan, verifier_.origins_), /*first=*/true);
@@ -137,9 +166,10 @@ class Verifier::Exploration {
   /// Sets bound_ if something other than completion ends the exploration.
   void check_bounds(const std::atomic<bool>& stop) {
     const VerifySetup& setup = verifier_.setup_;
-    if (result_.interleavings >= setup.most_executions) bound_ = "as many executions as --runs allows";
+    if (verifier_.earlier_executions_ + result_.interleavings >= setup.most_executions)
+      bound_ = "as many executions as --runs allows";
     if (setup.stops_at_first && result_.first_finding != 0) bound_ = "one finding was enough";
-    if (explorer_.nodes() > kMostNodes) bound_ = exhaustive::kOutOfMemory;
+    if (explorer_.nodes() > exhaustive::kMostNodes) bound_ = exhaustive::kOutOfMemory;
     if (is_late()) {
       bound_ = exhaustive::kTimeIsUp;
       result_.out_of_time = true;
@@ -148,14 +178,17 @@ class Verifier::Exploration {
       bound_ = kInterrupted;
       result_.interrupted = true;
     }
-    if (explorer_.done()) bound_.clear(), result_.out_of_time = result_.interrupted = false;
+    if (explorer_.done() && verifier_.new_racing_sites_.empty())
+      bound_.clear(), result_.out_of_time = result_.interrupted = false;
   }
 
   void finish() {
-    result_.complete = explorer_.done();
+    result_.complete = explorer_.done() && verifier_.new_racing_sites_.empty();
     result_.redundant = explorer_.redundant();
     result_.skipped += explorer_.skipped();
     if (!bound_.empty()) result_.bounds.push_back(bound_);
+    if (!verifier_.new_racing_sites_.empty()) result_.bounds.emplace_back(exhaustive::kFailuresNotSearched);
+    if (verifier_.races_in_library_) result_.bounds.emplace_back(exhaustive::kLibraryRaces);
     if (result_.skipped != 0)
       result_.bounds.push_back("only interleavings with at most " +
                                std::to_string(verifier_.setup_.preemptions) +
@@ -168,7 +201,6 @@ class Verifier::Exploration {
   ExecutionQueue queue_;
   SpeculativeExplorers<Explorer> speculative_;
   exhaustive::GraphFingerprint fingerprint_;
-  double started_;
   std::string bound_;  // why it ended before everything was explored
 };
 

@@ -33,7 +33,7 @@ void Verifier::minimise_race(RacyExecution& racy) {
   if (!setup_.minimise || racy.switches == 0) return;
   exec::Worker& worker = pool_->front();
   auto replay = [&](const exec::Trail& trail) -> std::optional<search::Attempt> {
-    exec::Plan plan = base_plan().replaying(trail);
+    exec::Plan plan = racy.plan.replaying(trail);
     plan.head.detect = trail::Detect::kRaces;
     exec::Result result = worker.run(plan, oracle_, exec::Logs::kAll);
     if (!result.usable()) return std::nullopt;
@@ -48,7 +48,7 @@ void Verifier::minimise_race(RacyExecution& racy) {
 void Verifier::minimise_found(search::Found& found) {
   exec::Worker& worker = pool_->front();
   auto run = [&](const exec::Trail& trail, Outcome& outcome) {
-    exec::Plan plan = base_plan().replaying(trail);
+    exec::Plan plan = found.plan.replaying(trail);
     outcome = outcome_of(worker, plan);
     return outcome.ran;
   };
@@ -75,7 +75,7 @@ void Verifier::minimise_found(search::Found& found) {
 void Verifier::keep(search::Found& found) {
   found.failure.id = store_.free_id(found.failure.identity);
   exec::StoredFinding stored =
-      search::stored_finding(found, base_plan().replaying({}), setup_.worker, setup_.oracle, setup_.seed);
+      search::stored_finding(found, found.plan.replaying({}), setup_.worker, setup_.oracle, setup_.seed);
   stored.strategy = name_of(StrategyId::kExhaustive);
   if (std::string error = store_.save(stored); !error.empty()) result_.bounds.push_back(error);
   found.token = stored.token;

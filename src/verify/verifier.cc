@@ -20,14 +20,14 @@ bool of_atomic_header(const std::string& file) {
   return name.empty() || name == "atomic" || name.rfind("atomic_", 0) == 0 || name == "stdatomic.h";
 }
 
+}  // namespace
+
 u32 key_of(const finding::RunLogs& logs, const std::optional<finding::SiteRecord>& site) {
   for (const finding::SiteKey& known : logs.keys) {
     if (site && known.site.module == site->module && known.site.index == site->index) return known.key;
   }
   return 0;
 }
-
-}  // namespace
 
 Verifier::Verifier(VerifySetup setup, finding::Names& names, Progress progress)
     : setup_(std::move(setup)),
@@ -52,6 +52,8 @@ exec::Plan Verifier::base_plan() const {
   if (setup_.model != ModelId::kSc) plan.head.fair_after = 0;
   plan.origins = origins_;
   plan.spins = spins_;
+  plan.sites = racing_sites_;
+  if (probes_long_runs_) plan.head.points = trail::Points::kLongRuns;
   plan.edits = setup_.edits;
   for (const trail::WhatIfEdit& edit : plan.edits) {
     if (edit.kind == trail::WhatIfEdit::Kind::kAtomic) plan.sites.push_back(edit.site);
@@ -134,11 +136,15 @@ void Verifier::take(Outcome& outcome) {
       racy.key = key;
       racy.log = *process;
       racy.log.races = {*race};
+      racy.log.crashes.clear();  // a failure of its own
+      racy.plan = base_plan();
+      racy.plan.head.points = trail::Points::kSync;
       racy.trail = execution.trail;
       racy.switches = execution.record.switches;
       racy.executions = 1;
       racy.site_keys[0] = key_of(outcome.logs, race->prev.site);
       racy.site_keys[1] = key_of(outcome.logs, race->cur.site);
+      note_racing(outcome.logs, *race);
       result_.racy.push_back(std::move(racy));
     }
   }
@@ -154,6 +160,7 @@ void Verifier::take(Outcome& outcome) {
   found.errors = std::move(outcome.errors);
   found.run = result_.interleavings - 1;
   found.plan = base_plan();
+  found.plan.head.points = trail::Points::kSync;
   found.trail = execution.trail;
   found.switches = found.first_switches = execution.record.switches;
   found.times = 1;
@@ -178,20 +185,20 @@ void Verifier::finish_findings(const std::atomic<bool>& stop) {
   });
   pool_->join([&] { return !stop && (setup_.deadline == 0 || now() < setup_.deadline); });
   for (RacyExecution& racy : result_.racy)
-    racy.token = exec::make_token(base_plan().replaying({}), racy.trail, setup_.worker.target[0]);
+    racy.token = exec::make_token(racy.plan.replaying({}), racy.trail, setup_.worker.target[0]);
   for (search::Found& found : result_.found) keep(found);
 }
 
 VerifyResult Verifier::run(const std::atomic<bool>& stop) {
-  double started = now();
+  started_ = now();
   result_.spurious = setup_.spurious;
   result_.timeouts = setup_.timeouts;
   if (std::string error = oracle_.load(); !error.empty()) {
     result_.problem = {exec::WorkerProblem::Kind::kTool, error};
     return std::move(result_);
   }
-  if (setup_.deadline == 0 && setup_.seconds > 0) setup_.deadline = started + setup_.seconds;
-  if (setup_.deadline > 0 && started > setup_.deadline) {
+  if (setup_.deadline == 0 && setup_.seconds > 0) setup_.deadline = started_ + setup_.seconds;
+  if (setup_.deadline > 0 && started_ > setup_.deadline) {
     result_.out_of_time = true;
     result_.bounds.emplace_back(exhaustive::kTimeIsUp);
     return std::move(result_);
@@ -199,7 +206,8 @@ VerifyResult Verifier::run(const std::atomic<bool>& stop) {
   pool_ = std::make_unique<exec::WorkerPool>(setup_.worker, setup_.jobs);
   do pool_->resume();
   while (explore(stop));
-  result_.explore_seconds = now() - started;
+  result_.explore_seconds = now() - started_;
+  add_earlier_findings();
   pool_->resume();
   if (result_.problem.kind == exec::WorkerProblem::Kind::kNone) {
     for (u32 limit = 1; limit != 0 && limit <= limits_; limit <<= 1) {
@@ -217,7 +225,7 @@ VerifyResult Verifier::run(const std::atomic<bool>& stop) {
     finish_findings(stop);
   }
   pool_.reset();
-  result_.seconds = now() - started;
+  result_.seconds = now() - started_;
   return std::move(result_);
 }
 

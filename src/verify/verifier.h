@@ -39,6 +39,7 @@ struct VerifySetup : exec::CampaignSetup {
   bool keeps = true;             // findings are stored
   bool stops_at_first = false;   // one finding is enough
   bool profile_atomics = false;  // the result lists the atomic operations that ran
+  bool races_suffice = false;    // racing accesses do not become steps: failures that races cause are missed
   std::vector<trail::WhatIfEdit> edits;
 };
 
@@ -61,16 +62,19 @@ struct JoinPlace {
 struct RacyExecution {
   std::string key;          // which two accesses
   finding::ProcessLog log;  // with this race
+  exec::Plan plan;          // of the round that found it
   exec::Trail trail;
   u64 switches = 0;
-  u64 executions = 0;  // in how many the pair raced
+  u64 executions = 0;  // in how many of the last round the pair raced
   std::string token;
   u32 site_keys[2] = {0, 0};  // previous, current; 0: not known
 };
 
 struct VerifyResult {
   exec::WorkerProblem problem;
-  u64 interleavings = 0;
+  u64 interleavings = 0;  // of the last round
+  u32 rounds = 1;         // explorations: each after the first has more racing accesses as steps
+  u32 racing_sites = 0;   // that were steps in the last round
   bool complete = false;
   std::vector<std::string> bounds;  // what was not explored, and why
   bool interrupted = false, out_of_time = false;
@@ -109,7 +113,7 @@ class Verifier {
   template <typename Explorer>
   class SpeculativeExplorers;
 
-  /// One exploration. True: start over, a new await loop was found.
+  /// One exploration. True: start over, a new await loop or a new racing access was found.
   bool explore(const std::atomic<bool>& stop);
   void reset();
   /// An execution that counts.
@@ -120,6 +124,11 @@ class Verifier {
   void take_join(const Outcome& outcome, JoinPlace join, const std::vector<finding::Address>& calls);
   bool reads_clock_itself(const Outcome& outcome, const std::vector<finding::Address>& calls);
   void take(Outcome& outcome);
+  // ---- racing_steps.cc
+  void note_racing(const finding::RunLogs& logs, const finding::RaceRecord& race);
+  bool note_racing(const finding::RunLogs& logs);
+  void begin_round();
+  void add_earlier_findings();
   bool within_bound(const exec::Execution& execution) const;
   /// Whether the exploration has used its share of the time.
   bool explored_long_enough() const;
@@ -139,6 +148,14 @@ class Verifier {
   std::mutex names_lock_;
   std::vector<exhaustive::StepLog::Origin> origins_;
   std::vector<u64> spins_;
+  std::vector<u32> racing_sites_;      // keys of sites that race, and are therefore steps
+  std::vector<u32> new_racing_sites_;  // those of the next round
+  bool races_in_library_ = false;      // an access that races has no site
+  std::vector<RacyExecution> earlier_races_;
+  std::vector<search::Found> earlier_failures_;
+  u64 earlier_executions_ = 0, earlier_first_finding_ = 0;
+  bool probes_long_runs_ = true;  // see exploration.cc
+  double started_ = 0;
   std::map<std::string, std::size_t> known_races_;  // by sites: index of racy
   std::map<std::string, std::size_t> known_failures_;
   std::map<std::vector<finding::Address>, bool>
@@ -152,6 +169,8 @@ class Verifier {
   VerifyResult result_;
 };
 
+/// The key of a site that a log names; 0: it has none.
+u32 key_of(const finding::RunLogs& logs, const std::optional<finding::SiteRecord>& site);
 /// Which two accesses raced; the same in every run.
 std::string race_key(const finding::RaceRecord& race);
 

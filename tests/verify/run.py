@@ -4,7 +4,7 @@
 
   // EXPECT-VERIFY: COUNT|* VERDICT...   how many interleavings (or any number), and what is found in them:
         none; race NAME (once for each variable); failure KIND
-  // VERIFY-FLAGS: ...   VERIFY-BOUND    options; the answer is `bounded`, not `complete`
+  // VERIFY-FLAGS: ...   VERIFY-BOUND[: TEXT]   options; the answer is `bounded` (by TEXT), not `complete`
   // VERIFY-FAULT: -DNAME VERDICT        built so, it has a fault: this must be found
   // VERIFY-ALSO: -DNAME COUNT VERDICT   built so
   // VERIFY-WITH: FLAGS: COUNT VERDICT   with these options
@@ -177,6 +177,9 @@ def problems_of(path, flag, expected, tool, work):
         yield f"{document['interleavings']} interleavings, not {count}"
     if "any" not in expected and document["complete"] == ("VERIFY-BOUND" in expected):
         yield f"complete is {document['complete']}: {document.get('bound')}"
+    bound = "".join(expected.get("VERIFY-BOUND", []))
+    if bound not in document.get("bound", ""):
+        yield f"it is bounded by '{document.get('bound')}', not '{bound}'"
     for race in document["races"]:
         if "replay" not in race:
             yield f"no token shows the race on {race['variable']} at {race['sites'][0]['line']}:{race['sites'][0]['column']}"

@@ -2,7 +2,8 @@
 //
 // One of two threads holds the lock.
 //
-// EXPECT-VERIFY: 1 race counter
+// EXPECT-VERIFY: 4 race counter
+// EXPECT-VERIFY: 4 failure assertion
 // VERIFY-FIX: hold lock at forgotten_lock.cc:
 #include <cassert>
 #include <mutex>

@@ -2,7 +2,7 @@
 //
 // Two threads are joined by a loop, after what they leave was added up.
 //
-// EXPECT-VERIFY: 1 race parts*
+// EXPECT-VERIFY: 4 race parts*
 // VERIFY-FIX: join threads before join_all_before.cc:
 #include <thread>
 #include <vector>

@@ -2,7 +2,7 @@
 //
 // What a thread leaves is read before it is joined.
 //
-// EXPECT-VERIFY: 1 race result
+// EXPECT-VERIFY: 2 race result
 // VERIFY-FIX: join worker before join_before.cc:
 #include <thread>
 

@@ -4,7 +4,7 @@
 // count of messages is relaxed, and may stay so.
 //
 // EXPECT-VERIFY: 2 race payload
-// VERIFY-RC11: 2 race payload
+// VERIFY-RC11: 3 race payload
 // VERIFY-FIX: use release for the store at order_message.cc:19 and acquire for the load
 #include <atomic>
 #include <thread>

@@ -2,7 +2,8 @@
 //
 // Nobody holds a lock. An update is one step if the counter is atomic.
 //
-// EXPECT-VERIFY: 1 race counter
+// EXPECT-VERIFY: 4 race counter
+// EXPECT-VERIFY: 4 failure assertion
 // VERIFY-FIX: make counter atomic (relaxed is enough
 #include <cassert>
 #include <thread>

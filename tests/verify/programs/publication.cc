@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // An object is published before it is set. Run by itself, the second thread nearly always comes too early or
-// too late to be seen; of the two interleavings one shows the race.
+// too late to be seen; of the three interleavings two show the race.
 //
-// EXPECT-VERIFY: 2 race Data::x
+// EXPECT-VERIFY: 3 race Data::x
 #include <atomic>
 #include <thread>
 

@@ -2,7 +2,8 @@
 //
 // Read and written in two statements: an atomic counter has no race, but loses an update. That is no fix.
 //
-// EXPECT-VERIFY: * race counter
+// EXPECT-VERIFY: 4 race counter
+// EXPECT-VERIFY: 4 failure assertion
 // VERIFY-FIX: none
 #include <cassert>
 #include <thread>

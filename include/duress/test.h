@@ -58,7 +58,8 @@ struct CheckOptions {
 struct CheckResult {
   bool passed = true;
   std::uint64_t executions = 0;
-  bool complete = false;  // exhaustive: every interleaving was seen; passed is then a proof for this closure
+  bool complete = false;  // exhaustive: every interleaving was seen, of racing accesses too; passed is then a
+                          // proof for this closure
   std::string bound;      // exhaustive: what was not explored
   std::string failure;    // one line
   std::string report;     // the interleaving

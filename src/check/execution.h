@@ -19,7 +19,8 @@ struct Check {
   DuressCheck* call = nullptr;  // options and results
   trail::Request* request = nullptr;
   trail::Record* record = nullptr;
-  u64 longest = 0;  // choices of the longest execution so far
+  u64 longest = 0;                   // choices of the longest execution so far
+  const char* other_race = nullptr;  // in an earlier execution than the one that failed, in one line
 
   // The last execution.
   bool threw = false;

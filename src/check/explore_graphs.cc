@@ -22,13 +22,12 @@ void write_request(const DuressCheck& c, const GraphExplorer::Plan& plan) {
   r.fair_after = 0;
   r.most_steps = c.most_steps;
   r.systematic = true;
-  r.priority_strands = plan.first;
   r.pick_count = plan.count;
   memcpy(r.picks().data(), plan.picks, plan.count * sizeof *plan.picks);
 }
 
-/// One exploration. True: an await loop was found and the exploration has to start again.
-bool explore_once(DuressCheck& c, Arena& arena, const Deadline& deadline, bool* failed) {
+/// One exploration. True: an await loop or a racing access was found, and the exploration has to start over.
+bool explore_once(DuressCheck& c, Arena& arena, const Deadline& deadline, SavedRace& race, bool* failed) {
   GraphExplorer graphs(arena);
   const exhaustive::StepLog& log = step_log();
   u32 limits = 0;
@@ -36,7 +35,7 @@ bool explore_once(DuressCheck& c, Arena& arena, const Deadline& deadline, bool* 
   c.executions = 0;
   c.bound = nullptr;
   for (GraphExplorer::Plan plan; graphs.next(&plan) && !c.bound; ++runs) {
-    c.bound = stop_reason(deadline, runs, graphs.nodes());
+    c.bound = stop_reason(deadline, runs, graphs.nodes(), race.any());
     if (c.bound) break;
     write_request(c, plan);
     u32 spins = log.spins;
@@ -47,12 +46,17 @@ bool explore_once(DuressCheck& c, Arena& arena, const Deadline& deadline, bool* 
     if (learned != GraphExplorer::Learned::kNew) continue;  // forbidden, or a duplicate: discarded
     limits |= log.limits;
     ++c.executions;
+    if (fails && check.raced) {
+      race.save(c.executions);
+      fails = false;
+    }
+    if (!fails && promote_racing_sites()) return true;
     if (fails) {
       *failed = true;
       return false;
     }
   }
-  if (!c.bound) c.bound = exhaustive::limit_text(limits | graphs.limits(), exhaustive::Explored::kClosure);
+  if (!c.bound) c.bound = end_reason(limits | graphs.limits());
   c.redundant = static_cast<u32>(graphs.redundant());
   c.complete = !c.bound && graphs.done();
   return false;
@@ -60,11 +64,11 @@ bool explore_once(DuressCheck& c, Arena& arena, const Deadline& deadline, bool* 
 
 }  // namespace
 
-bool explore_graphs(DuressCheck& c) {
+bool explore_graphs(DuressCheck& c, SavedRace& race) {
   Deadline deadline(c.seconds);
   Arena arena;
   bool failed = false;
-  while (explore_once(c, arena, deadline, &failed)) {
+  while (explore_once(c, arena, deadline, race, &failed)) {
   }
   arena.release_all();
   return failed;

@@ -7,6 +7,7 @@
 #include "exhaustive/explorer.h"
 #include "exhaustive/limits.h"
 #include "runtime/control.h"
+#include "runtime/runtime.h"
 
 namespace duress {
 namespace {
@@ -47,15 +48,16 @@ bool rerun_has_race(bool* unobserved) {
   return false;
 }
 
-/// One exploration. True: an await loop was found and the exploration has to start again.
-bool explore_once(DuressCheck& c, Arena& arena, const Deadline& deadline, bool* failed, bool* unobserved) {
+/// One exploration. True: an await loop or a racing access was found, and the exploration has to start over.
+bool explore_once(DuressCheck& c, Arena& arena, const Deadline& deadline, SavedRace& race, bool* failed,
+                  bool* unobserved) {
   Explorer explorer(arena);
   const StepLog& log = step_log();
   u32 limits = 0;
   c.executions = 0;
   c.bound = nullptr;
   for (Explorer::Plan plan; !*failed && explorer.next(&plan); ++c.executions) {
-    const char* reason = stop_reason(deadline, c.executions, explorer.nodes());
+    const char* reason = stop_reason(deadline, c.executions, explorer.nodes(), race.any());
     if (reason) {
       c.bound = reason;
       break;
@@ -64,6 +66,11 @@ bool explore_once(DuressCheck& c, Arena& arena, const Deadline& deadline, bool* 
     u32 spins = log.spins;
     *failed = execute_closure() || rerun_has_race(unobserved);
     limits |= log.limits;
+    if (*failed && check.raced) {
+      race.save(c.executions + 1);
+      *failed = false;
+    }
+    if (!*failed && promote_racing_sites()) return true;
     if (!*failed && log.limits & StepLog::kAwaitBlocked) --c.executions;  // discarded
     if (!*failed && log.spins > spins) {                                  // see sched/spin_detector.h
       // Plain writes are observed from now on: a round of the loop that writes is more than a wait.
@@ -72,10 +79,7 @@ bool explore_once(DuressCheck& c, Arena& arena, const Deadline& deadline, bool* 
     }
     if (!explorer.learn(plan.ticket, log.steps, log.count)) c.bound = exhaustive::kClosureDiverged;
   }
-  if (!c.bound) {
-    c.bound = *unobserved ? "there is no memory to look for races"
-                          : exhaustive::limit_text(limits, exhaustive::Explored::kClosure);
-  }
+  if (!c.bound) c.bound = *unobserved ? "there is no memory to look for races" : end_reason(limits);
   c.redundant = static_cast<u32>(explorer.redundant());
   c.complete = !*failed && !c.bound && explorer.done();
   return false;
@@ -83,17 +87,29 @@ bool explore_once(DuressCheck& c, Arena& arena, const Deadline& deadline, bool* 
 
 }  // namespace
 
-const char* stop_reason(const Deadline& deadline, u64 runs, u64 nodes) {
-  constexpr u64 kMostNodes = u64{1} << 24;  // about 4 GiB
+const char* stop_reason(const Deadline& deadline, u64 runs, u64 nodes, bool raced) {
+  constexpr u64 kMostWithRaces = 100'000;
+  if (raced && runs >= kMostWithRaces) return exhaustive::kFailuresNotSearched;
   if (runs % 64 == 63 && deadline.passed()) return exhaustive::kTimeIsUp;
-  return nodes > kMostNodes ? exhaustive::kOutOfMemory : nullptr;
+  return nodes > exhaustive::kMostNodes ? exhaustive::kOutOfMemory : nullptr;
 }
 
-bool explore_interleavings(DuressCheck& c) {
+bool promote_racing_sites() {
+  if (!g_runtime->points.promote()) return false;
+  g_observe_plain = g_note_caller = true;
+  return true;
+}
+
+const char* end_reason(u32 limits) {
+  const char* text = exhaustive::limit_text(limits, exhaustive::Explored::kClosure);
+  return text || !raced_in_library() ? text : exhaustive::kLibraryRaces;
+}
+
+bool explore_interleavings(DuressCheck& c, SavedRace& race) {
   Deadline deadline(c.seconds);
   Arena arena;
   bool failed = false, unobserved = false;
-  while (explore_once(c, arena, deadline, &failed, &unobserved)) {
+  while (explore_once(c, arena, deadline, race, &failed, &unobserved)) {
   }
   arena.release_all();
   return failed;

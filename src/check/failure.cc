@@ -108,6 +108,8 @@ void put_report(Text& message, const DuressCheck& c, const char* what, u64 found
     message.put("and a ");
     put_race(message, *race);
     message.put('\n');
+  } else if (!race && check.other_race) {
+    message.put("and a ").put(check.other_race).put('\n');
   }
   if (race) put_race_lines(message, *race);
   message.put(columns.data(), columns.size());

@@ -33,6 +33,7 @@ constinit Arena arena;
 VectorClock* past = nullptr;  // joins those of all earlier executions
 FoundRace found;
 bool any_found = false;
+bool marks_sites = false, in_library = false;
 u64 check_number = 0;
 uptr caller_frame = 0;  // of the caller of duress::check
 void (*other_observer)(const void*, u64, bool, const DuressSite*) = nullptr;
@@ -118,7 +119,21 @@ void forget_stacks(Thread& t, bool root) {
   if (root) fasttrack.forget(t.fasttrack, caller_frame - kNear, caller_frame + kNear);
 }
 
+/// Atomic accesses are steps anyway.
+void mark_side(const RaceSide& side) {
+  if (side.kind == AccessKind::kFree) {
+    g_runtime->points.mark_frees();
+  } else if (side.kind == AccessKind::kRead || side.kind == AccessKind::kWrite) {
+    const DuressSite* site = g_runtime->modules.site(side.place.site);
+    if (!site || !g_runtime->points.mark(site)) in_library = true;
+  }
+}
+
 void note_race(const Race& race) {
+  if (marks_sites) {
+    mark_side(race.earlier);
+    mark_side(race.later);
+  }
   if (any_found) return;
   any_found = true;
   found.race = race;
@@ -296,6 +311,15 @@ bool prefilter_race_possible() {
 
 void prefilter_access(const void* p, u64 size, bool write, const DuressSite*) {
   prefilter.access(address_of(p), size, write, own_number());
+}
+
+void mark_racing_sites(bool on) {
+  marks_sites = on;
+  in_library = false;
+}
+
+bool raced_in_library() {
+  return in_library;
 }
 
 const FoundRace* race_found() {

@@ -48,6 +48,12 @@ bool prefilter_race_possible();
 /// A plain access, from an observer.
 void prefilter_access(const void* p, u64 size, bool write, const DuressSite* site);
 
+// ---- kClocks
+/// Sites that race are marked from now on, all of every execution: the caller promotes them to points.
+void mark_racing_sites(bool on);
+/// Since then an access raced that is no site: one of a library function.
+bool raced_in_library();
+
 /// The first race of the last execution.
 struct FoundRace {
   Race race;

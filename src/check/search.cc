@@ -7,6 +7,7 @@
 #include "check/failure.h"
 #include "check/point_learner.h"
 #include "check/races.h"
+#include "check/saved_race.h"
 #include "memory/heuristics.h"
 #include "runtime/runtime.h"
 #include "sched/strategy.h"
@@ -42,41 +43,6 @@ void plan(u64 i) {
   }
 }
 
-/// The first execution that has a race and passes otherwise.
-struct SavedRace {
-  bool any = false;
-  u64 found_in = 0;
-  trail::Request request;
-  trail::Deviation* trail = nullptr;
-  const u32* points = nullptr;
-  u32 point_count = 0;
-  char what[sizeof check.what];
-};
-
-void save(SavedRace& race, u64 found_in) {
-  if (!keep_trail()) return;
-  trail::Request& r = *check.request;
-  race.any = true;
-  race.found_in = found_in;
-  race.request = r;
-  race.trail =
-      static_cast<trail::Deviation*>(check_arena.allocate(r.deviation_count * sizeof(trail::Deviation) + 1));
-  memcpy(race.trail, r.trail().data(), r.deviation_count * sizeof(trail::Deviation));
-  race.points = g_runtime->points.marked(check_arena, &race.point_count);
-  memcpy(race.what, check.what, sizeof race.what);
-}
-
-void restore(const SavedRace& race) {
-  trail::Request& r = *check.request;
-  r = race.request;
-  memcpy(r.trail().data(), race.trail, r.deviation_count * sizeof(trail::Deviation));
-  memcpy(check.what, race.what, sizeof check.what);
-  check.abandoned = false;
-  g_runtime->points.begin_learning(r);
-  g_runtime->points.mark_keys(race.points, race.point_count);
-  watch_races(RaceWatch::kClocks, nullptr);
-}
-
 /// The i-th execution. True: it failed, or has a race.
 bool execute_planned(const DuressCheck& c, u64 i) {
   plan(i);
@@ -94,15 +60,14 @@ bool execute_planned(const DuressCheck& c, u64 i) {
 
 bool search(DuressCheck& c) {
   Deadline deadline(c.seconds);
-  static SavedRace race;
-  race.any = false;
+  SavedRace race;
   for (u64 i = 0; i < c.runs; ++i) {
     if (i % 64 == 63 && deadline.passed()) break;
     bool failed = execute_planned(c, i);
     c.executions = i + 1;
     if (!failed) continue;
     if (check.raced) {
-      if (!race.any) save(race, i + 1);
+      race.save(i + 1);
       if (!is_weak(c)) watch_races(RaceWatch::kNone, learn_access);
       continue;
     }
@@ -113,11 +78,7 @@ bool search(DuressCheck& c) {
     }
     return true;
   }
-  if (!race.any) return false;
-  restore(race);
-  minimise();
-  report_failure(c, race.found_in);
-  return true;
+  return race.report(c);
 }
 
 }  // namespace duress

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <set>
 #include <string_view>
 #include <tuple>
 
@@ -38,13 +39,6 @@ std::string joined_sorted(std::string a, std::string b) {
 auto position(const AccessReport& access) {
   Frame site = access.site();
   return std::make_tuple(site.file, site.line, site.column, site.function, static_cast<int>(access.access));
-}
-
-auto position(const Race& race) {
-  auto a = position(race.sites[0]);
-  auto b = position(race.sites[1]);
-  if (b < a) std::swap(a, b);
-  return std::make_tuple(a, b, race.variable_key);
 }
 
 }  // namespace
@@ -97,38 +91,41 @@ std::string stable_name(const std::string& function) {
   return text;
 }
 
+namespace {
+
+/// Whether the key is that of one variable of the source, not of memory in general or of whatever a pointer
+/// points to.
+bool names_variable(const std::string& key) {
+  return !key.empty() && key[0] != '*' && key != "heap block" && key != "stack" &&
+         key != "thread-local memory";
+}
+
+}  // namespace
+
 std::string identity(const Race& race) {
+  std::string variable = stable_name(race.variable_key);
+  if (names_variable(race.variable_key)) return variable;
   std::array<std::string, 2> parts;
   for (std::size_t i = 0; i < 2; ++i) {
     Frame site = race.sites[i].site();
     const std::string& place = site.file.empty() ? site.module : site.file;
-    parts[i] =
-        base_name(place) + '\1' + stable_name(site.function) + '\1' + access_name(race.sites[i].access);
+    parts[i] = base_name(place) + '\1' + stable_name(site.function);
   }
-  return stable_name(race.variable_key) + '\0' + joined_sorted(parts[0], parts[1]);
+  return variable + '\0' + joined_sorted(parts[0], parts[1]);
 }
 
 void assign_ids(std::vector<Race>& races) {
-  std::vector<std::size_t> order(races.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return position(races[a]) < position(races[b]); });
-
-  std::map<std::string, int> seen;
-  std::vector<std::string> hex(races.size());
-  std::map<std::string, int> clashes;
-  for (std::size_t i : order) {
-    std::string text = identity(races[i]);
-    int ordinal = ++seen[text];
-    if (ordinal > 1) text += '#' + std::to_string(ordinal);
+  std::vector<std::string> hex;
+  std::map<std::string, std::set<std::string>> clashes;
+  for (const Race& race : races) {
     char digits[17];
-    std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(fnv1a(text)));
-    hex[i] = digits;
-    ++clashes[hex[i].substr(0, 4)];
+    std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(fnv1a(identity(race))));
+    hex.push_back(digits);
+    clashes[hex.back().substr(0, 4)].insert(hex.back());
   }
-  for (std::size_t i : order) {
+  for (std::size_t i = 0; i < races.size(); ++i) {
     std::string shortest = hex[i].substr(0, 4);
-    races[i].id = "R-" + (clashes[shortest] > 1 ? hex[i].substr(0, 8) : shortest);
+    races[i].id = "R-" + (clashes[shortest].size() > 1 ? hex[i].substr(0, 8) : shortest);
   }
 }
 

@@ -125,13 +125,13 @@ struct Crash {
 /// "The same race": unordered pair of (file, line, column, function, access), and the variable.
 std::string group_key(const Race& race);
 
-/// What the stable id is a hash of: variable, and the sorted two of (base name of the file, function,
-/// access). No line numbers, so that an edit elsewhere in the file does not rename a finding.
+/// What the stable id is a hash of: the variable. Which pair of its accesses a run happens to see first, and
+/// which of them the optimiser left, change from run to run and from level to level. Memory without a name
+/// (`*p`, a stack) is told apart by the files and functions of the two accesses.
 std::string identity(const Race& race);
 
-/// Gives each race its id. REQUIRES: `races` holds one entry per group. Races whose identity is the same
-/// (two lines of one function) are told apart by their order of position. Ids are `R-` and 4 hex digits;
-/// those that would clash in this report get 8.
+/// Gives each race its id, `R-` and 4 hex digits; different identities whose ids would clash in this report
+/// get 8.
 void assign_ids(std::vector<Race>& races);
 
 }  // namespace duress::finding

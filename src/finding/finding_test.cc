@@ -49,23 +49,21 @@ TEST(Finding, IdSurvivesLineShiftsOrderAndFolder) {
                            access(Access::kRead, "/q/point.cc", 209, "use"))));
 }
 
-TEST(Finding, IdTellsRacesApart) {
-  std::set<std::string> ids{id_of(race(kWriter, kReader)), id_of(race(kWriter, kReader, "Point::y")),
-                            id_of(race(kWriter, kWriter)),
-                            id_of(race(kWriter, access(Access::kRead, "/p/src/point.cc", 9, "other")))};
-  EXPECT_EQ(ids.size(), 4u);
+TEST(Finding, OneVariableHasOneIdWhicheverAccessesAreSeen) {
+  AccessReport other = access(Access::kRead, "/p/src/other.cc", 9, "other");
+  std::set<std::string> ids{id_of(race(kWriter, kReader)), id_of(race(kWriter, kWriter)),
+                            id_of(race(kWriter, other))};
+  EXPECT_EQ(ids.size(), 1u);
+  EXPECT_NE(*ids.begin(), id_of(race(kWriter, kReader, "Point::y")));
 }
 
-TEST(Finding, SameNamesAtOtherLinesGetOrdinalsByPlace) {
-  AccessReport later = access(Access::kWrite, "/p/src/point.cc", 50, "Point::Point");
-  std::vector<Race> forward{race(kWriter, kReader), race(later, kReader)};
-  std::vector<Race> backward{forward[1], forward[0]};
-  assign_ids(forward);
-  assign_ids(backward);
-  EXPECT_NE(forward[0].id, forward[1].id);
-  EXPECT_EQ(forward[0].id, backward[1].id);
-  EXPECT_EQ(forward[1].id, backward[0].id);
-  EXPECT_EQ(forward[0].id, id_of(race(kWriter, kReader)));  // the first keeps the plain id
+TEST(Finding, MemoryWithoutANameIsToldApartByFunctions) {
+  AccessReport elsewhere = access(Access::kRead, "/p/src/point.cc", 9, "other");
+  for (const char* nameless : {"", "*p", "stack", "heap block"}) {
+    std::string id = id_of(race(kWriter, kReader, nameless));
+    EXPECT_EQ(id, id_of(race(kReader, kWriter, nameless)));
+    EXPECT_NE(id, id_of(race(kWriter, elsewhere, nameless)));
+  }
 }
 
 TEST(Finding, ClashingShortIdsAreLengthened) {
@@ -92,7 +90,7 @@ TEST(Finding, NumbersOfLambdasDoNotEnterIds) {
   EXPECT_EQ(stable_name(""), "");
   AccessReport reader = access(Access::kRead, "/p/src/point.cc", 9, "main::$_1::operator()");
   AccessReport moved = access(Access::kRead, "/p/src/point.cc", 19, "main::$_4::operator()");
-  EXPECT_EQ(id_of(race(kWriter, reader)), id_of(race(kWriter, moved)));
+  EXPECT_EQ(id_of(race(kWriter, reader, "*p")), id_of(race(kWriter, moved, "*p")));
 }
 
 TEST(Finding, KindIsPreviousThenCurrent) {

@@ -128,7 +128,9 @@ std::string first_line(const FirstLine& line, const FindingStyle& style) {
   std::string where = line.place.file.empty() ? line.fallback : place_text(line.place, style.cwd);
   return fmt::format(
       "{} {} {}\n", style.bold(printable(where) + ":"),
-      line.error ? style.red("error:") : style.magenta("warning:"),
+      line.severity == FirstLine::kError     ? style.red("error:")
+      : line.severity == FirstLine::kWarning ? style.magenta("warning:")
+                                             : style.bold("note:"),
       style.bold(fmt::format("{} [{}]{}", printable(line.text), line.id, printable(line.tail))));
 }
 

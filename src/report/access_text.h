@@ -34,7 +34,7 @@ std::string stack_text(const std::vector<finding::Frame>& stack, const FindingSt
 struct FirstLine {
   finding::Frame place;
   std::string fallback;
-  bool error = true;  // else a warning
+  enum Severity { kError, kWarning, kNote } severity = kError;
   std::string text, id, tail = {};
 };
 std::string first_line(const FirstLine& line, const FindingStyle& style);

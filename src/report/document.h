@@ -42,6 +42,7 @@ struct RaceEntry : finding::Race {
   std::optional<Fix> fix;
 
   // The same in every format; finish_document makes them of the rest.
+  bool another_pair = false;            // of accesses to the variable of an earlier entry, which has its id
   std::string title;                    // "data race on Point::x is DESTRUCTIVE"
   std::array<std::string, 2> accesses;  // a line each, the write first
   std::vector<std::string> account;     // how often it is seen or does harm

@@ -18,7 +18,7 @@ class Writer {
 
   std::string write(const std::string& program, const std::vector<std::string>& remarks) {
     const finding::Failure& failure = entry_.failure;
-    out_ = first_line({failure.place, program, true, failure.text, failure.id}, style_);
+    out_ = first_line({failure.place, program, FirstLine::kError, failure.text, failure.id}, style_);
     if (style_.quiet) return std::move(out_);
     if (entry_.stuck)
       write_stuck();

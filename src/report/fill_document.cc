@@ -3,8 +3,7 @@
 // From log to report. A detector reports each location once, so a racy loop over an array gives a record
 // per element and a program that forks gives each record per child; people want one entry per pair of
 // places in the source. Suppression comes after grouping and before ids are given, so that hiding one race
-// does not rename another: identities, not the ordinals, carry almost all ids, and an ordinal is counted
-// over hidden races too.
+// does not rename another where short ids clash.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -138,7 +137,9 @@ void fill_document(const finding::RunLog& log, Suppressions& suppressions, Docum
 
 void finish_document(Document& document) {
   std::vector<JudgedPair> pairs;
+  std::set<std::string> seen;
   for (RaceEntry& race : document.races) {
+    race.another_pair = !seen.insert(race.id + race.variable).second;
     describe(race, document);
     pairs.push_back({race.variable, race.judgement ? race.judgement->kind : finding::VerdictKind::kOpen});
   }

@@ -69,6 +69,7 @@ Json page_data(const StoredDocument& document) {
   for (const char* list : {"races", "failures"}) {
     for (const Json& finding : list_at(document.json, list)) {
       std::string id = text_at(finding, "id");
+      if (extra.contains(id)) continue;  // another pair of accesses to the same variable
       Json& one = extra[id];
       one["replay"] = replay_line(document, finding);
       one["token"] = replay_token_line(document, finding);

@@ -82,7 +82,9 @@ std::string counterfactual_text(const Judgement& judgement, const WitnessEntry& 
 
 void describe(RaceEntry& race, const Document& document) {
   const std::optional<Judgement>& judgement = race.judgement;
-  race.title = "data race on " + race.variable + (judgement ? verdict_words(*judgement) : "");
+  race.title = race.another_pair
+                   ? "another pair of accesses to " + race.variable
+                   : "data race on " + race.variable + (judgement ? verdict_words(*judgement) : "");
   race.accesses = access_lines(race, /*thread_names=*/false);
   race.account.clear();
   if (judgement && judgement->destructive() && judgement->witness) {
@@ -99,7 +101,9 @@ void describe(RaceEntry& race, const Document& document) {
 }
 
 std::string heading_text(const RaceEntry& race, bool error, const FindingStyle& style) {
-  FirstLine line{race.sites[race.headline()].site(), base_name(race.exe), error, race.title, race.id};
+  FirstLine line{race.sites[race.headline()].site(), base_name(race.exe),
+                 error ? FirstLine::kError : FirstLine::kWarning, race.title, race.id};
+  if (race.another_pair) line.severity = FirstLine::kNote;
   if (!race.test.empty()) line.tail = " in " + race.test;
   if (race.baseline) line.tail += " (in the baseline)";
   std::string text = first_line(line, style);

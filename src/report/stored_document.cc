@@ -143,7 +143,7 @@ std::vector<std::string> story_of(const std::vector<const Json*>& pairs) {
     lines.insert(lines.end(), more.begin(), more.end());
   };
   for (const Json* pair : pairs) {
-    if (pairs.size() > 1) lines.push_back("pair " + text_at(*pair, "id") + ":");
+    if (pair != pairs[0]) lines.push_back("another pair of accesses:");
     take(texts_at(*pair, "accesses"));
     // What is known of the variable is in each of its pairs; what verify counts is each pair's own.
     if (pair == pairs[0] || text_at(*pair, "verdict").empty()) take(texts_at(*pair, "account"));

@@ -27,8 +27,12 @@ class Writer {
   }
 
   std::string write(bool stats) {
-    for (const finding::Race& race : report_.races) write_race(race);
-    for (const finding::Race& race : report_.potential) write_race(race, "potential data race on ");
+    for (const RaceEntry& race : report_.races)
+      write_race(race, race.title, race.another_pair ? FirstLine::kNote : FirstLine::kWarning);
+    for (const finding::Race& race : report_.potential) {
+      write_race(race, "potential data race on " + race.variable, FirstLine::kWarning);
+      if (!style_.quiet) line("  suspected by {}", fmt::join(race.found_by, ", "));
+    }
     for (const finding::Suspicion& suspicion : report_.suspicions) write_suspicion(suspicion);
     for (const finding::Crash& crash : report_.crashes) write_crash(crash);
     if (style_.quiet) return std::move(out_);
@@ -53,10 +57,10 @@ class Writer {
 
   void write_stack(const std::vector<Frame>& stack) { out_ += stack_text(stack, style_); }
 
-  void write_race(const finding::Race& race, const char* what_it_is = "data race on ") {
+  void write_race(const finding::Race& race, const std::string& title, FirstLine::Severity severity) {
     const std::size_t first = race.headline();
     const Frame site = race.sites[first].site();
-    out_ += first_line({site, function_text(site), false, what_it_is + race.variable, race.id}, style_);
+    out_ += first_line({site, function_text(site), severity, title, race.id}, style_);
     if (style_.quiet) return;
     std::array<std::string, 2> accesses = access_lines(race, /*thread_names=*/true);
     for (std::size_t i : {first, 1 - first}) {
@@ -74,15 +78,15 @@ class Writer {
     if (race.pid != report_.root_pid) {
       line("  in process {} ({})", race.pid, printable(shown_path(race.exe, report_.cwd)));
     }
-    if (what_it_is[0] == 'p') line("  suspected by {}", fmt::join(race.found_by, ", "));
     if (race.count > 1) line("  seen {} more time{}", race.count - 1, race.count == 2 ? "" : "s");
   }
 
   void write_suspicion(const finding::Suspicion& suspicion) {
     Frame first = suspicion.sites.empty() ? Frame{} : suspicion.sites[0].site();
     std::string about = suspicion.variable.empty() ? "" : " (" + suspicion.variable + ")";
-    out_ +=
-        first_line({first, function_text(first), false, suspicion.what + about, suspicion.analysis}, style_);
+    out_ += first_line(
+        {first, function_text(first), FirstLine::kWarning, suspicion.what + about, suspicion.analysis},
+        style_);
     if (style_.quiet) return;
     for (const finding::AccessReport& access : suspicion.sites) {
       line("  {}  {}  {}", thread_text(access.thread, access.thread_name), function_text(access.site()),

@@ -42,15 +42,14 @@ std::string witness_text(const RaceEntry& race, const FindingStyle& style) {
   return text;
 }
 
-/// `shown_at`: id of a race of the same variable whose witness was shown; "": none.
-std::string race_text(const RaceEntry& race, const std::string& shown_at, const FindingStyle& style) {
+std::string race_text(const RaceEntry& race, const FindingStyle& style) {
   const Judgement judgement = race.judgement.value_or(Judgement{});
   bool destructive = judgement.destructive();
   FindingStyle brief = style;
   brief.quiet = style.quiet || (!destructive && !style.verbose);
+  if (race.another_pair) return brief.quiet ? "" : heading_text(race, destructive, brief);
   std::string text = heading_text(race, destructive, brief);
   if (brief.quiet || !judgement.attacked) return text;
-  if (!shown_at.empty()) return text + fmt::format("  same witness as {}\n", shown_at);
   if (destructive && judgement.witness) text += witness_text(race, style);
   if (style.verbose) {
     text += rates_text(judgement);
@@ -64,16 +63,12 @@ std::string race_text(const RaceEntry& race, const std::string& shown_at, const 
 
 std::string verdicts_text(const Document& document, const FindingStyle& style) {
   std::string text;
-  std::map<std::string, std::string> shown_at;  // by variable: id of the race that showed its witness
   for (const RaceEntry& race : document.races) {
-    bool witness = race.judgement && race.judgement->witness;
-    std::string& shown = shown_at[race.variable];
-    text += race_text(race, witness ? shown : "", style);
-    if (race.fix && !style.quiet)
+    text += race_text(race, style);
+    if (race.fix && !race.another_pair && !style.quiet)
       text += fmt::format("  fix: {} — checked: {}, no race, no failure. {}: duress fix {}{}\n",
                           race.fix->text, count_text(race.fix->interleavings, "interleaving"),
                           race.fix->diff.empty() ? "More" : "Diff", race.id, style.replay_options);
-    if (witness && shown.empty()) shown = race.id;
   }
   return text;
 }

@@ -49,11 +49,11 @@ int main() {
 
 
 class BaselineTest(fit.ProjectTest):
-    def compile(self, text, name="counter"):
+    def compile(self, text, name="counter", level="-O1"):
         source = self.folder / f"{name}.cc"
         source.write_text(text)
         fit.run(
-            [fit.tool("duress-c++"), "-std=c++20", "-g", "-O1", "-pthread", source, "-o", self.folder / name], code=0
+            [fit.tool("duress-c++"), "-std=c++20", "-g", level, "-pthread", source, "-o", self.folder / name], code=0
         )
         return f"./{name}"
 
@@ -64,6 +64,24 @@ class BaselineTest(fit.ProjectTest):
         _, out, err = self.duress(command, "--json", *options, "--", program)
         self.assertTrue(out, err)
         return {race["id"]: race["variable"] for race in self.document(out)["races"]}
+
+    def test_a_variable_has_one_id_in_every_command_and_at_every_level(self):
+        known = self.ids("classify", self.compile(COUNTER), "--runs", "5")
+        self.assertEqual(len(known), 3)
+        for level in ["-O0", "-O2", "-O3"]:
+            program = self.compile(COUNTER, level=level)
+            self.assertEqual(self.ids("classify", program, "--runs", "5"), known)
+            found = self.ids("run", program)
+            self.assertLessEqual(found.items(), known.items())
+
+    def test_a_baseline_covers_every_pair_of_accesses_to_its_variables(self):
+        program = self.compile(COUNTER)
+        baseline = self.folder / "baseline.json"
+        code, out, err = self.duress("classify", "--json", "--runs", "5", "--", program)
+        baseline.write_text(out)
+        for seed in range(6):  # which pair comes first differs
+            code, out, err = self.duress("run", "--seed", str(seed), "--baseline", baseline, "--", program)
+            self.assertNotEqual(code, 66, err)
 
     def test_ids_stay_when_lines_move_and_other_code_changes_its_name(self):
         before = self.ids("classify", self.compile(COUNTER), "--runs", "5")
@@ -100,7 +118,8 @@ class BaselineTest(fit.ProjectTest):
             all(race["baseline"] for race in self.document((self.folder / "new.json").read_text())["races"])
         )
         fewer = json.loads((self.folder / "old.json").read_text())
-        dropped = fewer["races"].pop()
+        dropped = fewer["races"][-1]
+        fewer["races"] = [race for race in fewer["races"] if race["id"] != dropped["id"]]
         (self.folder / "fewer.json").write_text(json.dumps(fewer))
         code, _, err = self.duress("run", "--controlled", "--baseline", "fewer.json", "--", program)
         self.assertEqual(code, 66)

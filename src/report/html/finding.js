@@ -192,7 +192,11 @@ export function findingView(finding, data, onView) {
   const add = (part) => part && article.append(part);
   add(replayView(finding));
   if (race) {
-    add(section("The two accesses", "sites", h("div", { class: "sites" }, ...race.sites.map((site) => siteView(data, site)))));
+    for (const pair of [race, ...finding.pairs]) {
+      const number = finding.pairs.indexOf(pair) + 1;
+      add(section(number === 0 ? "The two accesses" : "Another pair of accesses", number === 0 ? "sites" : `pair${number}`,
+        h("div", { class: "sites" }, ...pair.sites.map((site) => siteView(data, site)))));
+    }
   }
   add(lanesSection(finding, data, onView));
   for (const part of failureParts(finding, data)) add(part);
@@ -223,7 +227,7 @@ function effect(finding) {
 /** The worst findings as a table. @param {Finding[]} findings */
 function summary(findings) {
   const rows = h("tbody");
-  for (const finding of findings.filter((one) => one.first).slice(0, MOST_SUMMARISED)) {
+  for (const finding of findings.slice(0, MOST_SUMMARISED)) {
     rows.append(h("tr", {}, h("td", {}, badge(finding.verdict)),
       h("td", {}, h("a", { href: "#" + encodeURIComponent(finding.id) }, h("code", {}, shown(finding.subject, 160)))),
       h("td", {}, shown(effect(finding), 160)), h("td", { class: "where", title: shown(finding.place, 300) }, shown(baseName(finding.place), 120))));
@@ -239,7 +243,7 @@ function summary(findings) {
 export function overview(data, findings) {
   const counts = h("div", { class: "tiles" });
   for (const [verdict, label] of Object.entries(VERDICTS)) {
-    const count = findings.filter((finding) => finding.first && finding.verdict === verdict).length;
+    const count = findings.filter((finding) => finding.verdict === verdict).length;
     if (count) counts.append(h("a", { class: `tile ${verdict}`, href: `#verdict=${verdict}` }, h("b", {}, String(count)), h("span", {}, label)));
   }
   const doc = data.document;

@@ -53,7 +53,7 @@ export class FindingList {
       return button;
     };
     for (const [verdict, label] of Object.entries(VERDICTS)) {
-      const count = this.findings.filter((finding) => finding.first && finding.verdict === verdict).length;
+      const count = this.findings.filter((finding) => finding.verdict === verdict).length;
       if (!count) continue;
       group.append(chip(label, count, verdict, (on) => { if (on) this.verdicts.add(verdict); else this.verdicts.delete(verdict); }));
     }
@@ -74,10 +74,10 @@ export class FindingList {
       event.preventDefault();
       this.onChoose(finding.id);
     } },
-    h("span", { class: "top" }, finding.first ? badge(finding.verdict) : null, h("code", { class: "id" }, finding.id)),
+    h("span", { class: "top" }, badge(finding.verdict), h("code", { class: "id" }, finding.id)),
     h("span", { class: "subject" }, shown(finding.subject, 200)),
     h("span", { class: "where", title: shown(finding.place, 300) }, shown(baseName(finding.place), 200)));
-    return h("li", { class: `item ${finding.verdict}${finding.first ? "" : " pair"}` }, link);
+    return h("li", { class: `item ${finding.verdict}` }, link);
   }
 
   filter() {
@@ -87,10 +87,8 @@ export class FindingList {
       words.every((word) => finding.text.includes(word)));
     const visible = new Set(this.visible.map((finding) => finding.id));
     for (const [id, item] of this.items) item.hidden = !visible.has(id);
-    const all = this.findings.filter((finding) => finding.first).length, pairs = this.findings.length;
-    const part = new Set(this.visible.map((finding) => finding.race?.variable ?? finding.id)).size;
-    by("count").textContent = all === 0 ? "No findings" : visible.size !== pairs ? `${part} of ${plural(all, "finding")}`
-      : plural(all, "finding") + (pairs === all ? "" : ` in ${pairs} entries`);
+    const all = this.findings.length;
+    by("count").textContent = all === 0 ? "No findings" : visible.size !== all ? `${visible.size} of ${plural(all, "finding")}` : plural(all, "finding");
   }
 
   /** Shows only this verdict. @param {string} verdict */

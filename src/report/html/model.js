@@ -31,11 +31,11 @@
  * @typedef {object} Finding
  * @property {string} id
  * @property {string} verdict a key of VERDICTS
- * @property {boolean} first of the pairs of its variable, or a failure: what is counted
  * @property {string} title
  * @property {string} subject the variable, or the failure
  * @property {string} place "file:line"
- * @property {Race | null} race
+ * @property {Race | null} race its first pair of accesses
+ * @property {Race[]} pairs the others
  * @property {Failure | null} failure
  * @property {Extra} extra
  * @property {string} text everything that a search looks at, in lower case
@@ -100,8 +100,8 @@ function raceFinding(race, extra) {
   const words = [race.id, race.variable, verdict, race.kind, race.test ?? "", race.evidence?.text ?? ""];
   for (const one of race.sites) words.push(placeText(one.file, one.line), one.function, ...one.stack.map((f) => f.function));
   return {
-    id: race.id, verdict, first: true, title: race.title ?? `data race on ${race.variable}`, subject: race.variable,
-    place: placeText(site?.file, site?.line), race, failure: null, extra, text: words.join("\n").toLowerCase(),
+    id: race.id, verdict, title: race.title ?? `data race on ${race.variable}`, subject: race.variable,
+    place: placeText(site?.file, site?.line), race, pairs: [], failure: null, extra, text: words.join("\n").toLowerCase(),
   };
 }
 
@@ -111,26 +111,28 @@ function failureFinding(failure, extra) {
   const words = [failure.id, subject, failure.failure, failure.file ?? "", failure.strategy ?? ""];
   for (const stack of listed(failure.stacks)) words.push(...listed(stack.stack).map((f) => f.function));
   return {
-    id: failure.id, verdict: "failure", first: true, title: subject, subject, place: placeText(failure.file, failure.line),
-    race: null, failure, extra, text: words.join("\n").toLowerCase(),
+    id: failure.id, verdict: "failure", title: subject, subject, place: placeText(failure.file, failure.line),
+    race: null, pairs: [], failure, extra, text: words.join("\n").toLowerCase(),
   };
 }
 
 /**
- * Every finding, the worst first; the pairs of one variable come together, as in the document.
+ * Every finding, the worst first. The pairs of accesses to one variable have one id and are one finding.
  * @param {Data} data
  * @returns {Finding[]}
  */
 export function findingsOf(data) {
   /** @param {string} id @returns {Extra} */
   const extra = (id) => data.findings[id] ?? { replay: "", token: "" };
-  const all = data.document.races.map((race) => raceFinding(race, extra(race.id)));
-  all.push(...data.document.failures.map((failure) => failureFinding(failure, extra(failure.id))));
-  const order = Object.keys(VERDICTS), variables = new Set();
-  for (const finding of all) {
-    finding.first = !finding.race || !variables.has(finding.race.variable);
-    if (finding.race) variables.add(finding.race.variable);
+  /** @type {Map<string, Finding>} */
+  const races = new Map();
+  for (const race of data.document.races) {
+    const finding = raceFinding(race, extra(race.id)), known = races.get(race.id);
+    if (!known) races.set(race.id, finding);
+    else known.pairs.push(race), known.text += "\n" + finding.text;
   }
+  const all = [...races.values(), ...data.document.failures.map((failure) => failureFinding(failure, extra(failure.id)))];
+  const order = Object.keys(VERDICTS);
   return all.map((finding, index) => ({ finding, index }))
     .sort((a, b) => order.indexOf(a.finding.verdict) - order.indexOf(b.finding.verdict) || a.index - b.index)
     .map((entry) => entry.finding);

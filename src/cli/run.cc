@@ -88,7 +88,7 @@ int run_in(const std::string& folder, const RunOptions& options, report::Suppres
     return kExitToolFailed;
   }
   const finding::RunLog& log = result.log;
-  if (log.processes.empty()) {
+  if (log.processes.empty() && result.damage.empty()) {
     std::filesystem::remove_all(folder, ignored);
     explain_silence(options.target[0], result.exit_code());
     return kExitToolFailed;
@@ -98,6 +98,13 @@ int run_in(const std::string& folder, const RunOptions& options, report::Suppres
   document.seconds = result.seconds;
   document.root_pid = result.pid;
   report::fill_document(log, suppressions, document);
+  if (!result.damage.empty()) {
+    if (document.races.empty() && document.crashes.empty()) {  // nothing can be said
+      say(result.damage);
+      return kExitToolFailed;
+    }
+    document.incomplete.push_back(result.damage);
+  }
   mark_known(document, options.known);
   bool written = print(options, log, document);
   written = options.write(document, options.dir) && written;

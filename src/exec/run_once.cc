@@ -41,7 +41,7 @@ OneRunResult run_once(const OneRun& run) {
     result.problem = "cannot start '" + run.target[0] + "': " + std::strerror(result.start_error);
   if (!result.problem.empty()) return result;
   result.log = finding::read_log_dir(run.folder);
-  result.problem = logs.problem(result.log, result);
+  result.damage = logs.problem(result.log, result);
   if (!exchange) return result;
   Execution execution;
   exchange->take(execution);

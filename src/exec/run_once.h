@@ -24,7 +24,9 @@ struct OneRun {
 };
 
 struct OneRunResult : LaunchResult {
-  std::string problem;  // "": none; else it did not run, or its log is not whole
+  std::string problem;  // "": none; else it did not run
+  std::string
+      damage;  // "": none; else the log is not whole: what is in it has happened, what is not in it may have
   finding::RunLog log;
   trail::Outcome outcome = trail::Outcome::kEnded;  // of a controlled execution
 };

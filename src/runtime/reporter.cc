@@ -139,7 +139,18 @@ void Reporter::race(const Race& race) {
   parts_.log.write(text);
   RaceSide sides[] = {race.earlier, race.later};
   if (points_) put_points(sides, 2);
-  if (halt_ && !race.potential) exit_process(66);
+  if (halt_ && !race.potential) {
+    end(66);
+    exit_process(66);
+  }
+}
+
+void Reporter::end(int code) {
+  Text text(parts_.arena);
+  text.put('{').key("t").quoted("end").key("exit").number(static_cast<u64>(code & 0xff));
+  if (parts_.log.begun()) text.key("bytes").number(parts_.log.bytes());  // before this line
+  text.put('}');
+  parts_.log.write(text);
 }
 
 Tid Reporter::thread_of(const RaceSide& side) const {

@@ -43,6 +43,8 @@ class Reporter final : public RaceSink, public LineSink, public CounterSink {
   void stat(const char* name, u64 value);
   void counter(const char* name, u64 value) override { stat(name, value); }
   void incomplete(const char* what);
+  /// The last line: the process ends with that code.
+  void end(int code);
 
   /// In controlled mode: each race also says the keys of its sites.
   void tell_points(const SitePoints* points) { points_ = points; }

@@ -92,11 +92,7 @@ void Runtime::finish(int code) {
   chain.finish(reporter);
   if (slots.inexact()) reporter.incomplete("more than 4096 threads ended without being joined");
   if (options.stats_) write_stats();
-  Text text(arena);
-  text.put('{').key("t").quoted("end").key("exit").number(static_cast<u64>(code & 0xff));
-  if (log.begun()) text.key("bytes").number(log.bytes());  // before this line
-  text.put('}');
-  log.write(text);
+  reporter.end(code);
 }
 
 void Runtime::after_fork_in_child() {

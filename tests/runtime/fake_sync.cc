@@ -64,6 +64,7 @@ bool g_what_if = false;
 void what_if_joined(const sched::Strand*, uptr) {}
 void what_if_ended() {}
 void record_clock_read(uptr) {}
+void control_crashed(int) {}
 void thread_path(Thread*, u64) {}
 
 static void set_awake(bool on) {

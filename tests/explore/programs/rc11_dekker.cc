@@ -9,7 +9,6 @@
 // PASSES: --model rc11 -- seq_cst
 // PASSES: --model rc11 -- fences fences
 // WITHIN: 300
-// SUITE: fast
 #include <atomic>
 #include <cassert>
 #include <thread>

@@ -3,7 +3,6 @@
 // One element of a global array races; its neighbours belong to one thread each.
 //
 // EXPECT-RACE: table[*] write-write @first @second
-// SUITE: fast
 #include <thread>
 
 #include "invisible_barrier.h"

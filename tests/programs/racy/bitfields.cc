@@ -3,7 +3,6 @@
 // Neighbouring bit-fields share a memory location: writing one rewrites the other.
 //
 // EXPECT-RACE: Flags::* write-write
-// SUITE: fast
 #include <thread>
 
 #include "invisible_barrier.h"

@@ -3,7 +3,6 @@
 // A plain atomic store by another thread ends the release sequence; an rmw would have continued it.
 //
 // EXPECT-RACE: data write-read
-// SUITE: fast
 // OTHER-TOOLS: differ (ThreadSanitizer lets any store continue the sequence)
 #include <atomic>
 #include <thread>

@@ -4,7 +4,6 @@
 //
 // EXPECT-RACE: late write-write
 // EXPECT-RACE: later write-read
-// SUITE: fast
 #include <cstdlib>
 #include <thread>
 

@@ -4,7 +4,6 @@
 //
 // EXPECT-RACE: library_counter
 // LIB: ../lib/counter.cc
-// SUITE: fast
 #include <thread>
 
 #include "invisible_barrier.h"

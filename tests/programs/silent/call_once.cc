@@ -3,7 +3,6 @@
 // std::call_once and pthread_once: every return is ordered after the initialiser.
 //
 // EXPECT-NO-RACE
-// SUITE: fast
 #include <pthread.h>
 
 #include <mutex>

@@ -3,7 +3,6 @@
 // A condition chooses which of two variables is read. An optimiser that reads both and chooses afterwards must not make a
 // race of it: the other variable is written at the same time.
 //
-// SUITE: fast
 // EXPECT-NO-RACE
 #include <thread>
 

@@ -3,7 +3,6 @@
 // The allocator gives memory freed by one thread to another: free orders before the allocation.
 //
 // EXPECT-NO-RACE
-// SUITE: fast
 #include <cstdlib>
 #include <cstring>
 #include <thread>

@@ -3,7 +3,6 @@
 // A mutex of one word with futex system calls, as in "Futexes are tricky".
 //
 // EXPECT-NO-RACE
-// SUITE: fast
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>

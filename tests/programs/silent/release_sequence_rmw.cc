@@ -3,7 +3,6 @@
 // A relaxed rmw continues the release sequence: whoever acquires its value is ordered after the head.
 //
 // EXPECT-NO-RACE
-// SUITE: fast
 #include <atomic>
 #include <thread>
 

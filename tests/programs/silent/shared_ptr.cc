@@ -3,7 +3,6 @@
 // The last owner of a shared_ptr deletes what the others have used: the reference count orders it.
 //
 // EXPECT-NO-RACE
-// SUITE: fast
 #include <memory>
 #include <thread>
 #include <vector>

@@ -487,7 +487,7 @@ class ManyTest(AttachTest):
             result, document = self.document(
                 "-p", str(self.process.pid), "--duration=0.05s", "--overhead=20%", f"--seed={i}"
             )
-            self.assertIn(result.returncode, (0, 66), result)
+            self.assertIn(result.returncode, (0, 66, 125), result)  # 125: too short for a sample
             samples += document["collide"]["samples"]
             self.assertIsNone(self.process.poll())
             self.assertEqual(self.code(), before)
@@ -546,7 +546,7 @@ class DebianTest(CollideTest):
                     timeout=TIMEOUT,
                     check=False,
                 )
-                self.assertEqual(unpacked.returncode, 0, unpacked.stderr)
+                self.assertIn(unpacked.returncode, (0, 125), unpacked.stderr)  # 125: too short for a sample
                 self.assertEqual(unpacked.stdout, pathlib.Path(source).read_bytes())
         self.assertGreaterEqual(tried, 2)
 

@@ -3,6 +3,7 @@
 // A loop waits for a plain flag: it ends only if other threads run meanwhile. The value is written after the
 // flag.
 //
+// VERIFY-FLAGS: --no-advice
 // EXPECT-VERIFY: 4 race flag
 // EXPECT-VERIFY: 4 race value
 // EXPECT-VERIFY: 4 failure assertion

@@ -29,7 +29,7 @@ Classifier::Classifier(ClassifySetup setup, finding::Names& names, const std::at
       names_(names),
       stop_(stop),
       listener_(std::move(listener)),
-      oracle_(setup_.oracle),
+      oracle_(setup_.oracle, setup_.worker.target[0]),
       pool_(std::make_unique<exec::WorkerPool>(setup_.worker, setup_.jobs)),
       // What the user says of the output is better than what the program happens to print.
       trials_(

@@ -273,7 +273,7 @@ TEST_F(ClassifyTest, OutOfTime) {
 TEST_F(ClassifyTest, RacesThatOnlyTheHybridDetectorSeesMustBeShown) {
   for (bool apart : {false, true}) {
     ClassifySetup wanted = setup(apart ? "apart" : "hybrid");
-    exec::Oracle oracle(wanted.oracle);
+    exec::Oracle oracle(wanted.oracle, "");
     CampaignRecord record;
     RaceFinder finder({}, oracle, names_, record);
     wanted.worker.chain = kHybrid;

@@ -63,7 +63,7 @@ struct Tally {
 };
 
 int replay_all(ReplayOptions& options, const std::string& folder) {
-  exec::Oracle oracle(options.oracle);
+  exec::Oracle oracle(options.oracle, options.target[0]);
   exec::SingleRun single = single_run(options, folder);
   std::string error = oracle.load();
   if (error.empty()) error = single.prepare(options.plan);

@@ -86,7 +86,7 @@ class LaneReplay {
     // access makes no difference but shows the accesses.
     if (read.plan.trail.empty() && by_verify) read.plan.head.points = trail::Points::kAll;
     exec::SingleRun single(options);
-    exec::Oracle oracle(expectations);
+    exec::Oracle oracle(expectations, options.target[0]);
     problem = oracle.load();
     if (problem.empty()) problem = single.prepare(read.plan);
     if (!problem.empty()) return {};

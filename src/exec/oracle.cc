@@ -190,6 +190,7 @@ std::string cannot_read(const std::string& path) {
 std::string Oracle::judge(const Execution& execution, const Captured& captured,
                           std::optional<finding::Failure>& failure) const {
   failure = no_end_of(execution);
+  if (failure && failure->kind == "no-end") failure->detail += ' ' + program_;
   if (failure) return {};
   std::string errors;
   if (execution.error_bytes != 0) {
@@ -203,6 +204,7 @@ std::string Oracle::judge(const Execution& execution, const Captured& captured,
     failure = death_of(WTERMSIG(execution.status), errors);
   } else if (int code = WEXITSTATUS(execution.status); code != options_.expect_exit) {
     failure = failure_like("exit:" + std::to_string(code), "exit code " + std::to_string(code));
+    failure->detail = program_;
     if (options_.expect_exit != 0) failure->text += ", expected " + std::to_string(options_.expect_exit);
   } else if (execution.record.outcome == trail::Outcome::kFailed) {
     failure = failure_like("check", "duress::check failed");

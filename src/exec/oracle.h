@@ -5,6 +5,7 @@
 #define DURESS_EXEC_ORACLE_H_
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -25,7 +26,9 @@ struct OracleOptions {
 /// Threads: any.
 class Oracle {
  public:
-  explicit Oracle(OracleOptions options) : options_(std::move(options)) {}
+  /// `program`: its path. An exit code and a run without end have no place; their ids are told apart by it.
+  Oracle(OracleOptions options, const std::string& program)
+      : options_(std::move(options)), program_(std::filesystem::path(program).filename()) {}
 
   /// "" or why the expectations cannot be used (a file that is not there).
   std::string load();
@@ -40,6 +43,7 @@ class Oracle {
   std::string run_check(const Captured& captured, std::optional<finding::Failure>& failure) const;
 
   OracleOptions options_;
+  std::string program_;
   std::string expected_;
 };
 

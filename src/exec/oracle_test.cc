@@ -28,7 +28,7 @@ class OracleTest : public testing::Test {
     execution_.error_bytes = errors.size();
   }
   std::string judged(const OracleOptions& options = {}) {
-    Oracle oracle(options);
+    Oracle oracle(options, "/p/bank");
     EXPECT_EQ(oracle.load(), "");
     std::optional<finding::Failure> failure;
     why_ = oracle.judge(execution_, captured_, failure);
@@ -51,6 +51,7 @@ TEST_F(OracleTest, ExitCodes) {
   EXPECT_EQ(judged(), "");
   execution_.status = exit_status(3);
   EXPECT_EQ(judged(), "exit:3");
+  EXPECT_EQ(detail_, "bank");  // so that exit codes of different programs have different ids
   EXPECT_EQ(judged({.expect_exit = 3, .check = "", .expected_output = ""}), "");
   execution_.status = exit_status(0);
   EXPECT_EQ(judged({.expect_exit = 3, .check = "", .expected_output = ""}), "exit:0");
@@ -116,7 +117,7 @@ TEST_F(OracleTest, TheSchedulersWordComesFirst) {
   execution_.status = SIGKILL;
   execution_.timed_out = true;
   EXPECT_EQ(judged(), "no-end");
-  EXPECT_EQ(detail_, "timeout");
+  EXPECT_EQ(detail_, "timeout bank");
 }
 
 TEST_F(OracleTest, Output) {
@@ -126,7 +127,7 @@ TEST_F(OracleTest, Output) {
   EXPECT_EQ(judged({.expect_exit = 0, .check = "", .expected_output = folder_ + "/good"}), "");
   EXPECT_EQ(judged({.expect_exit = 0, .check = "", .expected_output = folder_ + "/bad"}), "output");
   EXPECT_NE(text_.find("line 2"), std::string::npos) << text_;
-  EXPECT_NE(Oracle({.expect_exit = 0, .check = "", .expected_output = folder_ + "/none"}).load(), "");
+  EXPECT_NE(Oracle({.expect_exit = 0, .check = "", .expected_output = folder_ + "/none"}, "").load(), "");
 }
 
 TEST_F(OracleTest, CheckCommand) {

@@ -45,7 +45,7 @@ TEST_F(SingleRunTest, IsTheRunThatAServerMade) {
     ASSERT_TRUE(first);
     Plan again = plan.replaying(first->trail);
     ASSERT_EQ(single.prepare(again), "");
-    Result second = single.run(again, Oracle({}));
+    Result second = single.run(again, Oracle({}, ""));
     ASSERT_TRUE(second.usable()) << second.why().text;
     EXPECT_EQ(second.execution().trail, first->trail);
     EXPECT_EQ(second.execution().status, first->status);
@@ -58,7 +58,7 @@ TEST_F(SingleRunTest, SaysWhereItDiverged) {
   Plan plan;
   plan.trail = {trail::Deviation::of(2, trail::ChoiceKind::kThread, 77)};
   ASSERT_EQ(single.prepare(plan), "");
-  Result result = single.run(plan, Oracle({}));
+  Result result = single.run(plan, Oracle({}, ""));
   ASSERT_TRUE(result.usable());
   EXPECT_EQ(result.execution().record.diverged, 3u);
 }
@@ -68,7 +68,7 @@ TEST_F(SingleRunTest, TracesAndTimesOut) {
   Plan plan;
   plan.head.trace = true;
   ASSERT_EQ(single.prepare(plan), "");
-  Result result = single.run(plan, Oracle({}));
+  Result result = single.run(plan, Oracle({}, ""));
   ASSERT_TRUE(result.usable());
   EXPECT_EQ(result.failure(), nullptr);
   EXPECT_EQ(result.logs().steps.size(), 16u);
@@ -77,7 +77,7 @@ TEST_F(SingleRunTest, TracesAndTimesOut) {
   quick.run_seconds = 0.2;
   SingleRun hanging(quick);
   ASSERT_EQ(hanging.prepare(plan), "");
-  Result hung = hanging.run(plan, Oracle({}));
+  Result hung = hanging.run(plan, Oracle({}, ""));
   ASSERT_TRUE(hung.usable());
   ASSERT_NE(hung.failure(), nullptr);
   EXPECT_EQ(hung.failure()->kind, "no-end");
@@ -86,7 +86,7 @@ TEST_F(SingleRunTest, TracesAndTimesOut) {
   none.target = {"/no/such/program"};
   SingleRun missing(none);
   ASSERT_EQ(missing.prepare(plan), "");
-  Result not_run = missing.run(plan, Oracle({}));
+  Result not_run = missing.run(plan, Oracle({}, ""));
   ASSERT_FALSE(not_run.usable());
   EXPECT_NE(not_run.why().text.find("cannot start"), std::string::npos);
 }

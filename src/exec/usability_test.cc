@@ -44,7 +44,7 @@ class UsabilityTest : public ::testing::Test {
     setenv("FAKE_TARGET_KILLED", std::to_string(first).c_str(), 1);
     setenv("FAKE_TARGET_KILLS", std::to_string(kills).c_str(), 1);
     Worker worker(options(what));
-    Result result = worker.run(plan_of(1), Oracle({}), Logs::kAll);
+    Result result = worker.run(plan_of(1), Oracle({}, ""), Logs::kAll);
     repeats_ = worker.repeats();
     if (!result.usable()) EXPECT_EQ(result.why().text.find('\n'), std::string::npos) << result.why().text;
     return result;

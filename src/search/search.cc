@@ -40,7 +40,7 @@ Search::Search(SearchSetup setup, finding::Names& names, SearchListener& listene
     : setup_(std::move(setup)),
       names_(names),
       listener_(listener),
-      oracle_(setup_.oracle),
+      oracle_(setup_.oracle, setup_.worker.target[0]),
       portfolio_(setup_.search),
       store_(setup_.dir) {}
 

@@ -33,7 +33,7 @@ Verifier::Verifier(VerifySetup setup, finding::Names& names, Progress progress)
     : setup_(std::move(setup)),
       names_(names),
       progress_(std::move(progress)),
-      oracle_(setup_.oracle),
+      oracle_(setup_.oracle, setup_.worker.target[0]),
       store_(setup_.dir) {}
 
 Verifier::~Verifier() = default;

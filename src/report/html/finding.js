@@ -192,16 +192,14 @@ export function findingView(finding, data, onView) {
   const add = (part) => part && article.append(part);
   add(replayView(finding));
   if (race) {
-    for (const pair of [race, ...finding.pairs]) {
-      const number = finding.pairs.indexOf(pair) + 1;
-      add(section(number === 0 ? "The two accesses" : "Another pair of accesses", number === 0 ? "sites" : `pair${number}`,
-        h("div", { class: "sites" }, ...pair.sites.map((site) => siteView(data, site)))));
-    }
+    add(section("The two accesses", "sites", h("div", { class: "sites" }, ...race.sites.map((site) => siteView(data, site)))));
   }
   add(lanesSection(finding, data, onView));
   for (const part of failureParts(finding, data)) add(part);
   add(ratesView(finding));
   add(fixView(finding, data));
+  for (const [index, pair] of finding.pairs.entries())
+    add(section("Another pair of accesses", `pair${index + 1}`, h("div", { class: "sites" }, ...pair.sites.map((site) => siteView(data, site)))));
   const stacks = (race?.threads ?? []).filter((thread) => thread.stack?.length);
   if (stacks.length || race?.block?.stack?.length) {
     add(section("Where the threads and the memory come from", "origins",

@@ -43,6 +43,7 @@ GIVEN = {
     "docs/guide/verify.md": {
         "simple_sync.cc": "examples/jrf/simple_sync.cc",
         "unsafe_publication": "examples/jrf/unsafe_publication.cc",
+        "lost_update": "tests/integration/docs/lost_update.cc",
         "if_ready": "tests/verify/programs/spurious_if.cc",
         "while_ready": "tests/verify/programs/spurious_while.cc",
         "peterson": "examples/herlihy_shavit/peterson.cc",

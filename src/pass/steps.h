@@ -14,7 +14,7 @@ class EarlyStep : public llvm::PassInfoMixin<EarlyStep> {
  public:
   explicit EarlyStep(std::shared_ptr<UnitHolder> holder) : holder_(std::move(holder)) {}
   llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager& analyses);
-  static bool isRequired() { return true; }
+  static bool isRequired() { return true; }  // NOLINT(readability-identifier-naming): called by LLVM
 
  private:
   std::shared_ptr<UnitHolder> holder_;
@@ -25,7 +25,7 @@ class LateStep : public llvm::PassInfoMixin<LateStep> {
  public:
   explicit LateStep(std::shared_ptr<UnitHolder> holder) : holder_(std::move(holder)) {}
   llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager& analyses);
-  static bool isRequired() { return true; }
+  static bool isRequired() { return true; }  // NOLINT(readability-identifier-naming): called by LLVM
 
  private:
   std::shared_ptr<UnitHolder> holder_;

@@ -93,8 +93,10 @@ void put_pair(Json& result, const Json& pair) {
     bool main = result["locations"].empty();
     if (!main) where["id"] = result["relatedLocations"].size() + 1;
     result[main ? "locations" : "relatedLocations"].push_back(std::move(where));
-    if (!list_at(side, "stack").empty())
-      result["stacks"].push_back(stack_json(list_at(side, "stack"), access_words(side, variable)));
+    if (list_at(side, "stack").empty()) continue;
+    Json stack = stack_json(list_at(side, "stack"), access_words(side, variable));
+    Json& stacks = result["stacks"];  // pairs share accesses, and SARIF wants each stack once
+    if (std::find(stacks.begin(), stacks.end(), stack) == stacks.end()) stacks.push_back(std::move(stack));
   }
 }
 

@@ -197,7 +197,7 @@ def check_texts(outputs):
     ):
         share = re.search(r"\d+ %", text)
         harness.expect(share is None, f"{name} has a share that nobody can check: {share}")
-    titles = {race["id"]: race["title"] for race in outputs.json["races"]}
+    titles = {race["id"]: race["title"] for race in reversed(outputs.json["races"])}  # of the first pair
     for event in outputs.perfetto["traceEvents"]:
         if event["name"] == "process_name":
             identifier, title = event["args"]["name"].split(" ", 1)

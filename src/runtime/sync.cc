@@ -164,7 +164,7 @@ void memory_allocated(void* p, size_t size, size_t usable, uptr pc) {
     rt.engine.fresh(t, at(p), at(p) + usable);
     StackId stack = rt.context(t, pc);
     rt.heap.insert({at(p), size, stack, t.tid});
-    rt.engine.notify_chain(t, {SyncKind::kAlloc, at(p), usable, {SiteId{0}, stack}});
+    rt.engine.notify_chain(t, {SyncKind::kAlloc, at(p), size, {SiteId{0}, stack}});
   });
 }
 

@@ -117,7 +117,7 @@ class Cases:
         until("a worker", lambda: campaign.records() > 10000)
         process.send_signal(signal.SIGINT)
         code, _, err = campaign.finish(process)
-        expect(code in (66, 124) and f"job array {job} goes on" in err, f"Ctrl-C: {code} {err}")
+        expect(code in (66, 124) and f"job array {job} continues" in err, f"Ctrl-C: {code} {err}")
         expect(any("RUNNING" in line for line in self.queue()), "the array does not run any more")
         code, out, err = self.tool.run([self.tool.duress, "status", "--json", "--dir", campaign.dir], campaign.folder)
         found = json.loads(out)["campaign"]

@@ -44,7 +44,7 @@ class LogFolder {
   std::string path_;
 };
 
-/// "" or which line of the logs makes no sense.
+/// "" or which line of the logs cannot be read.
 std::string damage_of(const finding::RunLog& logs);
 
 /// "cannot write below FOLDER: REASON; what to do".

@@ -89,7 +89,7 @@ class Faults:
 
     @contextlib.contextmanager
     def killer(self, scratch, every):
-        """Another process kills every so many-th process of racing.cc; yields its environment and the list of kills."""
+        """Another process kills every n-th process of racing.cc; yields its environment and the list of kills."""
         fifo = pathlib.Path(scratch) / "fifo"
         os.mkfifo(fifo)
         signals = (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV, signal.SIGABRT)

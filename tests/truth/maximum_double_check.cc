@@ -2,7 +2,7 @@
 //
 // The same with a second comparison under the lock.
 //
-// truth: highest harmless: it only grows, under the lock; an old value only takes the lock in vain, and a value that is stored later is greater still
+// truth: highest harmless: it only grows, under the lock; an old value only takes the lock without need, and a value that is stored later is greater still
 #include <mutex>
 #include <thread>
 

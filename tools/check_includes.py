@@ -4,7 +4,7 @@
 
 A folder may include those that its row names, and no others: a new direction is a decision, made in this table. A test may also
 include what those may include. In-process code (everything that is linked into the target) carries no host library; LLVM's headers
-stay in two folders.
+stay in two folders. A header is protected by #pragma once.
 """
 import pathlib
 import re
@@ -65,7 +65,10 @@ def problems_of(path):
     if folder not in DIRECT:
         yield 1, f"folder src/{folder} is not in the table of {pathlib.Path(__file__).name}"
         return
-    for number, line in enumerate(path.read_text().splitlines(), 1):
+    lines = path.read_text().splitlines()
+    if path.suffix == ".h" and "#pragma once" not in lines:
+        yield 1, "a header needs #pragma once, instead of an include guard"
+    for number, line in enumerate(lines, 1):
         match = re.match(r'\s*#\s*include\s*[<"]([^>"]+)[>"]', line)
         if not match:
             continue

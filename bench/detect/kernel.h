@@ -3,8 +3,7 @@
 // What the kernels share: arguments, starting threads, a barrier, a random generator that is the same
 // everywhere, and the checksum line. A kernel is one file and takes `threads size`; it must be free
 // of races and print the same checksum in every build, so that a wrong answer shows at once.
-#ifndef DURESS_BENCH_KERNEL_H_
-#define DURESS_BENCH_KERNEL_H_
+#pragma once
 
 #include <pthread.h>
 
@@ -88,5 +87,3 @@ inline int finish(uint64_t checksum) {
 }
 
 }  // namespace bench
-
-#endif  // DURESS_BENCH_KERNEL_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Who accessed a location, and where: what an analysis remembers to name the earlier side of a finding.
-#ifndef DURESS_ANALYSIS_ACCESS_NOTE_H_
-#define DURESS_ANALYSIS_ACCESS_NOTE_H_
+#pragma once
 
 #include "analysis/analysis.h"
 
@@ -26,5 +25,3 @@ constexpr bool can_race(AccessKind a, AccessKind b) {
 }
 
 }  // namespace duress
-
-#endif  // DURESS_ANALYSIS_ACCESS_NOTE_H_

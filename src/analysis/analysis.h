@@ -2,8 +2,7 @@
 //
 // The interface of an analysis: it sees every synchronisation event, and the accesses to locations it owns.
 // As in RoadRunner, tools form a chain; a location belongs to the first tool until that passes it on.
-#ifndef DURESS_ANALYSIS_ANALYSIS_H_
-#define DURESS_ANALYSIS_ANALYSIS_H_
+#pragma once
 
 #include "base/text.h"
 #include "event/access.h"
@@ -100,5 +99,3 @@ class Analysis {
   static_assert(true)
 
 }  // namespace duress
-
-#endif  // DURESS_ANALYSIS_ANALYSIS_H_

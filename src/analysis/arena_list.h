@@ -2,8 +2,7 @@
 //
 // A list that grows, in an arena: what an analysis remembers of one location (location_table.h). It does not
 // keep the arena, because there is one list for each location.
-#ifndef DURESS_ANALYSIS_ARENA_LIST_H_
-#define DURESS_ANALYSIS_ARENA_LIST_H_
+#pragma once
 
 #include <string.h>
 
@@ -44,5 +43,3 @@ struct ArenaList {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_ANALYSIS_ARENA_LIST_H_

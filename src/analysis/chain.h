@@ -4,8 +4,7 @@
 // the tool that owns the location, and on from there as the tools say. A step may also be branches side by
 // side, `A:[B,C:D]:E`: each branch sees what comes to the step, each with owners of its own; what any branch
 // lets through goes on.
-#ifndef DURESS_ANALYSIS_CHAIN_H_
-#define DURESS_ANALYSIS_CHAIN_H_
+#pragma once
 
 #include "analysis/analysis.h"
 #include "shadow/owner_map.h"
@@ -70,5 +69,3 @@ class Chain {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_ANALYSIS_CHAIN_H_

@@ -4,8 +4,7 @@
 // accesses do not count: that is initialisation. The second thread makes it shared (it reads) or
 // shared-modified (it writes); from then on the candidate set, the locks that protected every access, is
 // refined. With an empty set and a write there is no discipline, and perhaps a race.
-#ifndef DURESS_ANALYSIS_ERASER_STATE_H_
-#define DURESS_ANALYSIS_ERASER_STATE_H_
+#pragma once
 
 #include "analysis/access_note.h"
 #include "clock/lock_set.h"
@@ -46,5 +45,3 @@ struct EraserState {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_ANALYSIS_ERASER_STATE_H_

@@ -3,8 +3,7 @@
 // Vector clocks of an analysis' own: one for each element of a SyncFlow (threads, and what a release leaves
 // behind). They share nothing with the clocks of the engine (sync_engine.h), so that analyses built on these
 // check those, and an analysis may leave out synchronisation that does not count for it.
-#ifndef DURESS_ANALYSIS_FLOW_CLOCKS_H_
-#define DURESS_ANALYSIS_FLOW_CLOCKS_H_
+#pragma once
 
 #include "analysis/sync_flow.h"
 #include "clock/vector_clock.h"
@@ -78,5 +77,3 @@ class FlowClocks final : private FlowSink {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_ANALYSIS_FLOW_CLOCKS_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // An array that grows and is zero where nothing was put, in an arena. For things with small numbers.
-#ifndef DURESS_ANALYSIS_GROWING_ARRAY_H_
-#define DURESS_ANALYSIS_GROWING_ARRAY_H_
+#pragma once
 
 #include <string.h>
 
@@ -61,5 +60,3 @@ class GrowingArray {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_ANALYSIS_GROWING_ARRAY_H_

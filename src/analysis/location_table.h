@@ -4,8 +4,7 @@
 // look-ups and eight times the memory; but neighbours must not be mixed up, and accesses of other sizes
 // overlap. So eight bytes share a cell, and a cell is a list of pieces: bytes that were always accessed
 // together have one state. An access that covers a piece in part splits it. Nearly every cell has one piece.
-#ifndef DURESS_ANALYSIS_LOCATION_TABLE_H_
-#define DURESS_ANALYSIS_LOCATION_TABLE_H_
+#pragma once
 
 #include <string.h>
 
@@ -217,5 +216,3 @@ class LocationTable {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_ANALYSIS_LOCATION_TABLE_H_

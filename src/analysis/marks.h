@@ -2,8 +2,7 @@
 //
 // A vector clock of accesses that also knows where each was: by slot, the time of the thread's last access of
 // one kind. What happens-before detectors that do not use epochs keep for each location.
-#ifndef DURESS_ANALYSIS_MARKS_H_
-#define DURESS_ANALYSIS_MARKS_H_
+#pragma once
 
 #include <string.h>
 
@@ -118,5 +117,3 @@ struct LocationMarks {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_ANALYSIS_MARKS_H_

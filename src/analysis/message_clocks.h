@@ -3,8 +3,7 @@
 // Happens-before through messages only: create, join, and what one thread releases and another acquires
 // (notify, post, barrier). Neither locks nor atomics: what they ordered in this run may come the other way
 // round in another. RaceFuzzer's phase 1 and RaceTrack order accesses by these.
-#ifndef DURESS_ANALYSIS_MESSAGE_CLOCKS_H_
-#define DURESS_ANALYSIS_MESSAGE_CLOCKS_H_
+#pragma once
 
 #include "analysis/flow_clocks.h"
 
@@ -52,5 +51,3 @@ class MessageClocks {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_ANALYSIS_MESSAGE_CLOCKS_H_

@@ -2,8 +2,7 @@
 //
 // Plays events to a chain, with clocks and sets of held locks as the runtime keeps them. This is how traces
 // are analysed, and how analyses are tested: with no compiler and no threads.
-#ifndef DURESS_ANALYSIS_PLAYER_H_
-#define DURESS_ANALYSIS_PLAYER_H_
+#pragma once
 
 #include "analysis/growing_array.h"
 #include "analysis/sync_engine.h"
@@ -70,5 +69,3 @@ class Player {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_ANALYSIS_PLAYER_H_

@@ -6,8 +6,7 @@
 //
 // The order within an event: what is acquired is acquired before the chain sees the event, what is released
 // is released after it.
-#ifndef DURESS_ANALYSIS_SYNC_ENGINE_H_
-#define DURESS_ANALYSIS_SYNC_ENGINE_H_
+#pragma once
 
 #include "analysis/chain.h"
 #include "analysis/fasttrack/fasttrack.h"
@@ -100,5 +99,3 @@ class SyncEngine {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_ANALYSIS_SYNC_ENGINE_H_

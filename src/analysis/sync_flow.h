@@ -5,8 +5,7 @@
 // (become). Threads are elements, so is what an unlock, a post or a store leaves behind, and so is what a
 // thread keeps for its next acquire fence. HappensBefore, Goldilocks and JRF are then three readings of the
 // same few operations: clocks, sets of elements per location, sets of locations per element.
-#ifndef DURESS_ANALYSIS_SYNC_FLOW_H_
-#define DURESS_ANALYSIS_SYNC_FLOW_H_
+#pragma once
 
 #include "analysis/analysis.h"
 #include "analysis/growing_array.h"
@@ -72,5 +71,3 @@ class SyncFlow {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_ANALYSIS_SYNC_FLOW_H_

@@ -3,8 +3,7 @@
 // DJIT+'s rule, which MultiRace uses too: with the clocks that the engine keeps for threads (thread_clock.h),
 // only the first access of its class in a time frame, the stretch between two releases of a thread, is
 // compared with the earlier accesses of a location.
-#ifndef DURESS_ANALYSIS_TIME_FRAME_H_
-#define DURESS_ANALYSIS_TIME_FRAME_H_
+#pragma once
 
 #include "analysis/marks.h"
 #include "clock/thread_clock.h"
@@ -48,5 +47,3 @@ inline FrameCheck check_frame(Arena& arena, LocationMarks& marks, const FramedAc
 }
 
 }  // namespace duress
-
-#endif  // DURESS_ANALYSIS_TIME_FRAME_H_

@@ -2,8 +2,7 @@
 //
 // Memory for the runtime, straight from the kernel, because the target's malloc is one of the
 // things under observation. Sizes are rounded to powers of two and kept on free lists by size.
-#ifndef DURESS_BASE_ARENA_H_
-#define DURESS_BASE_ARENA_H_
+#pragma once
 
 #include <new>
 #include <utility>
@@ -58,5 +57,3 @@ class Arena {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_BASE_ARENA_H_

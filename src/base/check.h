@@ -2,8 +2,7 @@
 //
 // Checks of our own invariants. They stay on in release builds: a broken invariant inside somebody
 // else's process must end in one clear line and exit code 125, never in a silent wrong answer.
-#ifndef DURESS_BASE_CHECK_H_
-#define DURESS_BASE_CHECK_H_
+#pragma once
 
 #include "base/types.h"
 
@@ -24,5 +23,3 @@ extern void (*g_on_fatal)();
   } while (0)
 
 }  // namespace duress
-
-#endif  // DURESS_BASE_CHECK_H_

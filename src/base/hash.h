@@ -2,8 +2,7 @@
 //
 // The one hash of names and texts. Ids that users see, names of stored files and trial names are made of it,
 // so it must stay the same from version to version.
-#ifndef DURESS_BASE_HASH_H_
-#define DURESS_BASE_HASH_H_
+#pragma once
 
 #include <string_view>
 
@@ -31,5 +30,3 @@ constexpr u64 hash_of(std::string_view text) {
 }
 
 }  // namespace duress
-
-#endif  // DURESS_BASE_HASH_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The memory orders of C++ atomics, with the numbers that the compiler gives them.
-#ifndef DURESS_BASE_MEMORY_ORDER_H_
-#define DURESS_BASE_MEMORY_ORDER_H_
+#pragma once
 
 #include "base/types.h"
 
@@ -26,5 +25,3 @@ constexpr bool releases(MemoryOrder o) {
 }
 
 }  // namespace duress
-
-#endif  // DURESS_BASE_MEMORY_ORDER_H_

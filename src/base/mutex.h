@@ -2,8 +2,7 @@
 //
 // The host's mutex, known to clang's thread safety analysis (-Wthread-safety): what a lock guards is written
 // at the member, and an access without the lock does not compile. std::mutex of libstdc++ has no annotations.
-#ifndef DURESS_BASE_MUTEX_H_
-#define DURESS_BASE_MUTEX_H_
+#pragma once
 
 #include <condition_variable>
 #include <mutex>
@@ -43,5 +42,3 @@ class DURESS_THREAD_SAFETY(scoped_lockable) MutexLock {
 using Condition = std::condition_variable_any;
 
 }  // namespace duress
-
-#endif  // DURESS_BASE_MUTEX_H_

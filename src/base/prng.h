@@ -2,8 +2,7 @@
 //
 // The one random generator: small, seedable, the same everywhere. Everything random in Duress comes
 // from `--seed` through it.
-#ifndef DURESS_BASE_PRNG_H_
-#define DURESS_BASE_PRNG_H_
+#pragma once
 
 #include "base/types.h"
 
@@ -29,5 +28,3 @@ class Prng {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_BASE_PRNG_H_

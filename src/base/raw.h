@@ -2,8 +2,7 @@
 //
 // System calls made directly, because the C library's own functions may be intercepted, may take
 // its locks, and set errno under the target's feet.
-#ifndef DURESS_BASE_RAW_H_
-#define DURESS_BASE_RAW_H_
+#pragma once
 
 #include "base/types.h"
 
@@ -34,5 +33,3 @@ void barrier_all_threads();
 constexpr size_t kPageSize = 4096;
 
 }  // namespace duress
-
-#endif  // DURESS_BASE_RAW_H_

@@ -2,8 +2,7 @@
 //
 // A one-byte lock for short critical sections inside the target, where the C library's mutexes are
 // intercepted by ourselves. Spins briefly, then yields: the holder may have been descheduled.
-#ifndef DURESS_BASE_SPIN_LOCK_H_
-#define DURESS_BASE_SPIN_LOCK_H_
+#pragma once
 
 #include <atomic>
 
@@ -49,5 +48,3 @@ class SpinGuard {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_BASE_SPIN_LOCK_H_

@@ -2,8 +2,7 @@
 //
 // A text buffer that writes JSON lines without the C library: used in signal handlers, before main
 // and after exit. It grows in an arena, so a long stack never cuts a line short.
-#ifndef DURESS_BASE_TEXT_H_
-#define DURESS_BASE_TEXT_H_
+#pragma once
 
 #include "base/arena.h"
 
@@ -41,5 +40,3 @@ class Text {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_BASE_TEXT_H_

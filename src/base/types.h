@@ -2,8 +2,7 @@
 //
 // Small integer names and the strong ids that travel between parts. An id of one kind does not
 // convert to another: a thread is not a slot, a site is not a stack.
-#ifndef DURESS_BASE_TYPES_H_
-#define DURESS_BASE_TYPES_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -39,5 +38,3 @@ constexpr auto raw(Enum e) {
 #define DURESS_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 }  // namespace duress
-
-#endif  // DURESS_BASE_TYPES_H_

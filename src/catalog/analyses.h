@@ -2,8 +2,7 @@
 //
 // The table of analyses. A line here gives an analysis its name in `-t`, in `duress list` and in help;
 // src/analysis/factory.cc finds its constructor by the identifier.
-#ifndef DURESS_CATALOG_ANALYSES_H_
-#define DURESS_CATALOG_ANALYSES_H_
+#pragma once
 
 #include "catalog/table.h"
 
@@ -37,5 +36,3 @@
 namespace duress {
 DURESS_CATALOG(AnalysisId, DURESS_ANALYSES)
 }  // namespace duress
-
-#endif  // DURESS_CATALOG_ANALYSES_H_

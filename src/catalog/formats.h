@@ -3,8 +3,7 @@
 // The table of output formats: what a campaign's findings can be written as. A line here gives a format its
 // option --NAME with every command that finds something, and its line in `duress list`; src/report/formats.cc
 // finds the writer by the identifier.
-#ifndef DURESS_CATALOG_FORMATS_H_
-#define DURESS_CATALOG_FORMATS_H_
+#pragma once
 
 #include "catalog/table.h"
 
@@ -20,5 +19,3 @@
 namespace duress {
 DURESS_CATALOG(FormatId, DURESS_FORMATS)
 }  // namespace duress
-
-#endif  // DURESS_CATALOG_FORMATS_H_

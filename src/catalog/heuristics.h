@@ -3,8 +3,7 @@
 // The table of heuristics: which of the values that a memory model allows a load returns. A line here gives a
 // heuristic its name in options, `duress list` and help, its number in requests, an attack of `duress
 // classify` and a turn of `duress explore --model rc11`.
-#ifndef DURESS_CATALOG_HEURISTICS_H_
-#define DURESS_CATALOG_HEURISTICS_H_
+#pragma once
 
 #include "catalog/table.h"
 
@@ -22,5 +21,3 @@
 namespace duress {
 DURESS_CATALOG(HeuristicId, DURESS_HEURISTICS)
 }  // namespace duress
-
-#endif  // DURESS_CATALOG_HEURISTICS_H_

@@ -2,8 +2,7 @@
 //
 // The tables as the command line needs them: all of them for `duress list`, checks of names that a user
 // typed, and suggestions for those that no table has. For the host only.
-#ifndef DURESS_CATALOG_LOOKUP_H_
-#define DURESS_CATALOG_LOOKUP_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -50,5 +49,3 @@ std::string check_model(const std::string& model, const std::string& heuristic, 
                         std::optional<HeuristicId>& chosen);
 
 }  // namespace duress::catalog
-
-#endif  // DURESS_CATALOG_LOOKUP_H_

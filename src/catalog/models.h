@@ -2,8 +2,7 @@
 //
 // The table of memory models: which values a load may return. A line here gives a model its name in options,
 // `duress list` and help, and its number in requests.
-#ifndef DURESS_CATALOG_MODELS_H_
-#define DURESS_CATALOG_MODELS_H_
+#pragma once
 
 #include "catalog/table.h"
 
@@ -18,5 +17,3 @@
 namespace duress {
 DURESS_CATALOG(ModelId, DURESS_MODELS)
 }  // namespace duress
-
-#endif  // DURESS_CATALOG_MODELS_H_

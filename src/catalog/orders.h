@@ -3,8 +3,7 @@
 // The table of exploration orders: which thread an execution of `duress verify` runs first where its plan
 // leaves the choice open. Every order visits all interleavings; some reach a race sooner. The last four are
 // Java RaceFinder's.
-#ifndef DURESS_CATALOG_ORDERS_H_
-#define DURESS_CATALOG_ORDERS_H_
+#pragma once
 
 #include "catalog/table.h"
 
@@ -20,5 +19,3 @@ namespace duress {
 // kByGraph cannot be chosen: execution graphs need the thread with the lowest id.
 DURESS_CATALOG(ExplorationOrder, DURESS_ORDERS, kByGraph)
 }  // namespace duress
-
-#endif  // DURESS_CATALOG_ORDERS_H_

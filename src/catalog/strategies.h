@@ -2,8 +2,7 @@
 //
 // The table of strategies. A line here gives a strategy its name on the command line, in `duress list` and in
 // help, and its number in requests; src/sched/strategy_table.cc finds the object by the identifier.
-#ifndef DURESS_CATALOG_STRATEGIES_H_
-#define DURESS_CATALOG_STRATEGIES_H_
+#pragma once
 
 #include "catalog/table.h"
 
@@ -21,5 +20,3 @@
 namespace duress {
 DURESS_CATALOG(StrategyId, DURESS_STRATEGIES)
 }  // namespace duress
-
-#endif  // DURESS_CATALOG_STRATEGIES_H_

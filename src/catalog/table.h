@@ -3,8 +3,7 @@
 // What all tables of the catalog share. A table is a list macro: one line per entry with an identifier, the
 // name that users type and a description. DURESS_CATALOG makes the enum and the entries of it; name_of() and
 // id_of() translate. Header-only without allocation: the code inside the target includes it too.
-#ifndef DURESS_CATALOG_TABLE_H_
-#define DURESS_CATALOG_TABLE_H_
+#pragma once
 
 #include <optional>
 
@@ -53,5 +52,3 @@ std::optional<Id> id_of(const char* name) {
 }
 
 }  // namespace duress
-
-#endif  // DURESS_CATALOG_TABLE_H_

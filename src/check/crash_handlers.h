@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A crash of the closure ends the process: all that can be done is to print the token that replays it.
-#ifndef DURESS_CHECK_CRASH_HANDLERS_H_
-#define DURESS_CHECK_CRASH_HANDLERS_H_
+#pragma once
 
 #include <signal.h>
 
@@ -23,5 +22,3 @@ class CrashHandlers {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_CHECK_CRASH_HANDLERS_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One execution of the closure, and the state that the files of src/check share.
-#ifndef DURESS_CHECK_EXECUTION_H_
-#define DURESS_CHECK_EXECUTION_H_
+#pragma once
 
 #include <string.h>
 
@@ -61,5 +60,3 @@ class Deadline {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_CHECK_EXECUTION_H_

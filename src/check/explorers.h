@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How duress::check chooses its executions. Each returns true when an execution failed.
-#ifndef DURESS_CHECK_EXPLORERS_H_
-#define DURESS_CHECK_EXPLORERS_H_
+#pragma once
 
 #include "check/saved_race.h"
 
@@ -26,5 +25,3 @@ bool promote_racing_sites();
 const char* end_reason(u32 limits);
 
 }  // namespace duress
-
-#endif  // DURESS_CHECK_EXPLORERS_H_

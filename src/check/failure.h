@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // An execution of duress::check that failed: kept as a trail, minimised, reported, named by a token.
-#ifndef DURESS_CHECK_FAILURE_H_
-#define DURESS_CHECK_FAILURE_H_
+#pragma once
 
 #include "base/text.h"
 #include "duress/test_call.h"
@@ -25,5 +24,3 @@ void write_token(Text& text, bool learned);
 bool replay(DuressCheck& c);
 
 }  // namespace duress
-
-#endif  // DURESS_CHECK_FAILURE_H_

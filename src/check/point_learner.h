@@ -3,8 +3,7 @@
 // duress::check learns which plain accesses are schedule points: those of a location that two strands touch,
 // one of them writing. All functions run their faithful bodies, so a site that is found to access shared
 // memory is a point from the next execution on.
-#ifndef DURESS_CHECK_POINT_LEARNER_H_
-#define DURESS_CHECK_POINT_LEARNER_H_
+#pragma once
 
 #include "base/types.h"
 #include "duress/hooks.h"
@@ -18,5 +17,3 @@ void learner_execution_begins();
 void learn_access(const void* p, u64 size, bool write, const DuressSite* site);
 
 }  // namespace duress
-
-#endif  // DURESS_CHECK_POINT_LEARNER_H_

@@ -11,8 +11,7 @@
 // (runtime/race_prefilter.h), and that only if no execution with the same accesses did
 // (runtime/access_digest.h). From the first execution on that can have a race, and that one again, clocks are
 // used.
-#ifndef DURESS_CHECK_RACES_H_
-#define DURESS_CHECK_RACES_H_
+#pragma once
 
 #include "base/text.h"
 #include "duress/hooks.h"
@@ -68,5 +67,3 @@ void put_race(Text& text, const FoundRace& found);
 void put_race_lines(Text& text, const FoundRace& found);
 
 }  // namespace duress
-
-#endif  // DURESS_CHECK_RACES_H_

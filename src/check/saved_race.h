@@ -2,8 +2,7 @@
 //
 // The first execution that has a race and passes otherwise: duress::check goes on, and reports it if nothing
 // worse is found.
-#ifndef DURESS_CHECK_SAVED_RACE_H_
-#define DURESS_CHECK_SAVED_RACE_H_
+#pragma once
 
 #include "check/execution.h"
 
@@ -31,5 +30,3 @@ class SavedRace {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_CHECK_SAVED_RACE_H_

@@ -2,8 +2,7 @@
 //
 // Source lines of return addresses in the executable, from llvm-symbolizer if there is one. The program is
 // asked once for an address: a test that replays a token a hundred times does not start it a hundred times.
-#ifndef DURESS_CHECK_SOURCE_LINES_H_
-#define DURESS_CHECK_SOURCE_LINES_H_
+#pragma once
 
 #include "base/types.h"
 
@@ -21,5 +20,3 @@ const char* source_line(uptr return_address);
 const char* base_name(const char* path);
 
 }  // namespace duress
-
-#endif  // DURESS_CHECK_SOURCE_LINES_H_

@@ -2,8 +2,7 @@
 //
 // The steps of a failing execution of duress::check, recorded while it is replayed, and their interleaving as
 // text, a column per thread.
-#ifndef DURESS_CHECK_STEP_TRACE_H_
-#define DURESS_CHECK_STEP_TRACE_H_
+#pragma once
 
 #include "base/text.h"
 #include "duress/hooks.h"
@@ -68,5 +67,3 @@ void put_variable(Text& text, const char* name);
 u32 object_number(uptr object);
 
 }  // namespace duress
-
-#endif  // DURESS_CHECK_STEP_TRACE_H_

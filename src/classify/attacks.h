@@ -2,8 +2,7 @@
 //
 // What is done to a racing variable. Each line of the table is one attack: a memory model, what chooses among
 // the values it allows, and what chooses the threads.
-#ifndef DURESS_CLASSIFY_ATTACKS_H_
-#define DURESS_CLASSIFY_ATTACKS_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -45,5 +44,3 @@ std::vector<Attack> attacks_of(const std::string& model, const std::string& heur
 std::vector<std::string> attack_names();
 
 }  // namespace duress::classify
-
-#endif  // DURESS_CLASSIFY_ATTACKS_H_

@@ -4,8 +4,7 @@
 // computes its verdicts from trials, in an order that only its options decide; so one that was killed goes on
 // by asking for the same trials again, and gets those that are recorded without running them. There is no
 // other state that could be half written.
-#ifndef DURESS_CLASSIFY_CAMPAIGN_RECORD_H_
-#define DURESS_CLASSIFY_CAMPAIGN_RECORD_H_
+#pragma once
 
 #include <memory>
 #include <mutex>
@@ -75,5 +74,3 @@ class CampaignRecord {
 };
 
 }  // namespace duress::classify
-
-#endif  // DURESS_CLASSIFY_CAMPAIGN_RECORD_H_

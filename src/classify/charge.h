@@ -13,8 +13,7 @@
 //     is sequentially consistent, and no thread is preempted at its accesses in the trials of this variable.
 // Neither is enough: a preemption anywhere changes rates, which (b) is not fooled by; and a value that sends
 // a thread another way changes the schedule, which (a) is not fooled by.
-#ifndef DURESS_CLASSIFY_CHARGE_H_
-#define DURESS_CLASSIFY_CHARGE_H_
+#pragma once
 
 #include "classify/fisher.h"
 #include "classify/variable.h"
@@ -62,5 +61,3 @@ bool worth_more(const Variable& variable, const finding::Failure& failure);
 bool more_often(const Variable& variable, const Attack& attack, const finding::Failure& failure);
 
 }  // namespace duress::classify
-
-#endif  // DURESS_CLASSIFY_CHARGE_H_

@@ -3,8 +3,7 @@
 // `duress classify` without its options and text: find the races, confirm each pair, attack each variable,
 // examine its failures, and decide on a verdict. Without a failure the verdict is "no harm found", never
 // "benign".
-#ifndef DURESS_CLASSIFY_CLASSIFY_H_
-#define DURESS_CLASSIFY_CLASSIFY_H_
+#pragma once
 
 #include <atomic>
 #include <functional>
@@ -133,5 +132,3 @@ class Classifier {
 };
 
 }  // namespace duress::classify
-
-#endif  // DURESS_CLASSIFY_CLASSIFY_H_

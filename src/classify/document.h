@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The races of a campaign and their verdicts, as documents have them.
-#ifndef DURESS_CLASSIFY_DOCUMENT_H_
-#define DURESS_CLASSIFY_DOCUMENT_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -22,5 +21,3 @@ std::vector<std::string> fill_document(Classifier& classifier, const std::string
 std::string add_verdicts(Classifier& classifier, report::Document& document);
 
 }  // namespace duress::classify
-
-#endif  // DURESS_CLASSIFY_DOCUMENT_H_

@@ -2,8 +2,7 @@
 //
 // First of all: which variables race? Runs under several schedules, with a detector that is always right and,
 // where there is one, with one that also sees races which these schedules did not show.
-#ifndef DURESS_CLASSIFY_FIND_H_
-#define DURESS_CLASSIFY_FIND_H_
+#pragma once
 
 #include <algorithm>
 #include <map>
@@ -72,5 +71,3 @@ inline constexpr const char* kPrecise = "FastTrack";
 inline constexpr const char* kHybrid = "Hybrid";
 
 }  // namespace duress::classify
-
-#endif  // DURESS_CLASSIFY_FIND_H_

@@ -2,8 +2,7 @@
 //
 // Do two rates differ by more than chance? A failure that came in 3 of 50 runs with something and in 0 of 50
 // without it says nothing: that happens by chance in one of eight cases.
-#ifndef DURESS_CLASSIFY_FISHER_H_
-#define DURESS_CLASSIFY_FISHER_H_
+#pragma once
 
 #include "base/types.h"
 
@@ -19,5 +18,3 @@ struct Share {
 double fisher(const Share& higher, const Share& lower);
 
 }  // namespace duress::classify
-
-#endif  // DURESS_CLASSIFY_FISHER_H_

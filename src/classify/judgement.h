@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a campaign knows of a variable, as documents have it.
-#ifndef DURESS_CLASSIFY_JUDGEMENT_H_
-#define DURESS_CLASSIFY_JUDGEMENT_H_
+#pragma once
 
 #include <string>
 
@@ -15,5 +14,3 @@ namespace duress::classify {
 report::Judgement judgement_of(const Variable& variable, const Verdict& verdict, const std::string& token);
 
 }  // namespace duress::classify
-
-#endif  // DURESS_CLASSIFY_JUDGEMENT_H_

@@ -3,8 +3,7 @@
 // Which loads of an execution shall return values of the future (Prescient Memory, section 4). A profile run
 // lists, for each load in order, the values that were stored concurrently after it; a policy picks some of
 // them for a second run with the same seed.
-#ifndef DURESS_CLASSIFY_PREDICT_H_
-#define DURESS_CLASSIFY_PREDICT_H_
+#pragma once
 
 #include <vector>
 
@@ -33,5 +32,3 @@ std::vector<trail::Prediction> predict(Policy policy, const Profile& profile, u6
 std::vector<std::size_t> loads_of(const Profile& profile);
 
 }  // namespace duress::classify
-
-#endif  // DURESS_CLASSIFY_PREDICT_H_

@@ -2,8 +2,7 @@
 //
 // One execution of a classification: what was requested and what it showed. Small: a
 // campaign keeps every one.
-#ifndef DURESS_CLASSIFY_TRIAL_H_
-#define DURESS_CLASSIFY_TRIAL_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -64,5 +63,3 @@ std::string failure_line(const finding::Failure& failure);
 bool read_failure(const std::string& text, finding::Failure& failure);
 
 }  // namespace duress::classify
-
-#endif  // DURESS_CLASSIFY_TRIAL_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Runs trials, unless the record has them.
-#ifndef DURESS_CLASSIFY_TRIAL_RUNNER_H_
-#define DURESS_CLASSIFY_TRIAL_RUNNER_H_
+#pragma once
 
 #include <atomic>
 #include <mutex>
@@ -73,5 +72,3 @@ class TrialRunner {
 std::string plan_text(const exec::Plan& plan);
 
 }  // namespace duress::classify
-
-#endif  // DURESS_CLASSIFY_TRIAL_RUNNER_H_

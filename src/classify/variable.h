@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a campaign knows of one racing variable: where it races, its trials, the witness, the verdict.
-#ifndef DURESS_CLASSIFY_VARIABLE_H_
-#define DURESS_CLASSIFY_VARIABLE_H_
+#pragma once
 
 #include <map>
 #include <optional>
@@ -92,5 +91,3 @@ struct Variable {
 };
 
 }  // namespace duress::classify
-
-#endif  // DURESS_CLASSIFY_VARIABLE_H_

@@ -4,8 +4,7 @@
 //
 // A failing trial is evidence if the trial with the same number under sequentially consistent memory passed.
 // It becomes a witness if it comes again, and if the same schedule without the replaced values passes.
-#ifndef DURESS_CLASSIFY_VERDICT_H_
-#define DURESS_CLASSIFY_VERDICT_H_
+#pragma once
 
 #include "classify/charge.h"
 
@@ -72,5 +71,3 @@ struct Verdict {
 Verdict verdict_of(const Variable& variable);
 
 }  // namespace duress::classify
-
-#endif  // DURESS_CLASSIFY_VERDICT_H_

@@ -2,8 +2,7 @@
 //
 // A failing trial on its way to a witness: it is run again, tried without its replaced values, made small,
 // and replayed.
-#ifndef DURESS_CLASSIFY_WITNESS_H_
-#define DURESS_CLASSIFY_WITNESS_H_
+#pragma once
 
 #include "classify/trial_runner.h"
 #include "classify/verdict.h"
@@ -53,5 +52,3 @@ std::string witness_text(const Witness& witness);
 bool read_witness(const std::string& text, Witness& witness);
 
 }  // namespace duress::classify
-
-#endif  // DURESS_CLASSIFY_WITNESS_H_

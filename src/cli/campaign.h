@@ -2,8 +2,7 @@
 //
 // What classify, explore and verify do around their work: find the workers, the folder and the program's
 // input; show progress; write the document; choose the exit code.
-#ifndef DURESS_CLI_CAMPAIGN_H_
-#define DURESS_CLI_CAMPAIGN_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -49,5 +48,3 @@ class Campaign {
 };
 
 }  // namespace duress::cli
-
-#endif  // DURESS_CLI_CAMPAIGN_H_

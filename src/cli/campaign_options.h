@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The options that classify, explore and verify share, and their translation into the setup of a campaign.
-#ifndef DURESS_CLI_CAMPAIGN_OPTIONS_H_
-#define DURESS_CLI_CAMPAIGN_OPTIONS_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -32,5 +31,3 @@ struct CampaignOptions : OutputOptions, DirOptions, BudgetOptions, GateOptions {
 };
 
 }  // namespace duress::cli
-
-#endif  // DURESS_CLI_CAMPAIGN_OPTIONS_H_

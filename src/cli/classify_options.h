@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef DURESS_CLI_CLASSIFY_OPTIONS_H_
-#define DURESS_CLI_CLASSIFY_OPTIONS_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -24,5 +23,3 @@ struct ClassifyOptions : CampaignOptions, SuppressionOptions, FormatOptions {
 std::optional<int> read_classify_options(const Arguments& arguments, ClassifyOptions& options);
 
 }  // namespace duress::cli
-
-#endif  // DURESS_CLI_CLASSIFY_OPTIONS_H_

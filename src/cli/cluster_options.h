@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // --executor and what belongs to it: which processes perform the executions of a campaign.
-#ifndef DURESS_CLI_CLUSTER_OPTIONS_H_
-#define DURESS_CLI_CLUSTER_OPTIONS_H_
+#pragma once
 
 #include "cli/command_app.h"
 #include "cluster/session.h"
@@ -15,5 +14,3 @@ void add_cluster_options(CommandApp& app, cluster::SessionOptions& options);
 void add_slurm_options(CommandApp& app, cluster::SessionOptions& options);
 
 }  // namespace duress::cli
-
-#endif  // DURESS_CLI_CLUSTER_OPTIONS_H_

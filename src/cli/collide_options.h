@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef DURESS_CLI_COLLIDE_OPTIONS_H_
-#define DURESS_CLI_COLLIDE_OPTIONS_H_
+#pragma once
 
 #include <optional>
 #include <set>
@@ -26,5 +25,3 @@ struct CollideOptions : OutputOptions, DirOptions, SuppressionOptions {
 std::optional<int> read_collide_options(const Arguments& arguments, CollideOptions& options);
 
 }  // namespace duress::cli
-
-#endif  // DURESS_CLI_COLLIDE_OPTIONS_H_

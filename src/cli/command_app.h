@@ -2,8 +2,7 @@
 //
 // The option parser of one command: what all of them share beside CLI11. Options come first, then, for
 // commands of the form `duress CMD [OPTIONS] -- PROG ARGS`, the program.
-#ifndef DURESS_CLI_COMMAND_APP_H_
-#define DURESS_CLI_COMMAND_APP_H_
+#pragma once
 
 #include <CLI/CLI.hpp>
 #include <map>
@@ -62,5 +61,3 @@ void pass_on_listing(const std::vector<std::string>& target);
 CLI::Validator at_least(int least);
 
 }  // namespace duress::cli
-
-#endif  // DURESS_CLI_COMMAND_APP_H_

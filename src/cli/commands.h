@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The commands of `duress`, one file each, and what they share: messages and exit codes.
-#ifndef DURESS_CLI_COMMANDS_H_
-#define DURESS_CLI_COMMANDS_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -67,5 +66,3 @@ std::string report_path(const std::string& path);
 int wrong_use(const std::string& command, const std::string& text);
 
 }  // namespace duress::cli
-
-#endif  // DURESS_CLI_COMMANDS_H_

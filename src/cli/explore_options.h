@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef DURESS_CLI_EXPLORE_OPTIONS_H_
-#define DURESS_CLI_EXPLORE_OPTIONS_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -23,5 +22,3 @@ struct ExploreOptions : CampaignOptions {
 std::optional<int> read_explore_options(const Arguments& arguments, ExploreOptions& options);
 
 }  // namespace duress::cli
-
-#endif  // DURESS_CLI_EXPLORE_OPTIONS_H_

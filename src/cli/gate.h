@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What makes a command's exit code 66: `--fail-on`, and `--baseline` with what was known before.
-#ifndef DURESS_CLI_GATE_H_
-#define DURESS_CLI_GATE_H_
+#pragma once
 
 #include <map>
 #include <set>
@@ -50,5 +49,3 @@ bool fails(const std::string& fail_on, const Baseline& baseline, const report::D
 void mark_known(report::Document& document, const Baseline& baseline);
 
 }  // namespace duress::cli
-
-#endif  // DURESS_CLI_GATE_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Progress on stderr: one line that is written over on a terminal, else one every 10 s.
-#ifndef DURESS_CLI_LIVE_LINE_H_
-#define DURESS_CLI_LIVE_LINE_H_
+#pragma once
 
 #include <string>
 
@@ -24,5 +23,3 @@ class LiveLine {
 };
 
 }  // namespace duress::cli
-
-#endif  // DURESS_CLI_LIVE_LINE_H_

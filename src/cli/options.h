@@ -2,8 +2,7 @@
 //
 // Options that several commands have in common, in groups: each is defined, parsed and checked here once. A
 // command's own struct of options derives from the groups that it takes.
-#ifndef DURESS_CLI_OPTIONS_H_
-#define DURESS_CLI_OPTIONS_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -105,5 +104,3 @@ struct SuppressionOptions {
 std::string read_time(const std::string& text, double& seconds);
 
 }  // namespace duress::cli
-
-#endif  // DURESS_CLI_OPTIONS_H_

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef DURESS_CLI_REPLAY_GDB_H_
-#define DURESS_CLI_REPLAY_GDB_H_
+#pragma once
 
 #include <string>
 
@@ -16,5 +15,3 @@ exec::SingleRun single_run(const ReplayOptions& options, const std::string& fold
 int replay_in_gdb(const ReplayOptions& options, const std::string& folder);
 
 }  // namespace duress::cli
-
-#endif  // DURESS_CLI_REPLAY_GDB_H_

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef DURESS_CLI_REPLAY_OPTIONS_H_
-#define DURESS_CLI_REPLAY_OPTIONS_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -31,5 +30,3 @@ struct ReplayOptions : ScreenOptions, DirOptions {
 std::optional<int> read_replay_options(const Arguments& arguments, ReplayOptions& options);
 
 }  // namespace duress::cli
-
-#endif  // DURESS_CLI_REPLAY_OPTIONS_H_

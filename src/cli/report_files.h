@@ -2,8 +2,7 @@
 //
 // The reports that a campaign's document is rendered to: `duress report`, and the same options on the
 // commands that find things.
-#ifndef DURESS_CLI_REPORT_FILES_H_
-#define DURESS_CLI_REPORT_FILES_H_
+#pragma once
 
 #include <CLI/CLI.hpp>
 #include <array>
@@ -46,5 +45,3 @@ int write_reports(const ReportRequest& request, report::StoredDocument document)
 bool finish_with_reports(const ReportFiles& files, const std::string& dir, report::Json document);
 
 }  // namespace duress::cli
-
-#endif  // DURESS_CLI_REPORT_FILES_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Runs the executions behind a document's findings once more, for their interleavings.
-#ifndef DURESS_CLI_REPORT_REPLAY_H_
-#define DURESS_CLI_REPORT_REPLAY_H_
+#pragma once
 
 #include <string>
 
@@ -15,5 +14,3 @@ namespace duress::cli {
 void add_lanes(report::StoredDocument& document, const std::string& dir);
 
 }  // namespace duress::cli
-
-#endif  // DURESS_CLI_REPORT_REPLAY_H_

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef DURESS_CLI_RUN_OPTIONS_H_
-#define DURESS_CLI_RUN_OPTIONS_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -30,5 +29,3 @@ struct RunOptions : OutputOptions, DirOptions, GateOptions, SuppressionOptions, 
 std::optional<int> read_run_options(const Arguments& arguments, RunOptions& options);
 
 }  // namespace duress::cli
-
-#endif  // DURESS_CLI_RUN_OPTIONS_H_

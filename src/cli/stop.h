@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Ctrl-C and its like: the command ends its work and reports what it has.
-#ifndef DURESS_CLI_STOP_H_
-#define DURESS_CLI_STOP_H_
+#pragma once
 
 #include <atomic>
 
@@ -15,5 +14,3 @@ extern std::atomic<bool> stop_asked;
 void catch_signals(bool once = true);
 
 }  // namespace duress::cli
-
-#endif  // DURESS_CLI_STOP_H_

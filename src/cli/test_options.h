@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef DURESS_CLI_TEST_OPTIONS_H_
-#define DURESS_CLI_TEST_OPTIONS_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -25,5 +24,3 @@ struct TestOptions : OutputOptions, DirOptions, BudgetOptions, GateOptions, Supp
 std::optional<int> read_test_options(const Arguments& arguments, TestOptions& options);
 
 }  // namespace duress::cli
-
-#endif  // DURESS_CLI_TEST_OPTIONS_H_

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef DURESS_CLI_TEST_SESSION_H_
-#define DURESS_CLI_TEST_SESSION_H_
+#pragma once
 
 #include <vector>
 
@@ -12,5 +11,3 @@ namespace duress::cli {
 int run_test_session(TestOptions& options, std::vector<suite::CaseResult> cases);
 
 }  // namespace duress::cli
-
-#endif  // DURESS_CLI_TEST_SESSION_H_

@@ -2,8 +2,7 @@
 //
 // `duress trace predict --confirm`: lets racefuzzer bring together, in the program itself, what was predicted
 // from a trace.
-#ifndef DURESS_CLI_TRACE_CONFIRM_H_
-#define DURESS_CLI_TRACE_CONFIRM_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -26,5 +25,3 @@ struct ConfirmOptions : DirOptions {
 int confirm(const ConfirmOptions& options, const finding::RunLog& log);
 
 }  // namespace duress::cli
-
-#endif  // DURESS_CLI_TRACE_CONFIRM_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `--format tsan`: where a report in ThreadSanitizer's format goes.
-#ifndef DURESS_CLI_TSAN_OUTPUT_H_
-#define DURESS_CLI_TSAN_OUTPUT_H_
+#pragma once
 
 #include <string>
 
@@ -25,5 +24,3 @@ struct FormatOptions {
 /// TSAN_OPTIONS, as `ctest -T memcheck` sets it; "": none. Call it once, before a target is started.
 std::string take_log_path();
 }  // namespace duress::cli
-
-#endif  // DURESS_CLI_TSAN_OUTPUT_H_

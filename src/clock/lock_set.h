@@ -2,8 +2,7 @@
 //
 // Sets of held locks, interned: a set is a small number, and "the set with this lock added" is one
 // look-up. An access record keeps the number, so a report can say what both threads held.
-#ifndef DURESS_CLOCK_LOCK_SET_H_
-#define DURESS_CLOCK_LOCK_SET_H_
+#pragma once
 
 #include "base/arena.h"
 
@@ -62,5 +61,3 @@ class LockSets {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_CLOCK_LOCK_SET_H_

@@ -8,8 +8,7 @@
 // thread's counter without knowing all of the old thread's. A thread that is never joined (detached)
 // leaves a slot that no creator knows; such slots are only reused once there are kPlenty of them.
 // That treats the two threads as ordered: races between them may then be missed, none is invented.
-#ifndef DURESS_CLOCK_SLOTS_H_
-#define DURESS_CLOCK_SLOTS_H_
+#pragma once
 
 #include "base/check.h"
 #include "clock/vector_clock.h"
@@ -79,5 +78,3 @@ class Slots {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_CLOCK_SLOTS_H_

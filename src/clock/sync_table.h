@@ -3,8 +3,7 @@
 // From an address to what was released there: mutexes, atomics, semaphores, anything that carries
 // happens-before (which event does what to them: analysis/sync_engine.h). Objects are grouped by the eight
 // bytes they lie in, because a plain access must find every atomic that overlaps it.
-#ifndef DURESS_CLOCK_SYNC_TABLE_H_
-#define DURESS_CLOCK_SYNC_TABLE_H_
+#pragma once
 
 #include "clock/vector_clock.h"
 
@@ -140,5 +139,3 @@ class SyncTable {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_CLOCK_SYNC_TABLE_H_

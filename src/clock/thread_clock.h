@@ -6,8 +6,7 @@
 // Epochs are lazy. After a release the thread's counter must grow before its next access, or what
 // follows the release would seem to precede it. It grows when that access or a changed clock comes,
 // not at the release: a lock and unlock with nothing between costs no epoch.
-#ifndef DURESS_CLOCK_THREAD_CLOCK_H_
-#define DURESS_CLOCK_THREAD_CLOCK_H_
+#pragma once
 
 #include "base/memory_order.h"
 #include "clock/vector_clock.h"
@@ -70,5 +69,3 @@ class ThreadClock {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_CLOCK_THREAD_CLOCK_H_

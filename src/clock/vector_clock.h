@@ -6,8 +6,7 @@
 // for every unlock. Instead a thread keeps one reference-counted snapshot of what it knows and hands
 // out (snapshot, own slot, own clock); only an acquire that learns something makes the next release
 // copy again. Unlocking and locking the same mutex in one thread costs no copy at all.
-#ifndef DURESS_CLOCK_VECTOR_CLOCK_H_
-#define DURESS_CLOCK_VECTOR_CLOCK_H_
+#pragma once
 
 #include <atomic>
 
@@ -99,5 +98,3 @@ class ReleaseClock {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_CLOCK_VECTOR_CLOCK_H_

@@ -2,8 +2,7 @@
 //
 // Plans and executions as bytes, for files that other processes read. Both ends are the same build of
 // duress (Folder compares protocol_name()), so structures are copied as they are in memory.
-#ifndef DURESS_CLUSTER_CODEC_H_
-#define DURESS_CLUSTER_CODEC_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -26,5 +25,3 @@ std::optional<exec::RemoteRun> read_run(std::string_view bytes);
 std::string protocol_name();
 
 }  // namespace duress::cluster
-
-#endif  // DURESS_CLUSTER_CODEC_H_

@@ -7,8 +7,7 @@
 // An execution is a function of the program's build, its plan and nothing else. So it is named by a hash of
 // these: one that is in any worker's record is never run again, and one that was run twice (its worker was
 // thought dead) gives the same answer twice.
-#ifndef DURESS_CLUSTER_COORDINATOR_H_
-#define DURESS_CLUSTER_COORDINATOR_H_
+#pragma once
 
 #include <deque>
 #include <functional>
@@ -108,5 +107,3 @@ class Coordinator : public exec::RemoteExecutor {
 };
 
 }  // namespace duress::cluster
-
-#endif  // DURESS_CLUSTER_COORDINATOR_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a Coordinator knows of executions and of workers; shared by its two files.
-#ifndef DURESS_CLUSTER_COORDINATOR_STATE_H_
-#define DURESS_CLUSTER_COORDINATOR_STATE_H_
+#pragma once
 
 #include <filesystem>
 #include <memory>
@@ -49,5 +48,3 @@ struct Coordinator::Peer {
 };
 
 }  // namespace duress::cluster
-
-#endif  // DURESS_CLUSTER_COORDINATOR_STATE_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Drives a campaign that no process drives any more, by starting the campaign's command again.
-#ifndef DURESS_CLUSTER_DRIVER_H_
-#define DURESS_CLUSTER_DRIVER_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -33,5 +32,3 @@ class Driver {
 };
 
 }  // namespace duress::cluster
-
-#endif  // DURESS_CLUSTER_DRIVER_H_

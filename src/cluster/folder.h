@@ -12,8 +12,7 @@
 //   <dir>/cluster/N/slurm/              the job array and its tasks' output
 //
 // A file is replaced by renaming, or appended to by its one writer (shard_log.h).
-#ifndef DURESS_CLUSTER_FOLDER_H_
-#define DURESS_CLUSTER_FOLDER_H_
+#pragma once
 
 #include <map>
 #include <optional>
@@ -99,5 +98,3 @@ std::string local_folder();
 std::string hex(u64 number);
 
 }  // namespace duress::cluster
-
-#endif  // DURESS_CLUSTER_FOLDER_H_

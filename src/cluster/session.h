@@ -2,8 +2,7 @@
 //
 // Which processes perform the executions of a campaign (`--executor`). The command calls begin(), use() and
 // end(); in between it works as if it ran everything itself.
-#ifndef DURESS_CLUSTER_SESSION_H_
-#define DURESS_CLUSTER_SESSION_H_
+#pragma once
 
 #include <atomic>
 #include <functional>
@@ -111,5 +110,3 @@ class Session {
 };
 
 }  // namespace duress::cluster
-
-#endif  // DURESS_CLUSTER_SESSION_H_

@@ -6,8 +6,7 @@
 //
 // Writer and reader reopen the file each time: network file systems guarantee that data written before
 // close() is visible after a later open(), and little else.
-#ifndef DURESS_CLUSTER_SHARD_LOG_H_
-#define DURESS_CLUSTER_SHARD_LOG_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -86,5 +85,3 @@ class LogReader {
 std::string payload_at(const std::string& path, u64 offset, const Key& key);
 
 }  // namespace duress::cluster
-
-#endif  // DURESS_CLUSTER_SHARD_LOG_H_

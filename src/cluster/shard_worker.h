@@ -3,8 +3,7 @@
 // `duress work` without its options and text: runs the executions that a coordinator requests through a
 // shared folder, and writes the results into a record of its own. It has no other state: killed, started
 // twice or restarted on another machine, it can only add executions that are the same everywhere.
-#ifndef DURESS_CLUSTER_SHARD_WORKER_H_
-#define DURESS_CLUSTER_SHARD_WORKER_H_
+#pragma once
 
 #include <atomic>
 #include <deque>
@@ -86,5 +85,3 @@ class ShardWorker {
 };
 
 }  // namespace duress::cluster
-
-#endif  // DURESS_CLUSTER_SHARD_WORKER_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Slurm through its commands sbatch, squeue and scancel: its library differs from version to version.
-#ifndef DURESS_CLUSTER_SLURM_H_
-#define DURESS_CLUSTER_SLURM_H_
+#pragma once
 
 #include <map>
 #include <string>
@@ -51,5 +50,3 @@ std::string array_script(const ArrayOptions& options);
 std::string ranges_text(const std::vector<u64>& numbers);
 
 }  // namespace duress::cluster
-
-#endif  // DURESS_CLUSTER_SLURM_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How a campaign on several machines stands, read from what its workers and its driver wrote.
-#ifndef DURESS_CLUSTER_STATUS_H_
-#define DURESS_CLUSTER_STATUS_H_
+#pragma once
 
 #include <map>
 #include <optional>
@@ -46,5 +45,3 @@ std::string text_of(const CampaignStatus& status);
 std::string document_of(const CampaignStatus& status);
 
 }  // namespace duress::cluster
-
-#endif  // DURESS_CLUSTER_STATUS_H_

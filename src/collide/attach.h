@@ -2,8 +2,7 @@
 //
 // Attaching to a program: one that is started here, or a running one. A running thread is seized, not
 // interrupted, so no system call of it is cut short.
-#ifndef DURESS_COLLIDE_ATTACH_H_
-#define DURESS_COLLIDE_ATTACH_H_
+#pragma once
 
 #include <signal.h>
 #include <sys/types.h>
@@ -28,5 +27,3 @@ pid_t start_program(const std::vector<std::string>& program, const sigset_t& mas
 std::string attach_to(pid_t pid, std::vector<pid_t>& threads);
 
 }  // namespace duress::collide
-
-#endif  // DURESS_COLLIDE_ATTACH_H_

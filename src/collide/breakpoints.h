@@ -8,8 +8,7 @@
 //
 // A byte is only ever written over bytes that are as expected. A library may have been unloaded and another
 // mapped in its place since; then the address is forgotten and nothing is written.
-#ifndef DURESS_COLLIDE_BREAKPOINTS_H_
-#define DURESS_COLLIDE_BREAKPOINTS_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -53,5 +52,3 @@ class Breakpoints {
 };
 
 }  // namespace duress::collide
-
-#endif  // DURESS_COLLIDE_BREAKPOINTS_H_

@@ -6,8 +6,7 @@
 // and the processor time of the tracer while the target would have had the processor. Credit grows with the
 // clock; a sample is taken when it can be paid for. Credit that is not used runs out, so that a quiet hour is
 // not followed by a minute of nothing but samples.
-#ifndef DURESS_COLLIDE_BUDGET_H_
-#define DURESS_COLLIDE_BUDGET_H_
+#pragma once
 
 #include <chrono>
 
@@ -55,5 +54,3 @@ class Budget {
 };
 
 }  // namespace duress::collide
-
-#endif  // DURESS_COLLIDE_BUDGET_H_

@@ -5,8 +5,7 @@
 // Everything above this file works on this summary, so Zydis stays here. The summary leans to silence: an
 // instruction whose effect cannot be told from its registers alone (masked, gathering, conditional) says so,
 // and is then neither sampled nor believed as a witness.
-#ifndef DURESS_COLLIDE_DECODER_H_
-#define DURESS_COLLIDE_DECODER_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -70,5 +69,3 @@ std::optional<Instruction> decode(std::string_view bytes, Address address);
 std::string disassemble(std::string_view bytes, Address address);
 
 }  // namespace duress::collide
-
-#endif  // DURESS_COLLIDE_DECODER_H_

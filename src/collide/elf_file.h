@@ -5,8 +5,7 @@
 // Unwind tables name the functions of stripped binaries too, since exceptions and signal handlers need them
 // at run time. Where there are none, the symbols' sizes serve. The file is not trusted: every offset is
 // checked.
-#ifndef DURESS_COLLIDE_ELF_FILE_H_
-#define DURESS_COLLIDE_ELF_FILE_H_
+#pragma once
 
 #include <elf.h>
 
@@ -71,5 +70,3 @@ class ElfFile {
 int elf_class(const std::string& path);
 
 }  // namespace duress::collide
-
-#endif  // DURESS_COLLIDE_ELF_FILE_H_

@@ -7,8 +7,7 @@
 // tables say where a function begins and ends; compilers put no data between; and what is decoded from
 // there must fit together: every byte belongs to an instruction, the last one ends where the function
 // ends, and no jump of the function goes into the middle of one. A function that fails this is left alone.
-#ifndef DURESS_COLLIDE_FUNCTION_H_
-#define DURESS_COLLIDE_FUNCTION_H_
+#pragma once
 
 #include <functional>
 #include <optional>
@@ -53,5 +52,3 @@ class Function {
 };
 
 }  // namespace duress::collide
-
-#endif  // DURESS_COLLIDE_FUNCTION_H_

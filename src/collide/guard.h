@@ -5,8 +5,7 @@
 // The kernel lets go of the target when its tracer dies, but an int3 that stays in its code kills it as soon
 // as it is reached. So every breakpoint is written down, in memory that both share, before it is set, and
 // removed from there after it is gone. The guard sleeps until a socket tells it that the tracer has ended.
-#ifndef DURESS_COLLIDE_GUARD_H_
-#define DURESS_COLLIDE_GUARD_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -47,5 +46,3 @@ class Guard {
 };
 
 }  // namespace duress::collide
-
-#endif  // DURESS_COLLIDE_GUARD_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A binary that is loaded into the target, and the instructions in it that are worth a breakpoint.
-#ifndef DURESS_COLLIDE_MODULE_H_
-#define DURESS_COLLIDE_MODULE_H_
+#pragma once
 
 #include <memory>
 #include <optional>
@@ -65,5 +64,3 @@ class Module {
 };
 
 }  // namespace duress::collide
-
-#endif  // DURESS_COLLIDE_MODULE_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Whether this machine lets us do what sampling needs; found out by doing it, on a child of our own.
-#ifndef DURESS_COLLIDE_PROBE_H_
-#define DURESS_COLLIDE_PROBE_H_
+#pragma once
 
 #include <string>
 
@@ -15,5 +14,3 @@ std::string probe_tracing();
 std::string probe_watchpoints();
 
 }  // namespace duress::collide
-
-#endif  // DURESS_COLLIDE_PROBE_H_

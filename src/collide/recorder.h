@@ -2,8 +2,7 @@
 //
 // Makes records of collisions: instructions, stacks and values, in the form in which every detector's
 // findings are kept. Says nothing about whether they are races; that takes debug information.
-#ifndef DURESS_COLLIDE_RECORDER_H_
-#define DURESS_COLLIDE_RECORDER_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -68,5 +67,3 @@ class Recorder {
 };
 
 }  // namespace duress::collide
-
-#endif  // DURESS_COLLIDE_RECORDER_H_

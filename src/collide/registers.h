@@ -2,8 +2,7 @@
 //
 // The general registers of a stopped thread, numbered as DWARF numbers them: the decoder, the unwinder and
 // the debug information then speak of the same things.
-#ifndef DURESS_COLLIDE_REGISTERS_H_
-#define DURESS_COLLIDE_REGISTERS_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -21,5 +20,3 @@ struct Registers {
 };
 
 }  // namespace duress::collide
-
-#endif  // DURESS_COLLIDE_REGISTERS_H_

@@ -6,8 +6,7 @@
 // other thread gets a hardware watchpoint on the memory that it is about to touch; after a short while the
 // value is compared and the thread continues. An access by another thread in that time happens while this one
 // is about to do its own, so nothing orders the two, whatever locks the program has.
-#ifndef DURESS_COLLIDE_SAMPLER_H_
-#define DURESS_COLLIDE_SAMPLER_H_
+#pragma once
 
 #include <array>
 #include <deque>
@@ -123,5 +122,3 @@ class Sampler {
 };
 
 }  // namespace duress::collide
-
-#endif  // DURESS_COLLIDE_SAMPLER_H_

@@ -2,8 +2,7 @@
 //
 // One address space of the target: its memory, what is loaded into it, and the breakpoints in it. Processes
 // share one between vfork and exec.
-#ifndef DURESS_COLLIDE_SPACE_H_
-#define DURESS_COLLIDE_SPACE_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -51,5 +50,3 @@ class Space {
 };
 
 }  // namespace duress::collide
-
-#endif  // DURESS_COLLIDE_SPACE_H_

@@ -3,8 +3,7 @@
 // The memory of another process, through /proc/PID/mem: no thread has to be stopped, and code can be written
 // whatever its protection. The file stays bound to the address space it was opened for, so after an exec it
 // reads nothing rather than something else.
-#ifndef DURESS_COLLIDE_TARGET_MEMORY_H_
-#define DURESS_COLLIDE_TARGET_MEMORY_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -49,5 +48,3 @@ std::vector<Mapping> read_maps(pid_t pid);
 std::string read_file(const std::string& path);
 
 }  // namespace duress::collide
-
-#endif  // DURESS_COLLIDE_TARGET_MEMORY_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Starts a program or attaches to one, and samples it and its children until it ends or time is up.
-#ifndef DURESS_COLLIDE_TRACER_H_
-#define DURESS_COLLIDE_TRACER_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -48,5 +47,3 @@ struct TraceResult {
 TraceResult trace(const TraceOptions& options);
 
 }  // namespace duress::collide
-
-#endif  // DURESS_COLLIDE_TRACER_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The class behind trace() (tracer.h); shared by tracer.cc and tracer_events.cc.
-#ifndef DURESS_COLLIDE_TRACER_IMPL_H_
-#define DURESS_COLLIDE_TRACER_IMPL_H_
+#pragma once
 
 #include <signal.h>
 #include <sys/ptrace.h>
@@ -75,5 +74,3 @@ class Tracer {
 };
 
 }  // namespace duress::collide
-
-#endif  // DURESS_COLLIDE_TRACER_IMPL_H_

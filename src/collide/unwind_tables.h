@@ -3,8 +3,7 @@
 // The functions that a binary's unwind tables (.eh_frame) name. Stripped binaries have these tables too,
 // since exceptions and signal handlers need them at run time. The bytes are not trusted: every read is
 // checked.
-#ifndef DURESS_COLLIDE_UNWIND_TABLES_H_
-#define DURESS_COLLIDE_UNWIND_TABLES_H_
+#pragma once
 
 #include <optional>
 #include <string_view>
@@ -26,5 +25,3 @@ std::optional<Address> unwind_tables_from_header(std::string_view bytes, Address
 std::vector<Range> unwound_functions(std::string_view bytes, Address start);
 
 }  // namespace duress::collide
-
-#endif  // DURESS_COLLIDE_UNWIND_TABLES_H_

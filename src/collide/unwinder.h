@@ -2,8 +2,7 @@
 //
 // Stacks from registers and a copy of the stack's top, with elfutils. Working on copies keeps the threads
 // stopped for microseconds only, and what is unwound is the moment of the access and not a later one.
-#ifndef DURESS_COLLIDE_UNWINDER_H_
-#define DURESS_COLLIDE_UNWINDER_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -32,5 +31,3 @@ class Unwinder {
 };
 
 }  // namespace duress::collide
-
-#endif  // DURESS_COLLIDE_UNWINDER_H_

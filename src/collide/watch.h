@@ -9,8 +9,7 @@
 // signal. After its first hit the event turns itself off, so a thread in a tight loop on the watched word
 // loses one exception and no more. Moving an event to another address took 2 µs here, opening a new one 40;
 // but Linux 6.18 does not wake an event that has turned itself off, so a watch that was hit is replaced.
-#ifndef DURESS_COLLIDE_WATCH_H_
-#define DURESS_COLLIDE_WATCH_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -57,5 +56,3 @@ class Watch {
 };
 
 }  // namespace duress::collide
-
-#endif  // DURESS_COLLIDE_WATCH_H_

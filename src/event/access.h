@@ -2,8 +2,7 @@
 //
 // Events: what a thread of the target did. Analyses see these and nothing else, so that a trace file
 // and a running program look the same to them.
-#ifndef DURESS_EVENT_ACCESS_H_
-#define DURESS_EVENT_ACCESS_H_
+#pragma once
 
 #include "base/types.h"
 
@@ -86,5 +85,3 @@ constexpr u64 atomic_size(u64 detail) {
 }
 
 }  // namespace duress
-
-#endif  // DURESS_EVENT_ACCESS_H_

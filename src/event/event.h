@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // An event of a trace: a thread and its operation, as the runtime passes them to a chain.
-#ifndef DURESS_EVENT_EVENT_H_
-#define DURESS_EVENT_EVENT_H_
+#pragma once
 
 #include "event/access.h"
 
@@ -29,5 +28,3 @@ struct Event {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_EVENT_EVENT_H_

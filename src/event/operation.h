@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a strand is about to do at a schedule point. Strategies and the race-directed search decide by it.
-#ifndef DURESS_EVENT_OPERATION_H_
-#define DURESS_EVENT_OPERATION_H_
+#pragma once
 
 #include "base/types.h"
 
@@ -88,5 +87,3 @@ constexpr bool conflict(const Operation& a, const Operation& b) {
 }
 
 }  // namespace duress
-
-#endif  // DURESS_EVENT_OPERATION_H_

@@ -2,8 +2,7 @@
 //
 // How the events in a chunk of a trace file (trace_format.h) are coded: a few bytes each, relative to the
 // event before.
-#ifndef DURESS_EVENT_TRACE_CODEC_H_
-#define DURESS_EVENT_TRACE_CODEC_H_
+#pragma once
 
 #include <string.h>
 
@@ -305,5 +304,3 @@ class Decoder {
 };
 
 }  // namespace duress::recording
-
-#endif  // DURESS_EVENT_TRACE_CODEC_H_

@@ -8,8 +8,7 @@
 // from one counter, and accesses lie between their thread's tickets. A round ends with a kRound chunk: all
 // events with a smaller ticket are before it in the file. So a reader merges round by round, in bounded
 // memory. How events are coded: trace_codec.h.
-#ifndef DURESS_EVENT_TRACE_FORMAT_H_
-#define DURESS_EVENT_TRACE_FORMAT_H_
+#pragma once
 
 #include "base/types.h"
 
@@ -52,5 +51,3 @@ inline constexpr u64 kRoundBytes = u64{8} << 20;   // about this many bytes of e
 static_assert(sizeof(FileHeader) == 16 && sizeof(ChunkHeader) == 20);
 
 }  // namespace duress::recording
-
-#endif  // DURESS_EVENT_TRACE_FORMAT_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What every campaign (classify, search, verify) needs to know of the program and the work.
-#ifndef DURESS_EXEC_CAMPAIGN_SETUP_H_
-#define DURESS_EXEC_CAMPAIGN_SETUP_H_
+#pragma once
 
 #include <string>
 
@@ -21,5 +20,3 @@ struct CampaignSetup {
 };
 
 }  // namespace duress::exec
-
-#endif  // DURESS_EXEC_CAMPAIGN_SETUP_H_

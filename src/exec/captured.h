@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a run wrote to its standard streams.
-#ifndef DURESS_EXEC_CAPTURED_H_
-#define DURESS_EXEC_CAPTURED_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -24,5 +23,3 @@ std::string without_process_ids(std::string_view text);
 std::string last_errors(const Captured& captured);
 
 }  // namespace duress::exec
-
-#endif  // DURESS_EXEC_CAPTURED_H_

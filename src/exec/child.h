@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Helper programs, several at a time: their output goes to files, and they end when this process does.
-#ifndef DURESS_EXEC_CHILD_H_
-#define DURESS_EXEC_CHILD_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -39,5 +38,3 @@ struct ChildOutput {
 ChildOutput run_child(ChildStart start, double seconds);
 
 }  // namespace duress::exec
-
-#endif  // DURESS_EXEC_CHILD_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The host's clock for durations and deadlines.
-#ifndef DURESS_EXEC_CLOCK_H_
-#define DURESS_EXEC_CLOCK_H_
+#pragma once
 
 #include <chrono>
 
@@ -14,5 +13,3 @@ inline double now() {
 }
 
 }  // namespace duress::exec
-
-#endif  // DURESS_EXEC_CLOCK_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The two pieces of shared memory through which host and target speak of one execution (trail/execution.h).
-#ifndef DURESS_EXEC_EXCHANGE_H_
-#define DURESS_EXEC_EXCHANGE_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -38,5 +37,3 @@ class Exchange {
 };
 
 }  // namespace duress::exec
-
-#endif  // DURESS_EXEC_EXCHANGE_H_

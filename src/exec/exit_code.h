@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The exit codes of `duress`. docs/guide/run.md lists them for users.
-#ifndef DURESS_EXEC_EXIT_CODE_H_
-#define DURESS_EXEC_EXIT_CODE_H_
+#pragma once
 
 namespace duress {
 
@@ -13,5 +12,3 @@ inline constexpr int kExitOutOfTime = 124;
 inline constexpr int kExitToolFailed = 125;
 
 }  // namespace duress
-
-#endif  // DURESS_EXEC_EXIT_CODE_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Small things done with files and descriptors.
-#ifndef DURESS_EXEC_FILES_H_
-#define DURESS_EXEC_FILES_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -41,5 +40,3 @@ std::string make_folder(const std::string& path, const std::string& root);
 std::uint64_t hash_of_file(const std::string& path);
 
 }  // namespace duress::exec
-
-#endif  // DURESS_EXEC_FILES_H_

@@ -3,8 +3,7 @@
 // A target as a fork server: the target itself, stopped before its first thread, so that a run costs a fork
 // instead of loading, relocating and initialising the program again. It is the user's code, so nothing it
 // does is relied on: every wait has a limit, and the process is watched as well as its pipe.
-#ifndef DURESS_EXEC_FORK_SERVER_H_
-#define DURESS_EXEC_FORK_SERVER_H_
+#pragma once
 
 #include <atomic>
 #include <functional>
@@ -53,5 +52,3 @@ class ForkServer {
 };
 
 }  // namespace duress::exec
-
-#endif  // DURESS_EXEC_FORK_SERVER_H_

@@ -2,8 +2,7 @@
 //
 // The document of the last campaign in a folder, for `duress report`: what `--json` would have written, and
 // the folder that its paths are relative to.
-#ifndef DURESS_EXEC_LAST_H_
-#define DURESS_EXEC_LAST_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -17,5 +16,3 @@ std::string save_last(const std::string& dir, const std::string& document);
 std::optional<std::string> load_last(const std::string& dir, std::string& error);
 
 }  // namespace duress::exec
-
-#endif  // DURESS_EXEC_LAST_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Starting a target and waiting for it.
-#ifndef DURESS_EXEC_LAUNCH_H_
-#define DURESS_EXEC_LAUNCH_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -29,5 +28,3 @@ LaunchResult launch(const std::vector<std::string>& argv,
                     const std::vector<std::pair<std::string, std::string>>& environment);
 
 }  // namespace duress::exec
-
-#endif  // DURESS_EXEC_LAUNCH_H_

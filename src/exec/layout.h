@@ -2,8 +2,7 @@
 //
 // Where the parts of this installation are: relative to the program itself, so that the build tree, an
 // installed tree and a copy of either work alike.
-#ifndef DURESS_EXEC_LAYOUT_H_
-#define DURESS_EXEC_LAYOUT_H_
+#pragma once
 
 #include <string>
 
@@ -19,5 +18,3 @@ struct Layout {
 Layout layout();
 
 }  // namespace duress::exec
-
-#endif  // DURESS_EXEC_LAYOUT_H_

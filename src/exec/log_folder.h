@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The folder into which the processes of a target write their logs, and the proof that they could.
-#ifndef DURESS_EXEC_LOG_FOLDER_H_
-#define DURESS_EXEC_LOG_FOLDER_H_
+#pragma once
 
 #include <string>
 #include <utility>
@@ -51,5 +50,3 @@ std::string damage_of(const finding::RunLog& logs);
 std::string cannot_write(const std::string& folder, int error);
 
 }  // namespace duress::exec
-
-#endif  // DURESS_EXEC_LOG_FOLDER_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What duress needs from this machine, each thing tried by doing it rather than by reading versions.
-#ifndef DURESS_EXEC_MACHINE_CHECKS_H_
-#define DURESS_EXEC_MACHINE_CHECKS_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -29,5 +28,3 @@ MachineCheck works(MachineCheck check, std::string detail);
 MachineCheck fails(MachineCheck check, std::string detail, std::string fix);
 
 }  // namespace duress::exec
-
-#endif  // DURESS_EXEC_MACHINE_CHECKS_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Did this run fail, and how?
-#ifndef DURESS_EXEC_ORACLE_H_
-#define DURESS_EXEC_ORACLE_H_
+#pragma once
 
 #include <cstdint>
 #include <filesystem>
@@ -55,5 +54,3 @@ std::optional<finding::Failure> last_words(const std::string& errors);
 std::string signal_name(int signal);
 
 }  // namespace duress::exec
-
-#endif  // DURESS_EXEC_ORACLE_H_

@@ -2,8 +2,7 @@
 //
 // A pinned finding as files: what was stored with everything it needs, a script that performs the test, and
 // what CTest and CMake need to find it.
-#ifndef DURESS_EXEC_PIN_FILE_H_
-#define DURESS_EXEC_PIN_FILE_H_
+#pragma once
 
 #include <filesystem>
 #include <optional>
@@ -30,5 +29,3 @@ std::optional<Pin> read_pin(const std::string& path, std::string& error);
 std::string seen_from(const std::filesystem::path& folder, const std::string& path);
 
 }  // namespace duress::exec
-
-#endif  // DURESS_EXEC_PIN_FILE_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One execution as the host asks for it and as it came back: the two files of trail/execution.h, owned.
-#ifndef DURESS_EXEC_PLAN_H_
-#define DURESS_EXEC_PLAN_H_
+#pragma once
 
 #include <vector>
 
@@ -70,5 +69,3 @@ struct Execution {
 };
 
 }  // namespace duress::exec
-
-#endif  // DURESS_EXEC_PLAN_H_

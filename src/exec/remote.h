@@ -2,8 +2,7 @@
 //
 // Executions on other machines: a Worker with such an executor hands its plans over and behaves as if it had
 // run them itself. src/cluster implements it.
-#ifndef DURESS_EXEC_REMOTE_H_
-#define DURESS_EXEC_REMOTE_H_
+#pragma once
 
 #include <atomic>
 #include <string>
@@ -36,5 +35,3 @@ class RemoteExecutor {
 };
 
 }  // namespace duress::exec
-
-#endif  // DURESS_EXEC_REMOTE_H_

@@ -3,8 +3,7 @@
 // What one execution of a target shows: exactly one of three things. Whoever wants the execution has to ask
 // first whether it is usable, so one that was cut short or lost its log cannot pass for a run without a
 // finding.
-#ifndef DURESS_EXEC_RESULT_H_
-#define DURESS_EXEC_RESULT_H_
+#pragma once
 
 #include <utility>
 #include <variant>
@@ -60,5 +59,3 @@ class Result {
 enum class Logs { kOfFailures, kAll };
 
 }  // namespace duress::exec
-
-#endif  // DURESS_EXEC_RESULT_H_

@@ -3,8 +3,7 @@
 // One execution of a target on its own streams, with its logs in a folder. The host knows nothing while the
 // target runs: it hands over options in the environment and waits. That keeps the target's own streams, exit
 // code and speed as they are, and a target that crashes or is killed still leaves what it had found.
-#ifndef DURESS_EXEC_RUN_ONCE_H_
-#define DURESS_EXEC_RUN_ONCE_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -40,5 +39,3 @@ Plan random_plan(u64 seed);
 std::optional<std::string> make_run_folder(const std::string& dir, std::string& error);
 
 }  // namespace duress::exec
-
-#endif  // DURESS_EXEC_RUN_ONCE_H_

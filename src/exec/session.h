@@ -2,8 +2,7 @@
 //
 // What a command that executes a target needs: a folder to work in, the input, the time, a place for its
 // document.
-#ifndef DURESS_EXEC_SESSION_H_
-#define DURESS_EXEC_SESSION_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -46,5 +45,3 @@ bool write_all(int fd, const std::string& text);
 std::string write_document(const std::string& where, const std::string& text);
 
 }  // namespace duress::exec
-
-#endif  // DURESS_EXEC_SESSION_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One execution of a target that is started by itself, without a fork server: what `duress replay` does.
-#ifndef DURESS_EXEC_SINGLE_RUN_H_
-#define DURESS_EXEC_SINGLE_RUN_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -51,5 +50,3 @@ class SingleRun {
 };
 
 }  // namespace duress::exec
-
-#endif  // DURESS_EXEC_SINGLE_RUN_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The findings that a folder `--dir` keeps, each with what is needed to replay it.
-#ifndef DURESS_EXEC_STORE_H_
-#define DURESS_EXEC_STORE_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -54,5 +53,3 @@ class Store {
 bool is_failure_id(const std::string& text);
 
 }  // namespace duress::exec
-
-#endif  // DURESS_EXEC_STORE_H_

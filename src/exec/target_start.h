@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Starting a target for a controlled execution: the same streams, addresses and descriptors each time.
-#ifndef DURESS_EXEC_TARGET_START_H_
-#define DURESS_EXEC_TARGET_START_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -51,5 +50,3 @@ pid_t start_own(pid_t (*run)(void*), void* argument);
 void own_ended(pid_t pid);
 
 }  // namespace duress::exec
-
-#endif  // DURESS_EXEC_TARGET_START_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tokens as users give and get them: text, or `@FILE` when the text is too long to paste.
-#ifndef DURESS_EXEC_TOKEN_TEXT_H_
-#define DURESS_EXEC_TOKEN_TEXT_H_
+#pragma once
 
 #include <string>
 
@@ -33,5 +32,3 @@ std::string check_token_program(const TokenText& token, const std::string& progr
 std::string trail_file_text(const std::string& id, const std::string& token);
 
 }  // namespace duress::exec
-
-#endif  // DURESS_EXEC_TOKEN_TEXT_H_

@@ -2,8 +2,7 @@
 //
 // Whether anything may be concluded from an execution that has ended: was it the program that ended it, and
 // is what it printed whole?
-#ifndef DURESS_EXEC_USABILITY_H_
-#define DURESS_EXEC_USABILITY_H_
+#pragma once
 
 #include <string>
 
@@ -43,5 +42,3 @@ std::string limit_reached(const Execution& execution, const std::string& program
 int room_left(const Descriptor& file);
 
 }  // namespace duress::exec
-
-#endif  // DURESS_EXEC_USABILITY_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A target's fork server and all that one thread of the host needs to run executions with it.
-#ifndef DURESS_EXEC_WORKER_H_
-#define DURESS_EXEC_WORKER_H_
+#pragma once
 
 #include <atomic>
 #include <memory>
@@ -97,5 +96,3 @@ class Worker {
 };
 
 }  // namespace duress::exec
-
-#endif  // DURESS_EXEC_WORKER_H_

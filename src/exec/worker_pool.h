@@ -3,8 +3,7 @@
 // Workers side by side, each on a thread of its own while there is work. The one place of the host that has
 // threads: search and classify run numbered jobs in batches (run), verify feeds its threads from a queue
 // (start, join).
-#ifndef DURESS_EXEC_WORKER_POOL_H_
-#define DURESS_EXEC_WORKER_POOL_H_
+#pragma once
 
 #include <atomic>
 #include <condition_variable>
@@ -74,5 +73,3 @@ class WorkerPool {
 };
 
 }  // namespace duress::exec
-
-#endif  // DURESS_EXEC_WORKER_POOL_H_

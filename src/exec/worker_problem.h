@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef DURESS_EXEC_WORKER_PROBLEM_H_
-#define DURESS_EXEC_WORKER_PROBLEM_H_
+#pragma once
 
 #include <string>
 
@@ -21,5 +20,3 @@ struct WorkerProblem {
 };
 
 }  // namespace duress::exec
-
-#endif  // DURESS_EXEC_WORKER_PROBLEM_H_

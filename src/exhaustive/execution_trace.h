@@ -10,8 +10,7 @@
 // they were not enabled.
 //
 // Runs inside the target too: memory comes from an Arena, nothing throws.
-#ifndef DURESS_EXHAUSTIVE_EXECUTION_TRACE_H_
-#define DURESS_EXHAUSTIVE_EXECUTION_TRACE_H_
+#pragma once
 
 #include "base/arena.h"
 #include "exhaustive/step.h"
@@ -139,5 +138,3 @@ class ExecutionTrace {
 };
 
 }  // namespace duress::exhaustive
-
-#endif  // DURESS_EXHAUSTIVE_EXECUTION_TRACE_H_

@@ -13,8 +13,7 @@
 // Executions are handed out and learned one at a time: each decides which further ones are needed.
 //
 // Runs inside the target (duress::check) and in the host (duress verify): memory comes from an Arena.
-#ifndef DURESS_EXHAUSTIVE_EXPLORER_H_
-#define DURESS_EXHAUSTIVE_EXPLORER_H_
+#pragma once
 
 #include "exhaustive/execution_trace.h"
 #include "trail/execution.h"
@@ -154,5 +153,3 @@ class Explorer {
 };
 
 }  // namespace duress::exhaustive
-
-#endif  // DURESS_EXHAUSTIVE_EXPLORER_H_

@@ -21,8 +21,7 @@
 // used instead.
 //
 // Runs inside the target too: memory comes from an Arena.
-#ifndef DURESS_EXHAUSTIVE_GRAPH_EXPLORER_H_
-#define DURESS_EXHAUSTIVE_GRAPH_EXPLORER_H_
+#pragma once
 
 #include "exhaustive/execution_trace.h"
 #include "exhaustive/step_log.h"
@@ -187,5 +186,3 @@ class GraphExplorer {
 };
 
 }  // namespace duress::exhaustive
-
-#endif  // DURESS_EXHAUSTIVE_GRAPH_EXPLORER_H_

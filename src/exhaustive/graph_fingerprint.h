@@ -3,8 +3,7 @@
 // A hash of the execution graph of an interleaving under rc11: reads-from, modification orders, the order of
 // operations on every other shared object, and whom signals woke. Several interleavings can have the same
 // graph; exploring interleavings under rc11 counts each graph once.
-#ifndef DURESS_EXHAUSTIVE_GRAPH_FINGERPRINT_H_
-#define DURESS_EXHAUSTIVE_GRAPH_FINGERPRINT_H_
+#pragma once
 
 #include "base/arena.h"
 #include "exhaustive/execution_trace.h"
@@ -42,5 +41,3 @@ class GraphFingerprint {
 };
 
 }  // namespace duress::exhaustive
-
-#endif  // DURESS_EXHAUSTIVE_GRAPH_FINGERPRINT_H_

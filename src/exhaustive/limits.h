@@ -2,8 +2,7 @@
 //
 // Why an exploration is not complete, in words. Shared by `duress verify` and duress::check, so that the same
 // limit reads the same in both.
-#ifndef DURESS_EXHAUSTIVE_LIMITS_H_
-#define DURESS_EXHAUSTIVE_LIMITS_H_
+#pragma once
 
 #include "exhaustive/step_log.h"
 
@@ -69,5 +68,3 @@ inline constexpr const char* kLibraryRaces =
     "races found; failures not searched for: a library function's access races, which is not a step";
 
 }  // namespace duress::exhaustive
-
-#endif  // DURESS_EXHAUSTIVE_LIMITS_H_

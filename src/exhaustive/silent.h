@@ -2,8 +2,7 @@
 //
 // A silent store: an exchange that writes the value that is there already. It is a write like others, but
 // does not wake await loops: three threads at a test-and-set lock would wake each other forever.
-#ifndef DURESS_EXHAUSTIVE_SILENT_H_
-#define DURESS_EXHAUSTIVE_SILENT_H_
+#pragma once
 
 #include "exhaustive/step.h"
 
@@ -18,5 +17,3 @@ inline bool silent(const Step& step) {
 }
 
 }  // namespace duress::exhaustive
-
-#endif  // DURESS_EXHAUSTIVE_SILENT_H_

@@ -7,8 +7,7 @@
 // A step says what it did, not what it might have done: a failed compare-and-swap and a failed trylock are
 // reads, so two failures are never reordered. What the same step would do elsewhere in the execution follows
 // from the state of its object there (`predict`).
-#ifndef DURESS_EXHAUSTIVE_STEP_H_
-#define DURESS_EXHAUSTIVE_STEP_H_
+#pragma once
 
 #include "event/operation.h"
 
@@ -111,5 +110,3 @@ Mode mode_of(const Step& step, const Touch& touch);
 void predict(Step& step, const Step& earlier);
 
 }  // namespace duress::exhaustive
-
-#endif  // DURESS_EXHAUSTIVE_STEP_H_

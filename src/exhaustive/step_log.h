@@ -2,8 +2,7 @@
 //
 // What an explored execution reports to the explorer: its steps and its strands. In the target's memory for
 // duress::check; in the record that host and target share for `duress verify`.
-#ifndef DURESS_EXHAUSTIVE_STEP_LOG_H_
-#define DURESS_EXHAUSTIVE_STEP_LOG_H_
+#pragma once
 
 #include "exhaustive/step.h"
 
@@ -76,5 +75,3 @@ struct StepLog {
 inline constexpr u32 kMostSteps = 50'000;
 
 }  // namespace duress::exhaustive
-
-#endif  // DURESS_EXHAUSTIVE_STEP_LOG_H_

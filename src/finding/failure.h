@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One way in which a target failed, and the name it keeps.
-#ifndef DURESS_FINDING_FAILURE_H_
-#define DURESS_FINDING_FAILURE_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -47,5 +46,3 @@ std::string failure_id(const std::string& identity, int digits = 4);
 std::vector<const StuckStrand*> waiting_strands(const Stuck& stuck);
 
 }  // namespace duress::finding
-
-#endif  // DURESS_FINDING_FAILURE_H_

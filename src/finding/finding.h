@@ -2,8 +2,7 @@
 //
 // What a finding is once it has names: the thing that is grouped, suppressed, printed and compared
 // between runs.
-#ifndef DURESS_FINDING_FINDING_H_
-#define DURESS_FINDING_FINDING_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -135,5 +134,3 @@ std::string identity(const Race& race);
 void assign_ids(std::vector<Race>& races);
 
 }  // namespace duress::finding
-
-#endif  // DURESS_FINDING_FINDING_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One execution as reports draw it: a lane per thread, an event per row, and which event explains which.
-#ifndef DURESS_FINDING_LANES_H_
-#define DURESS_FINDING_LANES_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -62,5 +61,3 @@ inline Lanes tail_of(const Lanes& lanes, std::size_t most) {
 }
 
 }  // namespace duress::finding
-
-#endif  // DURESS_FINDING_LANES_H_

@@ -2,8 +2,7 @@
 //
 // Fields of a line of the log. A field of another type than it should have makes the whole line unusable:
 // BadLine.
-#ifndef DURESS_FINDING_LOG_FIELDS_H_
-#define DURESS_FINDING_LOG_FIELDS_H_
+#pragma once
 
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -49,5 +48,3 @@ std::vector<Address> stack_of(const Json& object);
 std::optional<SiteRecord> site_of(const Json& object);
 
 }  // namespace duress::finding
-
-#endif  // DURESS_FINDING_LOG_FIELDS_H_

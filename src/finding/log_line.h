@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One line of a log: from JSON to a record.
-#ifndef DURESS_FINDING_LOG_LINE_H_
-#define DURESS_FINDING_LOG_LINE_H_
+#pragma once
 
 #include "finding/log_fields.h"
 #include "finding/log_record.h"
@@ -17,5 +16,3 @@ ProcessLog to_process(const Json& line, const std::string& file);
 void add_line(const std::string& kind, const Json& line, ProcessLog& process);
 
 }  // namespace duress::finding
-
-#endif  // DURESS_FINDING_LOG_LINE_H_

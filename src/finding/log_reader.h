@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reads the log files of a run back.
-#ifndef DURESS_FINDING_LOG_READER_H_
-#define DURESS_FINDING_LOG_READER_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -20,5 +19,3 @@ void parse_log(std::string_view text, const std::string& file, RunLog& into);
 RunLog read_log_dir(const std::string& dir);
 
 }  // namespace duress::finding
-
-#endif  // DURESS_FINDING_LOG_READER_H_

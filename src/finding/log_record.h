@@ -5,8 +5,7 @@
 // Nothing here is interpreted: a race is two accesses with return addresses and a place in a site
 // table. Turning that into names is src/report's work, which needs the binaries; keeping the two apart
 // lets the reader be tested with hand-written lines and the report with hand-made records.
-#ifndef DURESS_FINDING_LOG_RECORD_H_
-#define DURESS_FINDING_LOG_RECORD_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -227,5 +226,3 @@ struct RunLog {
 };
 
 }  // namespace duress::finding
-
-#endif  // DURESS_FINDING_LOG_RECORD_H_

@@ -2,8 +2,7 @@
 //
 // Addresses of a target → names. The campaign must tell failures apart and show them, and what can read a
 // binary's debug information (src/report) is not below it: the command hands it in.
-#ifndef DURESS_FINDING_NAMES_H_
-#define DURESS_FINDING_NAMES_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -47,5 +46,3 @@ class Names {
 std::size_t blamed_frame(const std::vector<finding::Frame>& stack);
 
 }  // namespace duress::finding
-
-#endif  // DURESS_FINDING_NAMES_H_

@@ -2,8 +2,7 @@
 //
 // A data race as the detector sees it, inside the target: two accesses and nothing that is not at
 // hand. Names, stacks and files are added by the host from the log.
-#ifndef DURESS_FINDING_RACE_H_
-#define DURESS_FINDING_RACE_H_
+#pragma once
 
 #include "event/access.h"
 
@@ -52,5 +51,3 @@ class RaceSink {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_FINDING_RACE_H_

@@ -2,8 +2,7 @@
 //
 // The logs that a run left behind, with the lines that only controlled executions write
 // (docs/design/log.md).
-#ifndef DURESS_FINDING_RUN_LOGS_H_
-#define DURESS_FINDING_RUN_LOGS_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -42,5 +41,3 @@ std::vector<trail::SitePair> suspected_pairs(const RunLogs& logs);
 std::vector<trail::SitePair> suspected_deadlocks(const RunLogs& logs);
 
 }  // namespace duress::finding
-
-#endif  // DURESS_FINDING_RUN_LOGS_H_

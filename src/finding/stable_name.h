@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef DURESS_FINDING_STABLE_NAME_H_
-#define DURESS_FINDING_STABLE_NAME_H_
+#pragma once
 
 #include <string>
 
@@ -11,5 +10,3 @@ namespace duress::finding {
 std::string stable_name(const std::string& function);
 
 }  // namespace duress::finding
-
-#endif  // DURESS_FINDING_STABLE_NAME_H_

@@ -2,8 +2,7 @@
 //
 // Libraries that order threads by means of their own (futexes and atomics inside them) and are not
 // instrumented: accesses that only they order look unordered.
-#ifndef DURESS_FINDING_UNSEEN_RUNTIMES_H_
-#define DURESS_FINDING_UNSEEN_RUNTIMES_H_
+#pragma once
 
 #include <algorithm>
 #include <string>
@@ -27,5 +26,3 @@ inline std::string unseen_runtime(std::string_view path) {
 }
 
 }  // namespace duress::finding
-
-#endif  // DURESS_FINDING_UNSEEN_RUNTIMES_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The verdicts on a race, and the counts that go with them.
-#ifndef DURESS_FINDING_VERDICT_H_
-#define DURESS_FINDING_VERDICT_H_
+#pragma once
 
 #include <cstdint>
 #include <string_view>
@@ -30,5 +29,3 @@ struct Figures {
 };
 
 }  // namespace duress::finding
-
-#endif  // DURESS_FINDING_VERDICT_H_

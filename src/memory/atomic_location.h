@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The stores to one atomic object in their modification order, as the model rc11 keeps them.
-#ifndef DURESS_MEMORY_ATOMIC_LOCATION_H_
-#define DURESS_MEMORY_ATOMIC_LOCATION_H_
+#pragma once
 
 #include "base/check.h"
 #include "memory/sc_order.h"
@@ -92,5 +91,3 @@ class AtomicLocation {
 };
 
 }  // namespace duress::memory
-
-#endif  // DURESS_MEMORY_ATOMIC_LOCATION_H_

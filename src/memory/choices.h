@@ -3,8 +3,7 @@
 // A load with several legal values is a choice: the model lists the values, its caller picks one.
 // Every pick goes through a Picker, so that it can be recorded in a trail and made again. Number 0 is the
 // newest value, so a trail without choices of values is sequentially consistent.
-#ifndef DURESS_MEMORY_CHOICES_H_
-#define DURESS_MEMORY_CHOICES_H_
+#pragma once
 
 #include "base/types.h"
 
@@ -53,5 +52,3 @@ class Picker {
 };
 
 }  // namespace duress::memory
-
-#endif  // DURESS_MEMORY_CHOICES_H_

@@ -8,8 +8,7 @@
 //
 // Happens-before is decided by the load's epoch alone: a store is concurrent with an earlier load
 // unless the storing thread knows that epoch.
-#ifndef DURESS_MEMORY_FUTURE_VALUES_H_
-#define DURESS_MEMORY_FUTURE_VALUES_H_
+#pragma once
 
 #include "memory/location_table.h"
 #include "trail/execution.h"
@@ -130,5 +129,3 @@ class Predictions {
 };
 
 }  // namespace duress::memory
-
-#endif  // DURESS_MEMORY_FUTURE_VALUES_H_

@@ -3,8 +3,7 @@
 // Which of several legal values a load returns. The first five heuristics are JUMBLE's (section 5.1 of the
 // paper). A new one is a file in heuristics/, a line in catalog/heuristics.h, a test and a row in
 // docs/models/stale.md.
-#ifndef DURESS_MEMORY_HEURISTICS_H_
-#define DURESS_MEMORY_HEURISTICS_H_
+#pragma once
 
 #include "catalog/heuristics.h"
 #include "memory/choices.h"
@@ -30,5 +29,3 @@ class HeuristicPicker final : public Picker {
 };
 
 }  // namespace duress::memory
-
-#endif  // DURESS_MEMORY_HEURISTICS_H_

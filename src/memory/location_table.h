@@ -9,8 +9,7 @@
 // splits it, one that covers several is appended to each. A load takes the locations it covers as they were
 // at one moment, so that it never sees the halves of two stores within a word. Across words it may: a value
 // wider than the tearing word, or misaligned across it, is read word by word, each chosen separately.
-#ifndef DURESS_MEMORY_LOCATION_TABLE_H_
-#define DURESS_MEMORY_LOCATION_TABLE_H_
+#pragma once
 
 #include "memory/choices.h"
 #include "memory/store_history.h"
@@ -125,5 +124,3 @@ class LocationTable {
 };
 
 }  // namespace duress::memory
-
-#endif  // DURESS_MEMORY_LOCATION_TABLE_H_

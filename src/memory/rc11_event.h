@@ -5,8 +5,7 @@
 // i, if e writes); what it is coherence-ordered before are the stores after i and their readers. S wants the
 // nodes of the former, those that happen before e among them fences, and e itself, in that order before the
 // nodes of the latter. In docs/models/rc11.md this is worked out.
-#ifndef DURESS_MEMORY_RC11_EVENT_H_
-#define DURESS_MEMORY_RC11_EVENT_H_
+#pragma once
 
 #include "memory/rc11_model.h"
 
@@ -63,5 +62,3 @@ inline bool is_seq_cst(MemoryOrder order) {
 }
 
 }  // namespace duress::memory
-
-#endif  // DURESS_MEMORY_RC11_EVENT_H_

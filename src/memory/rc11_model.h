@@ -11,8 +11,7 @@
 // order is known to the thread, by itself or by a read of it. Only S needs a structure of its own (ScOrder).
 //
 // The model makes happens-before too: an acquire learns from the store that was really read.
-#ifndef DURESS_MEMORY_RC11_MODEL_H_
-#define DURESS_MEMORY_RC11_MODEL_H_
+#pragma once
 
 #include "clock/thread_clock.h"
 #include "memory/atomic_location.h"
@@ -156,5 +155,3 @@ class Rc11Model {
 };
 
 }  // namespace duress::memory
-
-#endif  // DURESS_MEMORY_RC11_MODEL_H_

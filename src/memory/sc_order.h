@@ -7,8 +7,7 @@
 // before that?" is one test of bits, and any partial order without a cycle can be completed. Its members are
 // *nodes*: at most 64, the last ones. Older ones are *settled*: they precede all that are not, and no choice
 // can put anything before them any more. Settling loses behaviours and invents none.
-#ifndef DURESS_MEMORY_SC_ORDER_H_
-#define DURESS_MEMORY_SC_ORDER_H_
+#pragma once
 
 #include "clock/vector_clock.h"
 
@@ -105,5 +104,3 @@ class ScOrder {
 };
 
 }  // namespace duress::memory
-
-#endif  // DURESS_MEMORY_SC_ORDER_H_

@@ -5,8 +5,7 @@
 //
 // Memory itself always holds the newest value: the model sees each store before it happens, and each load
 // with what memory holds. It never writes the target's memory.
-#ifndef DURESS_MEMORY_STALE_MODEL_H_
-#define DURESS_MEMORY_STALE_MODEL_H_
+#pragma once
 
 #include "memory/location_table.h"
 
@@ -61,5 +60,3 @@ class StaleModel {
 };
 
 }  // namespace duress::memory
-
-#endif  // DURESS_MEMORY_STALE_MODEL_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the histories did, in the terms of the JUMBLE paper's figure 10, with its rules by name.
-#ifndef DURESS_MEMORY_STATISTICS_H_
-#define DURESS_MEMORY_STATISTICS_H_
+#pragma once
 
 #include "base/types.h"
 
@@ -31,5 +30,3 @@ struct Statistics {
 };
 
 }  // namespace duress::memory
-
-#endif  // DURESS_MEMORY_STATISTICS_H_

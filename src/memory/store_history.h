@@ -8,8 +8,7 @@
 // asked once, when j is appended and the storing thread's clock is at hand; its answers for all i are the
 // bits of one word. So an entry is 48 bytes whatever the number of threads, a store copies no clock, and
 // finding what is visible costs one comparison for each entry.
-#ifndef DURESS_MEMORY_STORE_HISTORY_H_
-#define DURESS_MEMORY_STORE_HISTORY_H_
+#pragma once
 
 #include "base/check.h"
 #include "clock/vector_clock.h"
@@ -112,5 +111,3 @@ class StoreHistory {
 };
 
 }  // namespace duress::memory
-
-#endif  // DURESS_MEMORY_STORE_HISTORY_H_

@@ -2,8 +2,7 @@
 //
 // Which instructions access memory that another thread could see. What cannot be shared is left alone:
 // locals whose address never leaves the function, constants, v-tables, other tools' bookkeeping.
-#ifndef DURESS_PASS_ACCESS_H_
-#define DURESS_PASS_ACCESS_H_
+#pragma once
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
@@ -56,5 +55,3 @@ enum class MemoryCall { kNone, kCopy, kMove, kSet };
 MemoryCall memory_call(const llvm::CallBase& call);
 
 }  // namespace duress::pass
-
-#endif  // DURESS_PASS_ACCESS_H_

@@ -2,8 +2,7 @@
 //
 // Replaces atomic instructions by hooks that perform them: the runtime must order the operation with
 // its own bookkeeping, and in faithful bodies choose the value read.
-#ifndef DURESS_PASS_ATOMICS_H_
-#define DURESS_PASS_ATOMICS_H_
+#pragma once
 
 #include <functional>
 
@@ -31,5 +30,3 @@ using Around = std::function<void(llvm::IRBuilderBase&, bool before)>;
 void lower_atomic(llvm::Instruction* inst, HookSet& hooks, llvm::Constant* site, const Around& around);
 
 }  // namespace duress::pass
-
-#endif  // DURESS_PASS_ATOMICS_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The bodies of a function beside its original one, as the two steps (steps.h) make them.
-#ifndef DURESS_PASS_BODIES_H_
-#define DURESS_PASS_BODIES_H_
+#pragma once
 
 #include "llvm/IR/PassManager.h"
 #include "pass/unit.h"
@@ -36,5 +35,3 @@ void instrument_in_place(llvm::Function& function, Unit& unit, uint32_t function
 void add_module_constructor(Unit& unit);
 
 }  // namespace duress::pass
-
-#endif  // DURESS_PASS_BODIES_H_

@@ -2,8 +2,7 @@
 //
 // Writes race checks into a body. The common case, "this thread has accessed these bytes before in its
 // current epoch", is decided inline against the shadow cell; everything else is a call on the cold side.
-#ifndef DURESS_PASS_CHECK_EMITTER_H_
-#define DURESS_PASS_CHECK_EMITTER_H_
+#pragma once
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/IRBuilder.h"
@@ -64,5 +63,3 @@ Inst* unseen_by_sanitizers(Inst* inst) {
 }
 
 }  // namespace duress::pass
-
-#endif  // DURESS_PASS_CHECK_EMITTER_H_

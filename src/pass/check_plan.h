@@ -4,8 +4,7 @@
 // synchronisation-free region already showed the detector what this one would. Within such a region a
 // thread's epoch does not change, so a checked write covers later reads and writes of those bytes, and a
 // checked read covers later reads; another thread's access in between races with the first one anyway.
-#ifndef DURESS_PASS_CHECK_PLAN_H_
-#define DURESS_PASS_CHECK_PLAN_H_
+#pragma once
 
 #include <vector>
 
@@ -45,5 +44,3 @@ std::vector<Check> hoist_from_loops(llvm::Function& function, std::vector<Check>
 void simplify_loops(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
 
 }  // namespace duress::pass
-
-#endif  // DURESS_PASS_CHECK_PLAN_H_

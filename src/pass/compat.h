@@ -2,8 +2,7 @@
 //
 // LLVM changes its C++ interface with each release; the pass is built against 16 to 22. Every
 // difference that we meet is hidden here, so that the other files read as if there were one LLVM.
-#ifndef DURESS_PASS_COMPAT_H_
-#define DURESS_PASS_COMPAT_H_
+#pragma once
 
 #include "llvm/Config/llvm-config.h"
 #include "llvm/IR/DebugInfo.h"
@@ -105,5 +104,3 @@ void for_each_variable(llvm::Value* value, bool declares, Visit visit) {
 }
 
 }  // namespace duress::pass
-
-#endif  // DURESS_PASS_COMPAT_H_

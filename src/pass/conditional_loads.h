@@ -4,8 +4,7 @@
 // through a chosen address into a choice between two loads, `sanitize_thread` or not. A check of the second
 // load would be a false alarm, so such pairs are turned back, after each run of InstCombine and before the
 // checks are made.
-#ifndef DURESS_PASS_CONDITIONAL_LOADS_H_
-#define DURESS_PASS_CONDITIONAL_LOADS_H_
+#pragma once
 
 #include "llvm/IR/PassManager.h"
 
@@ -23,5 +22,3 @@ bool join_conditional_loads(llvm::Function& function);
 void open_addresses(llvm::Function& function);
 
 }  // namespace duress::pass
-
-#endif  // DURESS_PASS_CONDITIONAL_LOADS_H_

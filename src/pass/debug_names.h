@@ -2,8 +2,7 @@
 //
 // Names as a person writes them, from debug info: "ns::Type", "Cache::get", "src/a.cc". Kept apart from
 // the naming of variables because sites, fields and locals all need them.
-#ifndef DURESS_PASS_DEBUG_NAMES_H_
-#define DURESS_PASS_DEBUG_NAMES_H_
+#pragma once
 
 #include <string>
 
@@ -27,5 +26,3 @@ std::string file_path(const llvm::DIFile* file);
 const llvm::DIType* strip_qualifiers(const llvm::DIType* type);
 
 }  // namespace duress::pass
-
-#endif  // DURESS_PASS_DEBUG_NAMES_H_

@@ -3,8 +3,7 @@
 // Keeps the thread's shadow call stack, from which the runtime takes the stacks of both accesses of a
 // race. A function that calls others pushes a frame at entry and pops it at each exit. A function that
 // calls none pays nothing: its frame is pushed only around the hooks on its cold side.
-#ifndef DURESS_PASS_FRAMES_H_
-#define DURESS_PASS_FRAMES_H_
+#pragma once
 
 #include "llvm/IR/IRBuilder.h"
 #include "pass/hook_set.h"
@@ -32,5 +31,3 @@ class Frames {
 };
 
 }  // namespace duress::pass
-
-#endif  // DURESS_PASS_FRAMES_H_

@@ -2,8 +2,7 @@
 //
 // Declarations of the runtime's hooks in a module. hooks.def is the only list: its C signatures are
 // turned into LLVM function types here by templates, so pass and runtime cannot drift apart.
-#ifndef DURESS_PASS_HOOK_SET_H_
-#define DURESS_PASS_HOOK_SET_H_
+#pragma once
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
@@ -28,5 +27,3 @@ class HookSet {
 };
 
 }  // namespace duress::pass
-
-#endif  // DURESS_PASS_HOOK_SET_H_

@@ -2,8 +2,7 @@
 //
 // Accesses of a loop whose addresses move by the same number of bytes each iteration, and which of them
 // together cover memory without gaps or at equal distances.
-#ifndef DURESS_PASS_LOOP_GROUPS_H_
-#define DURESS_PASS_LOOP_GROUPS_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -50,5 +49,3 @@ std::vector<Chunk> chunks(Group& group, bool write);
 std::vector<Row> rows(Group& group, bool write);
 
 }  // namespace duress::pass
-
-#endif  // DURESS_PASS_LOOP_GROUPS_H_

@@ -2,8 +2,7 @@
 //
 // Vector accesses under a mask (masked loads and stores, gather, scatter, expand, compress): only the
 // enabled lanes touch memory, so only they may be checked.
-#ifndef DURESS_PASS_MASKED_H_
-#define DURESS_PASS_MASKED_H_
+#pragma once
 
 #include "llvm/IR/IntrinsicInst.h"
 #include "pass/check_emitter.h"
@@ -17,5 +16,3 @@ bool is_masked_access(const llvm::Instruction* inst, AccessFilter& filter);
 void check_masked_access(llvm::IntrinsicInst* inst, CheckEmitter& emitter);
 
 }  // namespace duress::pass
-
-#endif  // DURESS_PASS_MASKED_H_

@@ -3,8 +3,7 @@
 // The translation unit's table of sites: where in the source each hook was placed. It costs nothing at
 // run time (hooks receive an address into it), is read by the host from the file, and is laid out
 // exactly as DuressSite in hooks.h. Equal sites are stored once, because optimisation copies code.
-#ifndef DURESS_PASS_SITE_TABLE_H_
-#define DURESS_PASS_SITE_TABLE_H_
+#pragma once
 
 #include <duress/hooks.h>
 
@@ -77,5 +76,3 @@ class SiteTable {
 };
 
 }  // namespace duress::pass
-
-#endif  // DURESS_PASS_SITE_TABLE_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The two passes that the plugin adds to the compiler's pipeline.
-#ifndef DURESS_PASS_STEPS_H_
-#define DURESS_PASS_STEPS_H_
+#pragma once
 
 #include "llvm/IR/PassManager.h"
 #include "pass/unit.h"
@@ -32,5 +31,3 @@ class LateStep : public llvm::PassInfoMixin<LateStep> {
 };
 
 }  // namespace duress::pass
-
-#endif  // DURESS_PASS_STEPS_H_

@@ -2,8 +2,7 @@
 //
 // What the early and the late step share about one translation unit. Functions are known by name, not by
 // address: optimisation replaces Function objects but keeps their names.
-#ifndef DURESS_PASS_UNIT_H_
-#define DURESS_PASS_UNIT_H_
+#pragma once
 
 #include <memory>
 
@@ -60,5 +59,3 @@ struct UnitHolder {
 };
 
 }  // namespace duress::pass
-
-#endif  // DURESS_PASS_UNIT_H_

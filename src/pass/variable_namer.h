@@ -8,8 +8,7 @@
 // into a member. This works best before optimisation, when each source variable still has a home, so
 // the early step attaches the answer to each access as metadata. Where that was lost later, the same
 // walk is tried on the optimised code, then the access's TBAA tag, which also holds type and offset.
-#ifndef DURESS_PASS_VARIABLE_NAMER_H_
-#define DURESS_PASS_VARIABLE_NAMER_H_
+#pragma once
 
 #include <duress/hooks.h>
 
@@ -67,5 +66,3 @@ class VariableNamer {
 };
 
 }  // namespace duress::pass
-
-#endif  // DURESS_PASS_VARIABLE_NAMER_H_

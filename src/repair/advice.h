@@ -3,8 +3,7 @@
 // Fixes for the races that `duress verify` found (Java RaceFinder's JRF-E). Every proposal is checked: all
 // interleavings are explored again as if it had been made (trail/what_if.h), and a proposal that leaves a
 // race or a failure is discarded.
-#ifndef DURESS_REPAIR_ADVICE_H_
-#define DURESS_REPAIR_ADVICE_H_
+#pragma once
 
 #include "repair/source_edit.h"
 #include "report/document.h"
@@ -44,5 +43,3 @@ std::optional<Advice> load_advice(const std::string& dir, const std::string& rac
 std::string apply_advice(const Advice& advice);
 
 }  // namespace duress::repair
-
-#endif  // DURESS_REPAIR_ADVICE_H_

@@ -2,8 +2,7 @@
 //
 // The atomic operations of a program by source location, and what-if edits (trail/what_if.h) that give them
 // other memory orders.
-#ifndef DURESS_REPAIR_ORDERS_H_
-#define DURESS_REPAIR_ORDERS_H_
+#pragma once
 
 #include "verify/verifier.h"
 
@@ -33,5 +32,3 @@ void add_order(const AtomicOperation& operation, u32 order, u32 failing,
                std::vector<trail::WhatIfEdit>& edits);
 
 }  // namespace duress::repair
-
-#endif  // DURESS_REPAIR_ORDERS_H_

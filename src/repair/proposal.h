@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Shared by the files of this folder that make advice: a view of a race, and a change that may fix it.
-#ifndef DURESS_REPAIR_PROPOSAL_H_
-#define DURESS_REPAIR_PROPOSAL_H_
+#pragma once
 
 #include <map>
 #include <set>
@@ -71,5 +70,3 @@ std::optional<Advice> advise_orders(const verify::VerifySetup& setup, const veri
 FileEdit* edit_of(Advice& advice, const std::string& path);
 
 }  // namespace duress::repair
-
-#endif  // DURESS_REPAIR_PROPOSAL_H_

@@ -3,8 +3,7 @@
 // Small changes of source files that can be made automatically: a declaration becomes atomic, a statement
 // gets a lock, a statement moves below another, a memory order is replaced. If the source does not look
 // exactly as expected, there is no edit.
-#ifndef DURESS_REPAIR_SOURCE_EDIT_H_
-#define DURESS_REPAIR_SOURCE_EDIT_H_
+#pragma once
 
 #include <optional>
 #include <set>
@@ -49,5 +48,3 @@ bool change_order(FileEdit& edit, std::size_t line, std::size_t column, const st
 std::string unified_diff(const FileEdit& edit);
 
 }  // namespace duress::repair
-
-#endif  // DURESS_REPAIR_SOURCE_EDIT_H_

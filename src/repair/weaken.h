@@ -3,8 +3,7 @@
 // Which memory orders a program needs: each atomic operation and fence is given weaker orders, one at a time,
 // and all executions under rc11 are explored again as if the source had them (trail/what_if.h). Nothing is
 // rebuilt.
-#ifndef DURESS_REPAIR_WEAKEN_H_
-#define DURESS_REPAIR_WEAKEN_H_
+#pragma once
 
 #include "report/document.h"
 #include "verify/verifier.h"
@@ -18,5 +17,3 @@ std::vector<report::OrderEntry> weaken(const verify::VerifySetup& setup, const v
                                        const std::function<void(const report::OrderEntry& one)>& on_result);
 
 }  // namespace duress::repair
-
-#endif  // DURESS_REPAIR_WEAKEN_H_

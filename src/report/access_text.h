@@ -2,8 +2,7 @@
 //
 // How names, places, accesses and stacks are written. Every text of a finding uses these, so that a function,
 // a lock or a thread is called the same wherever it appears.
-#ifndef DURESS_REPORT_ACCESS_TEXT_H_
-#define DURESS_REPORT_ACCESS_TEXT_H_
+#pragma once
 
 #include <array>
 #include <string>
@@ -40,5 +39,3 @@ struct FirstLine {
 std::string first_line(const FirstLine& line, const FindingStyle& style);
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_ACCESS_TEXT_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What `duress explore` and `duress classify` print at their end.
-#ifndef DURESS_REPORT_CAMPAIGN_TEXT_H_
-#define DURESS_REPORT_CAMPAIGN_TEXT_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -27,5 +26,3 @@ std::vector<std::string> verdict_notes(const Document& document);
 std::string verdict_summary(const Document& document, bool verbose);
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_CAMPAIGN_TEXT_H_

@@ -2,8 +2,7 @@
 //
 // Is it a data race? Two threads were caught at the same memory at the same time, one of them writing; on x86
 // that is a race unless the program's text says `atomic`, which in machine code is often a plain move.
-#ifndef DURESS_REPORT_COLLISION_H_
-#define DURESS_REPORT_COLLISION_H_
+#pragma once
 
 #include <map>
 #include <memory>
@@ -49,5 +48,3 @@ bool different_bits(const finding::AccessRecord& a, const finding::AccessRecord&
 std::string value_text(const std::string& bytes);
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_COLLISION_H_

@@ -4,8 +4,7 @@
 //
 // For accesses that no pass has named: a global is found by its address, anything else through the variable
 // that holds the address at that instruction (`this` in rdi, and 8 beyond it Cache::size_).
-#ifndef DURESS_REPORT_DEBUG_TYPES_H_
-#define DURESS_REPORT_DEBUG_TYPES_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -45,5 +44,3 @@ class DebugTypes {
 };
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_DEBUG_TYPES_H_

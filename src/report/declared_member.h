@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // From a place in an object to the member that lies there, by the object's declared type.
-#ifndef DURESS_REPORT_DECLARED_MEMBER_H_
-#define DURESS_REPORT_DECLARED_MEMBER_H_
+#pragma once
 
 #include "report/dwarf.h"
 
@@ -14,5 +13,3 @@ DeclaredVariable member_inside(DWARFDie written, std::string name, std::uint64_t
                                bool element);
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_DECLARED_MEMBER_H_

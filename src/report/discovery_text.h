@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How a search found a failure, in the lines below it.
-#ifndef DURESS_REPORT_DISCOVERY_TEXT_H_
-#define DURESS_REPORT_DISCOVERY_TEXT_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -17,5 +16,3 @@ std::vector<std::string> discovery_remarks(const FailureEntry& entry, std::int64
                                            const FindingStyle& style);
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_DISCOVERY_TEXT_H_

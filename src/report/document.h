@@ -3,8 +3,7 @@
 // Everything one command found, typed, with every number and sentence that a format shows. A command fills
 // one document; writers render it and compute nothing. `duress report` reads what was written: that is a
 // StoredDocument.
-#ifndef DURESS_REPORT_DOCUMENT_H_
-#define DURESS_REPORT_DOCUMENT_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -138,5 +137,3 @@ void fill_document(const finding::RunLog& log, Suppressions& suppressions, Docum
 void finish_document(Document& document);
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_DOCUMENT_H_

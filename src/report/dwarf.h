@@ -2,8 +2,7 @@
 //
 // Debug information of a binary: names and types as their declarations have them. Only for files that include
 // LLVM's headers.
-#ifndef DURESS_REPORT_DWARF_H_
-#define DURESS_REPORT_DWARF_H_
+#pragma once
 
 #include <llvm/BinaryFormat/Dwarf.h>
 #include <llvm/DebugInfo/DWARF/DWARFContext.h>
@@ -49,5 +48,3 @@ bool is_record(const DWARFDie& die);
 bool is_member(const DWARFDie& die);
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_DWARF_H_

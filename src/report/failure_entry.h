@@ -2,8 +2,7 @@
 //
 // A failure with the names of all that explains it: who waits for whom, where it crashed, which values were
 // stale, how it was found.
-#ifndef DURESS_REPORT_FAILURE_ENTRY_H_
-#define DURESS_REPORT_FAILURE_ENTRY_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -71,5 +70,3 @@ FailureEntry describe_failure(const finding::Failure& failure, const finding::Ru
 std::string schema_failure(const std::string& kind);
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_FAILURE_ENTRY_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A failure as text for people, editors and problem matchers.
-#ifndef DURESS_REPORT_FAILURE_TEXT_H_
-#define DURESS_REPORT_FAILURE_TEXT_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -17,5 +16,3 @@ std::string to_text(const FailureEntry& entry, const std::string& program,
                     const std::vector<std::string>& remarks, const FindingStyle& style);
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_FAILURE_TEXT_H_

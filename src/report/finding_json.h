@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A race, a failure, an access, a stack as JSON. Paths below `cwd` are written relative to it.
-#ifndef DURESS_REPORT_FINDING_JSON_H_
-#define DURESS_REPORT_FINDING_JSON_H_
+#pragma once
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -19,5 +18,3 @@ nlohmann::ordered_json to_json(const RaceEntry& race, const std::string& cwd);
 nlohmann::ordered_json to_json(const FailureEntry& entry, const std::string& cwd);
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_FINDING_JSON_H_

@@ -3,8 +3,7 @@
 // The output formats of the catalog (catalog/formats.h): from a format's number to what writes it. A new
 // format is a file with DURESS_DEFINE_FORMAT, a line in the catalog, a test and a row in
 // docs/guide/report.md.
-#ifndef DURESS_REPORT_FORMATS_H_
-#define DURESS_REPORT_FORMATS_H_
+#pragma once
 
 #include <string>
 
@@ -28,5 +27,3 @@ Format format_of(FormatId id);
   static_assert(true)
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_FORMATS_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The files of src/report/html, taken into the program when it is built.
-#ifndef DURESS_REPORT_HTML_ASSETS_H_
-#define DURESS_REPORT_HTML_ASSETS_H_
+#pragma once
 
 #include <string_view>
 #include <vector>
@@ -15,5 +14,3 @@ std::string_view html_style();
 std::vector<std::string_view> html_modules();
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_HTML_ASSETS_H_

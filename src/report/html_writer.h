@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A report as one page that needs nothing else: no network, no other file.
-#ifndef DURESS_REPORT_HTML_WRITER_H_
-#define DURESS_REPORT_HTML_WRITER_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -24,5 +23,3 @@ std::string json_block(std::string text);
 std::string base64(std::string_view bytes);
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_HTML_WRITER_H_

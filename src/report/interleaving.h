@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The few steps of a traced witness that explain it: the accesses to the variable, and the failure.
-#ifndef DURESS_REPORT_INTERLEAVING_H_
-#define DURESS_REPORT_INTERLEAVING_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -21,5 +20,3 @@ std::vector<std::string> interleaving(const finding::RunLogs& logs, const trail:
 std::string short_text(const finding::Failure& failure);
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_INTERLEAVING_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A document as the JSON that `--json` writes; docs/duress-1.schema.json describes it.
-#ifndef DURESS_REPORT_JSON_WRITER_H_
-#define DURESS_REPORT_JSON_WRITER_H_
+#pragma once
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -19,5 +18,3 @@ nlohmann::ordered_json json_of(const Summary& summary);
 std::string to_json(const Document& document);
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_JSON_WRITER_H_

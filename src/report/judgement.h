@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What `duress classify` says of a race, in the words of reports: names instead of the tables' numbers.
-#ifndef DURESS_REPORT_JUDGEMENT_H_
-#define DURESS_REPORT_JUDGEMENT_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -78,5 +77,3 @@ struct Judgement {
 };
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_JUDGEMENT_H_

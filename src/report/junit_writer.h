@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // JUnit's XML as CI systems read it: a test case per finding.
-#ifndef DURESS_REPORT_JUNIT_WRITER_H_
-#define DURESS_REPORT_JUNIT_WRITER_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -19,5 +18,3 @@ std::string to_junit(const StoredDocument& document);
 std::string xml_text(std::string_view text);
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_JUNIT_WRITER_H_

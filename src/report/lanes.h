@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A traced execution as lanes, for reports: every step with its value, and the arrows between threads.
-#ifndef DURESS_REPORT_LANES_H_
-#define DURESS_REPORT_LANES_H_
+#pragma once
 
 #include <optional>
 
@@ -22,5 +21,3 @@ finding::Lanes lanes_of(const finding::RunLogs& logs, const trail::Record& recor
                         std::size_t most = kMostLaneEvents);
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_LANES_H_

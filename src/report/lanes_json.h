@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Lanes in a `duress/1` document, an object per event; and in a page, a column per field.
-#ifndef DURESS_REPORT_LANES_JSON_H_
-#define DURESS_REPORT_LANES_JSON_H_
+#pragma once
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -20,5 +19,3 @@ finding::Lanes read_lanes(const nlohmann::ordered_json& json);
 std::string lanes_columns(const finding::Lanes& lanes);
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_LANES_JSON_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How paths and names from a target are shown.
-#ifndef DURESS_REPORT_PATH_H_
-#define DURESS_REPORT_PATH_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -20,5 +19,3 @@ std::string shown_path(const std::string& path, const std::string& cwd);
 std::string printable(std::string_view text);
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_PATH_H_

@@ -2,8 +2,7 @@
 //
 // Executions as Chrome's trace events, which ui.perfetto.dev and chrome://tracing open: a process per
 // finding, a track per thread, a slice per event, flows for the arrows.
-#ifndef DURESS_REPORT_PERFETTO_WRITER_H_
-#define DURESS_REPORT_PERFETTO_WRITER_H_
+#pragma once
 
 #include <string>
 
@@ -15,5 +14,3 @@ namespace duress::report {
 std::string to_perfetto(const StoredDocument& document);
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_PERFETTO_WRITER_H_

@@ -2,8 +2,7 @@
 //
 // What is said of one race. The sentences are made here, once, and kept in the document: every format shows
 // these.
-#ifndef DURESS_REPORT_RACE_TEXT_H_
-#define DURESS_REPORT_RACE_TEXT_H_
+#pragma once
 
 #include <string>
 
@@ -19,5 +18,3 @@ void describe(RaceEntry& race, const Document& document);
 std::string heading_text(const RaceEntry& race, bool error, const FindingStyle& style);
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_RACE_TEXT_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Names from debug information, for the rooms that ask through finding::Names: the same as in every report.
-#ifndef DURESS_REPORT_RESOLVED_NAMES_H_
-#define DURESS_REPORT_RESOLVED_NAMES_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -34,5 +33,3 @@ class ResolvedNames : public finding::Names {
 };
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_RESOLVED_NAMES_H_

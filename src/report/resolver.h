@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Raw log records → findings with names. Owns the caches: site tables per binary, frames per address.
-#ifndef DURESS_REPORT_RESOLVER_H_
-#define DURESS_REPORT_RESOLVER_H_
+#pragma once
 
 #include <map>
 #include <optional>
@@ -81,5 +80,3 @@ class Resolver {
 };
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_RESOLVER_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Places and thread flows in SARIF's words.
-#ifndef DURESS_REPORT_SARIF_PLACES_H_
-#define DURESS_REPORT_SARIF_PLACES_H_
+#pragma once
 
 #include <string>
 
@@ -24,5 +23,3 @@ Json flows_of(const finding::Lanes& all);
 Json flows_of_stacks(const Json& race);
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_SARIF_PLACES_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // SARIF 2.1.0, in the subset that GitHub's code scanning shows.
-#ifndef DURESS_REPORT_SARIF_WRITER_H_
-#define DURESS_REPORT_SARIF_WRITER_H_
+#pragma once
 
 #include <string>
 
@@ -13,5 +12,3 @@ namespace duress::report {
 std::string to_sarif(const StoredDocument& document);
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_SARIF_WRITER_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The keys of sites as the runtime gives them (trail/site_key.h), computed from the binaries.
-#ifndef DURESS_REPORT_SITE_KEYS_H_
-#define DURESS_REPORT_SITE_KEYS_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -37,5 +36,3 @@ class SiteKeys {
 };
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_SITE_KEYS_H_

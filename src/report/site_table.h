@@ -5,8 +5,7 @@
 // The target only ever carries pointers into the table; file names, lines and variables are looked up
 // here, after the run. The table is in allocated sections, so it survives `strip`: sites keep their
 // names even where debug information is gone.
-#ifndef DURESS_REPORT_SITE_TABLE_H_
-#define DURESS_REPORT_SITE_TABLE_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -53,5 +52,3 @@ class SiteTable {
 };
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_SITE_TABLE_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The source lines around everything a report speaks of, so that it can be read where the sources are not.
-#ifndef DURESS_REPORT_SOURCES_H_
-#define DURESS_REPORT_SOURCES_H_
+#pragma once
 
 #include "report/stored_document.h"
 
@@ -13,5 +12,3 @@ namespace duress::report {
 Json sources_of(const StoredDocument& document);
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_SOURCES_H_

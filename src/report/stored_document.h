@@ -4,8 +4,7 @@
 // SARIF, JUnit and Perfetto are made of. It stays JSON, because it may come from another version, or from a
 // file that somebody edited or cut off: keys that are not known are kept, and one that is missing or of
 // another type counts as not there.
-#ifndef DURESS_REPORT_STORED_DOCUMENT_H_
-#define DURESS_REPORT_STORED_DOCUMENT_H_
+#pragma once
 
 #include <map>
 #include <nlohmann/json.hpp>
@@ -66,5 +65,3 @@ std::string token_of(const Json& finding);
 std::string shell_word(const std::string& text);
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_STORED_DOCUMENT_H_

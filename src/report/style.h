@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How much is printed of a finding, and where the reader is.
-#ifndef DURESS_REPORT_STYLE_H_
-#define DURESS_REPORT_STYLE_H_
+#pragma once
 
 #include <string>
 
@@ -27,5 +26,3 @@ struct FindingStyle {
 };
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_STYLE_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a document holds in all. A race is one variable with all its pairs of accesses, in every format.
-#ifndef DURESS_REPORT_SUMMARY_H_
-#define DURESS_REPORT_SUMMARY_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -37,5 +36,3 @@ std::string races_text(const Summary& summary, const char* word = "race");
 std::string verdict_counts_text(const Summary& summary);
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_SUMMARY_H_

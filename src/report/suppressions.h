@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Suppression files in ThreadSanitizer's syntax, so that a project's existing file works as it is.
-#ifndef DURESS_REPORT_SUPPRESSIONS_H_
-#define DURESS_REPORT_SUPPRESSIONS_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -47,5 +46,3 @@ class Suppressions {
 std::string suggest(const finding::Race& race);
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_SUPPRESSIONS_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Addresses in a binary's file → functions, lines and data, with LLVM's symboliser library.
-#ifndef DURESS_REPORT_SYMBOLIZER_H_
-#define DURESS_REPORT_SYMBOLIZER_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -42,5 +41,3 @@ class Symbolizer {
 };
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_SYMBOLIZER_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A report as text for people, editors and problem matchers.
-#ifndef DURESS_REPORT_TEXT_WRITER_H_
-#define DURESS_REPORT_TEXT_WRITER_H_
+#pragma once
 
 #include <string>
 
@@ -17,5 +16,3 @@ std::string to_text(const Document& report, const FindingStyle& style, bool stat
 std::string to_suppressions(const Document& report);
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_TEXT_WRITER_H_

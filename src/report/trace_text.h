@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `duress replay --trace`: an execution as a column per thread, a row per step.
-#ifndef DURESS_REPORT_TRACE_TEXT_H_
-#define DURESS_REPORT_TRACE_TEXT_H_
+#pragma once
 
 #include <map>
 #include <string>
@@ -45,5 +44,3 @@ std::string trace_text(const finding::RunLogs& logs, finding::Names& names, std:
 std::string value_text(const u64* value, u32 size, trail::ValueType type = trail::ValueType::kInteger);
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_TRACE_TEXT_H_

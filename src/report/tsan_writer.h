@@ -2,8 +2,7 @@
 //
 // A report in the words of ThreadSanitizer, for programs that read those: `ctest -T memcheck`, editors, log
 // scanners. The verdict is part of the kind of error, which is what such programs count by.
-#ifndef DURESS_REPORT_TSAN_WRITER_H_
-#define DURESS_REPORT_TSAN_WRITER_H_
+#pragma once
 
 #include <string>
 
@@ -15,5 +14,3 @@ namespace duress::report {
 std::string to_tsan(const Document& document);
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_TSAN_WRITER_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where the fields of a binary's types lie, from its debug information.
-#ifndef DURESS_REPORT_TYPE_LAYOUT_H_
-#define DURESS_REPORT_TYPE_LAYOUT_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -30,5 +29,3 @@ class TypeLayout {
 };
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_TYPE_LAYOUT_H_

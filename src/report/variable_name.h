@@ -4,8 +4,7 @@
 // the accessed thing (`Cache::size_`) beats the linker's (`cache`), which beats where the memory came
 // from (`heap block of 40 bytes from make_node()`), which beats the pointer it was reached through (`*p`):
 // the same block is `*p` here and `*q` there, and one race must have one name.
-#ifndef DURESS_REPORT_VARIABLE_NAME_H_
-#define DURESS_REPORT_VARIABLE_NAME_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -31,5 +30,3 @@ VariableName variable_name(const std::vector<NamingSite>& sites, const finding::
                            finding::Address address);
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_VARIABLE_NAME_H_

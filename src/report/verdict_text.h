@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A judged race as text: what `duress classify` prints of each.
-#ifndef DURESS_REPORT_VERDICT_TEXT_H_
-#define DURESS_REPORT_VERDICT_TEXT_H_
+#pragma once
 
 #include <string>
 
@@ -18,5 +17,3 @@ std::string verdicts_text(const Document& document, const FindingStyle& style);
 std::string figures_text(const Document& document);
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_VERDICT_TEXT_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What `duress verify` prints.
-#ifndef DURESS_REPORT_VERIFICATION_TEXT_H_
-#define DURESS_REPORT_VERIFICATION_TEXT_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -24,5 +23,3 @@ std::vector<std::string> verification_summary(const Document& document);
 std::string order_text(const OrderEntry& entry, const FindingStyle& style);
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_VERIFICATION_TEXT_H_

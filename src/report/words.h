@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Numbers as messages write them.
-#ifndef DURESS_REPORT_WORDS_H_
-#define DURESS_REPORT_WORDS_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -19,5 +18,3 @@ std::string plural(std::uint64_t count, const char* word);
 std::string switches_text(std::uint64_t count);
 
 }  // namespace duress::report
-
-#endif  // DURESS_REPORT_WORDS_H_

@@ -8,8 +8,7 @@
 //
 // Two executions with the same digest of 64 bits are taken for equal: with a million different ones the
 // probability that two of them are not is one in thirty million.
-#ifndef DURESS_RUNTIME_ACCESS_DIGEST_H_
-#define DURESS_RUNTIME_ACCESS_DIGEST_H_
+#pragma once
 
 #include <string.h>
 
@@ -84,5 +83,3 @@ class AccessDigest {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_RUNTIME_ACCESS_DIGEST_H_

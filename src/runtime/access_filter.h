@@ -3,8 +3,7 @@
 // Which accesses an attack on one variable can ignore. A function that touches the variable runs its faithful
 // body, where every access is a call of a hook. When neither the site nor the address is of interest, the
 // filter ends that call after a dozen instructions.
-#ifndef DURESS_RUNTIME_ACCESS_FILTER_H_
-#define DURESS_RUNTIME_ACCESS_FILTER_H_
+#pragma once
 
 #include <atomic>
 
@@ -58,5 +57,3 @@ class AccessFilter {
 extern AccessFilter g_access_filter;
 
 }  // namespace duress
-
-#endif  // DURESS_RUNTIME_ACCESS_FILTER_H_

@@ -3,8 +3,7 @@
 // How duress::check (src/check) observes the plain accesses of a closure. Most accesses are of no interest,
 // and a closure runs more than a hundred thousand times a second, so the tests that drop them are inline
 // here. The others go to g_learn_access (control.h), which src/check sets: the runtime does not include it.
-#ifndef DURESS_RUNTIME_ACCESS_OBSERVER_H_
-#define DURESS_RUNTIME_ACCESS_OBSERVER_H_
+#pragma once
 
 #include "duress/hooks.h"
 #include "runtime/access_digest.h"
@@ -36,5 +35,3 @@ inline void observe_access(const void* p, u64 size, bool write, const DuressSite
 }
 
 }  // namespace duress
-
-#endif  // DURESS_RUNTIME_ACCESS_OBSERVER_H_

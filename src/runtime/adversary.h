@@ -6,8 +6,7 @@
 // minimising takes away the values that a failure does not need. Values of the future are named by the
 // request, one by one. Each is an unvalidated prediction until a concurrent store writes it; an execution
 // that ends with one is not legal.
-#ifndef DURESS_RUNTIME_ADVERSARY_H_
-#define DURESS_RUNTIME_ADVERSARY_H_
+#pragma once
 
 #include "base/prng.h"
 #include "catalog/models.h"
@@ -65,5 +64,3 @@ class Adversary final : memory::ClockSource, memory::Chooser, memory::Picker {
 extern Adversary* g_adversary;
 
 }  // namespace duress
-
-#endif  // DURESS_RUNTIME_ADVERSARY_H_

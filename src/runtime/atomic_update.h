@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the read-modify-write operations of hooks.h compute; for the runtime and for its stub.
-#ifndef DURESS_RUNTIME_ATOMIC_UPDATE_H_
-#define DURESS_RUNTIME_ATOMIC_UPDATE_H_
+#pragma once
 
 #include "base/types.h"
 #include "duress/hooks.h"
@@ -40,5 +39,3 @@ T updated_value(T old, T v, u32 op) {
 }
 
 }  // namespace duress
-
-#endif  // DURESS_RUNTIME_ATOMIC_UPDATE_H_

@@ -3,8 +3,7 @@
 // Controlled mode as interceptors and hooks see it. `controlled()` is null in free-running mode, in threads
 // that the scheduler does not know, and while the calling thread is inside the scheduler; then an interceptor
 // makes its real call. Otherwise it comes to a schedule point and blocks, if it must, in the scheduler.
-#ifndef DURESS_RUNTIME_CONTROL_H_
-#define DURESS_RUNTIME_CONTROL_H_
+#pragma once
 
 #include <errno.h>
 #include <time.h>
@@ -197,5 +196,3 @@ void control_await_descriptor(int fd, short events, uptr pc);
 void control_await_epoll(int set, i64 milliseconds, uptr pc);
 
 }  // namespace duress
-
-#endif  // DURESS_RUNTIME_CONTROL_H_

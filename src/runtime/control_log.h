@@ -2,8 +2,7 @@
 //
 // What a controlled execution writes to the log: all strands with their stacks when it is stuck, and in a
 // replay every step with its value. The scheduler calls these functions.
-#ifndef DURESS_RUNTIME_CONTROL_LOG_H_
-#define DURESS_RUNTIME_CONTROL_LOG_H_
+#pragma once
 
 #include "sched/scheduler.h"
 
@@ -18,5 +17,3 @@ void log_step(const sched::Strand& strand);
 void log_traced_value(u64 value, u32 size);
 
 }  // namespace duress
-
-#endif  // DURESS_RUNTIME_CONTROL_LOG_H_

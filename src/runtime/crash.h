@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // When the target is about to die of a signal, the log says where, and then it dies as it would have.
-#ifndef DURESS_RUNTIME_CRASH_H_
-#define DURESS_RUNTIME_CRASH_H_
+#pragma once
 
 namespace duress {
 
@@ -10,5 +9,3 @@ namespace duress {
 void install_crash_handlers();
 
 }  // namespace duress
-
-#endif  // DURESS_RUNTIME_CRASH_H_

@@ -4,8 +4,7 @@
 // are touched are attacked, and a sample of the others, chosen by the distance from the first.
 // JUMBLE tracks two indexes of each array. A replay asks in the same order and gets the same answers,
 // wherever the array is.
-#ifndef DURESS_RUNTIME_ELEMENT_SAMPLE_H_
-#define DURESS_RUNTIME_ELEMENT_SAMPLE_H_
+#pragma once
 
 #include <atomic>
 
@@ -81,5 +80,3 @@ class ElementSample {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_RUNTIME_ELEMENT_SAMPLE_H_

@@ -2,8 +2,7 @@
 //
 // Which heap blocks are alive: needed at free for the size, and in a report to say what an address
 // belongs to and where it was allocated. A hash table by block start, in shards with a lock each.
-#ifndef DURESS_RUNTIME_HEAP_TABLE_H_
-#define DURESS_RUNTIME_HEAP_TABLE_H_
+#pragma once
 
 #include "base/arena.h"
 
@@ -55,5 +54,3 @@ class HeapTable {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_RUNTIME_HEAP_TABLE_H_

@@ -2,8 +2,7 @@
 //
 // Atomic operations, performed under the lock of the atomic's SyncObject: so the order of operations
 // on one atomic is the order of the lock, and an acquire learns from the store it really read.
-#ifndef DURESS_RUNTIME_HOOKS_ATOMIC_H_
-#define DURESS_RUNTIME_HOOKS_ATOMIC_H_
+#pragma once
 
 #include "runtime/control.h"
 #include "runtime/rc11.h"
@@ -113,5 +112,3 @@ void atomic_store(void* p, T value, MemoryOrder order, const DuressSite* site) {
 }
 
 }  // namespace duress
-
-#endif  // DURESS_RUNTIME_HOOKS_ATOMIC_H_

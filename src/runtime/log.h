@@ -3,8 +3,7 @@
 // The log file of this process (docs/design/log.md): whole lines, each in one write, to a file that is
 // opened anew if the target closed its descriptor under us. If a line cannot be written, the file kWholeMark
 // beside the log is removed, which needs no room on the disk: the host then uses nothing of the execution.
-#ifndef DURESS_RUNTIME_LOG_H_
-#define DURESS_RUNTIME_LOG_H_
+#pragma once
 
 #include "base/text.h"
 #include "trail/whole_mark.h"
@@ -45,5 +44,3 @@ class Log {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_RUNTIME_LOG_H_

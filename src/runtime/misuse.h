@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Mistakes with locks and threads that systematic executions (duress verify) end with: trail/outcome.h.
-#ifndef DURESS_RUNTIME_MISUSE_H_
-#define DURESS_RUNTIME_MISUSE_H_
+#pragma once
 
 #include <pthread.h>
 
@@ -31,5 +30,3 @@ struct MisuseCalls {
 extern MisuseCalls g_misuse_calls;
 
 }  // namespace duress
-
-#endif  // DURESS_RUNTIME_MISUSE_H_

@@ -2,8 +2,7 @@
 //
 // The executable and shared libraries of the process: which sites they bring, and where they lie, so
 // that the host can make names of addresses.
-#ifndef DURESS_RUNTIME_MODULES_H_
-#define DURESS_RUNTIME_MODULES_H_
+#pragma once
 
 #include "analysis/fasttrack/fasttrack.h"
 #include "runtime/log.h"
@@ -69,5 +68,3 @@ class Modules {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_RUNTIME_MODULES_H_

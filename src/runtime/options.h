@@ -2,8 +2,7 @@
 //
 // DURESS_OPTIONS: name=value pairs separated by ':'. A value may contain ':' where what follows is not
 // a name and '=' (so `chain=A:B:C` and paths work).
-#ifndef DURESS_RUNTIME_OPTIONS_H_
-#define DURESS_RUNTIME_OPTIONS_H_
+#pragma once
 
 #include "base/arena.h"
 
@@ -23,5 +22,3 @@ struct Options {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_RUNTIME_OPTIONS_H_

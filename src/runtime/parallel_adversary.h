@@ -6,8 +6,7 @@
 //
 // An access to a tracked site and its entry in the history are one step, under one lock: otherwise memory
 // could hold a value that the history does not have yet.
-#ifndef DURESS_RUNTIME_PARALLEL_ADVERSARY_H_
-#define DURESS_RUNTIME_PARALLEL_ADVERSARY_H_
+#pragma once
 
 #include "base/prng.h"
 #include "catalog/models.h"
@@ -48,5 +47,3 @@ class ParallelAdversary final : memory::ClockSource, memory::Chooser {
 extern ParallelAdversary* g_parallel_adversary;
 
 }  // namespace duress
-
-#endif  // DURESS_RUNTIME_PARALLEL_ADVERSARY_H_

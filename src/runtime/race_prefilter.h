@@ -14,8 +14,7 @@
 //
 // It may report a pair that is none, and never misses one: FastTrack on half granules, with one reader and
 // one atomic access remembered and a flag for "there are more".
-#ifndef DURESS_RUNTIME_RACE_PREFILTER_H_
-#define DURESS_RUNTIME_RACE_PREFILTER_H_
+#pragma once
 
 #include <string.h>
 
@@ -203,5 +202,3 @@ class RacePrefilter {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_RUNTIME_RACE_PREFILTER_H_

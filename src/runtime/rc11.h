@@ -4,8 +4,7 @@
 // store comes in modification order. Each is a choice in the trail, 0 the newest: a replay needs no
 // heuristic, and minimising takes away what a failure does not need. Memory holds the newest in modification
 // order, so code that does not ask here sees that.
-#ifndef DURESS_RUNTIME_RC11_H_
-#define DURESS_RUNTIME_RC11_H_
+#pragma once
 
 #include "base/prng.h"
 #include "memory/heuristics.h"
@@ -75,5 +74,3 @@ class Rc11Adversary final : memory::ClockSource, memory::Chooser, memory::Rc11Pi
 extern Rc11Adversary* g_rc11;
 
 }  // namespace duress
-
-#endif  // DURESS_RUNTIME_RC11_H_

@@ -3,8 +3,7 @@
 // Writes events to a trace (event/trace_format.h) instead of analysing them: `duress trace record`. Threads
 // collect events without locks; when enough came together all are stopped for a moment and the round is
 // written.
-#ifndef DURESS_RUNTIME_RECORDER_H_
-#define DURESS_RUNTIME_RECORDER_H_
+#pragma once
 
 #include "analysis/analysis.h"
 #include "event/trace_codec.h"
@@ -75,5 +74,3 @@ class Recorder final : public Analysis {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_RUNTIME_RECORDER_H_

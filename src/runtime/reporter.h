@@ -3,8 +3,7 @@
 // Writes races to the log: with both stacks, the locks held, the threads and the block of memory; for
 // each pair of sites the first few locations, because two lines of code may race on several variables
 // through pointers. Everything else (names, source lines, grouping) is the host's.
-#ifndef DURESS_RUNTIME_REPORTER_H_
-#define DURESS_RUNTIME_REPORTER_H_
+#pragma once
 
 #include "analysis/analysis.h"
 #include "clock/lock_set.h"
@@ -81,5 +80,3 @@ class Reporter final : public RaceSink, public LineSink, public CounterSink {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_RUNTIME_REPORTER_H_

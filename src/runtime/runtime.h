@@ -3,8 +3,7 @@
 // The runtime of one process: the only place where hooks, clocks, analyses and the log meet. There is
 // one, made when the first instrumented module is loaded and DURESS_OPTIONS asks for it; otherwise the
 // process stays asleep and every function runs its plain body.
-#ifndef DURESS_RUNTIME_RUNTIME_H_
-#define DURESS_RUNTIME_RUNTIME_H_
+#pragma once
 
 #include "analysis/chain.h"
 #include "clock/slots.h"
@@ -122,5 +121,3 @@ void find_stack(Thread& t);
 Runtime* wake_for_check();
 
 }  // namespace duress
-
-#endif  // DURESS_RUNTIME_RUNTIME_H_

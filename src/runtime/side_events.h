@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writes side events (trail/side_events.h) to the record.
-#ifndef DURESS_RUNTIME_SIDE_EVENTS_H_
-#define DURESS_RUNTIME_SIDE_EVENTS_H_
+#pragma once
 
 #include "trail/side_events.h"
 
@@ -15,5 +14,3 @@ bool record_side_event(trail::SideEvent::Kind kind, u64 joined, u64 joiner, uptr
 void record_clock_read(uptr caller);
 
 }  // namespace duress
-
-#endif  // DURESS_RUNTIME_SIDE_EVENTS_H_

@@ -2,8 +2,7 @@
 //
 // Which sites are schedule points, and which functions must therefore run their faithful body. Keys are made
 // once for all sites of a module (before a fork server forks); a request then names a few of them.
-#ifndef DURESS_RUNTIME_SITE_POINTS_H_
-#define DURESS_RUNTIME_SITE_POINTS_H_
+#pragma once
 
 #include "base/arena.h"
 #include "duress/hooks.h"
@@ -109,5 +108,3 @@ class SitePoints {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_RUNTIME_SITE_POINTS_H_

@@ -3,8 +3,7 @@
 // Call stacks as small numbers. A stack is a node: a return address and the stack of the caller; equal
 // stacks are one node. Threads push return addresses on a shadow call stack; a node number is filled
 // in beside an address when it is first needed, so a second look at the same frames is free.
-#ifndef DURESS_RUNTIME_STACK_DEPOT_H_
-#define DURESS_RUNTIME_STACK_DEPOT_H_
+#pragma once
 
 #include "base/spin_lock.h"
 #include "duress/hooks.h"
@@ -47,5 +46,3 @@ class StackDepot {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_RUNTIME_STACK_DEPOT_H_

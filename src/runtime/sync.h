@@ -6,8 +6,7 @@
 // interceptor is always: real call, and one of these before (releases) or after (acquires) it.
 //
 // All keep errno. `pc` is the return address of the intercepted call, for reports.
-#ifndef DURESS_RUNTIME_SYNC_H_
-#define DURESS_RUNTIME_SYNC_H_
+#pragma once
 
 #include "base/types.h"
 #include "event/access.h"
@@ -117,5 +116,3 @@ void interceptors_ready();
 #define DURESS_CALLER_PC (reinterpret_cast<::duress::uptr>(__builtin_return_address(0)))
 
 }  // namespace duress
-
-#endif  // DURESS_RUNTIME_SYNC_H_

@@ -3,8 +3,7 @@
 // A thread of the target as the runtime knows it. Made by the thread that creates it, so that its
 // clock starts with what the creator knows; handed over to the new thread; kept until it is both
 // ended and joined or detached.
-#ifndef DURESS_RUNTIME_THREAD_H_
-#define DURESS_RUNTIME_THREAD_H_
+#pragma once
 
 #include "analysis/sync_engine.h"
 
@@ -87,5 +86,3 @@ inline Thread* current_thread_or_adopt() {
 }
 
 }  // namespace duress
-
-#endif  // DURESS_RUNTIME_THREAD_H_

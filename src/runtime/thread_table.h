@@ -2,8 +2,7 @@
 //
 // What is remembered of every thread that ever ran, for reports: name, creator, where it was created;
 // and which thread had a vector-clock slot at a given counter.
-#ifndef DURESS_RUNTIME_THREAD_TABLE_H_
-#define DURESS_RUNTIME_THREAD_TABLE_H_
+#pragma once
 
 #include "clock/vector_clock.h"
 
@@ -41,5 +40,3 @@ class ThreadTable {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_RUNTIME_THREAD_TABLE_H_

@@ -2,8 +2,7 @@
 //
 // The calling thread's stack by unwinding, for the few events whose caller may be a library that pushes no
 // frames (std::thread calls pthread_create from libstdc++). Slow: microseconds.
-#ifndef DURESS_RUNTIME_UNWINDING_H_
-#define DURESS_RUNTIME_UNWINDING_H_
+#pragma once
 
 #include "base/types.h"
 
@@ -18,5 +17,3 @@ u64 unwound_state(uptr caller, uptr top);
 int unwind_stack(uptr* frames, int most, uptr from);
 
 }  // namespace duress
-
-#endif  // DURESS_RUNTIME_UNWINDING_H_

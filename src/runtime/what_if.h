@@ -6,8 +6,7 @@
 //
 // `++x` is a load and a store at one place of the source. If it is made atomic it is one update; if it is
 // locked, the lock is held from the load to the store.
-#ifndef DURESS_RUNTIME_WHAT_IF_H_
-#define DURESS_RUNTIME_WHAT_IF_H_
+#pragma once
 
 #include <pthread.h>
 
@@ -70,5 +69,3 @@ void what_if_published_early();
 void publish_held_back();
 
 }  // namespace duress
-
-#endif  // DURESS_RUNTIME_WHAT_IF_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the scheduler asks of the runtime around it.
-#ifndef DURESS_SCHED_CALLBACKS_H_
-#define DURESS_SCHED_CALLBACKS_H_
+#pragma once
 
 #include "event/operation.h"
 #include "trail/execution.h"
@@ -30,5 +29,3 @@ struct Callbacks {
 };
 
 }  // namespace duress::sched
-
-#endif  // DURESS_SCHED_CALLBACKS_H_

@@ -2,8 +2,7 @@
 //
 // The choices of an execution: the strategy makes them, the record lists those that deviate from the default
 // (the running strand goes on, else the one with the lowest number; values 0).
-#ifndef DURESS_SCHED_CHOICES_H_
-#define DURESS_SCHED_CHOICES_H_
+#pragma once
 
 #include "sched/strategy.h"
 
@@ -42,5 +41,3 @@ class Choices {
 };
 
 }  // namespace duress::sched
-
-#endif  // DURESS_SCHED_CHOICES_H_

@@ -6,8 +6,7 @@
 //
 // A kernel thread whose stack the carrier may run must not stand on it: it waits on a parking stack of its
 // own.
-#ifndef DURESS_SCHED_CONTEXT_H_
-#define DURESS_SCHED_CONTEXT_H_
+#pragma once
 
 #include "base/types.h"
 
@@ -30,5 +29,3 @@ uptr thread_pointer();
 void prepare_contexts();
 
 }  // namespace duress::sched
-
-#endif  // DURESS_SCHED_CONTEXT_H_

@@ -2,8 +2,7 @@
 //
 // Strands that wait for descriptors. Only the kernel knows whether one is ready, so it is asked before each
 // choice while a strand waits.
-#ifndef DURESS_SCHED_DESCRIPTORS_H_
-#define DURESS_SCHED_DESCRIPTORS_H_
+#pragma once
 
 #include <errno.h>
 #include <poll.h>
@@ -59,5 +58,3 @@ class DescriptorWaits {
 };
 
 }  // namespace duress::sched
-
-#endif  // DURESS_SCHED_DESCRIPTORS_H_

@@ -3,8 +3,7 @@
 // The turn goes from one strand to the next: by a change of stacks where the carrier, one kernel thread, runs
 // both; by a futex where a strand must be run by its own kernel thread. Both ways take the same decisions, so
 // one trail gives the same execution on either backend.
-#ifndef DURESS_SCHED_HANDOFF_H_
-#define DURESS_SCHED_HANDOFF_H_
+#pragma once
 
 #include "sched/callbacks.h"
 #include "sched/strand.h"
@@ -67,5 +66,3 @@ class Handoff {
 };
 
 }  // namespace duress::sched
-
-#endif  // DURESS_SCHED_HANDOFF_H_

@@ -4,8 +4,7 @@
 // strand that only observes the same things again and again while nothing changes waits for another one; it
 // steps back so that it does not use up the execution. Systematic executions are exact about it instead:
 // spin_detector.h.
-#ifndef DURESS_SCHED_REPETITION_H_
-#define DURESS_SCHED_REPETITION_H_
+#pragma once
 
 #include "event/operation.h"
 
@@ -56,5 +55,3 @@ class Repetition {
 };
 
 }  // namespace duress::sched
-
-#endif  // DURESS_SCHED_REPETITION_H_

@@ -2,8 +2,7 @@
 //
 // The strands that can run: those that are ready, among which the strategy chooses, and those that spin,
 // which run only when no strand is ready. A strand is in at most one of the lists.
-#ifndef DURESS_SCHED_RUN_QUEUE_H_
-#define DURESS_SCHED_RUN_QUEUE_H_
+#pragma once
 
 #include "base/arena.h"
 #include "sched/strand.h"
@@ -68,5 +67,3 @@ class RunQueue {
 };
 
 }  // namespace duress::sched
-
-#endif  // DURESS_SCHED_RUN_QUEUE_H_

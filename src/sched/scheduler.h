@@ -15,8 +15,7 @@
 //
 // Threads: all of it belongs to whichever strand is running. Kernel threads hand the turn to each other
 // through futexes (Handoff), which order everything.
-#ifndef DURESS_SCHED_SCHEDULER_H_
-#define DURESS_SCHED_SCHEDULER_H_
+#pragma once
 
 #include <atomic>
 
@@ -262,5 +261,3 @@ class Scheduler {
 };
 
 }  // namespace duress::sched
-
-#endif  // DURESS_SCHED_SCHEDULER_H_

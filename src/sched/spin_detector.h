@@ -9,8 +9,7 @@
 // Computing the local state costs microseconds, so it is done only where a strand was seen to come again. The
 // step log keeps such places; the exploration then starts over, because what a strand waits for must not
 // depend on what was found meanwhile.
-#ifndef DURESS_SCHED_SPIN_DETECTOR_H_
-#define DURESS_SCHED_SPIN_DETECTOR_H_
+#pragma once
 
 #include "exhaustive/step_log.h"
 
@@ -82,5 +81,3 @@ class SpinDetector {
 };
 
 }  // namespace duress::sched
-
-#endif  // DURESS_SCHED_SPIN_DETECTOR_H_

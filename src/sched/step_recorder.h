@@ -3,8 +3,7 @@
 // Writes the steps of a systematic execution to the step log (exhaustive/step_log.h): what each touches, what
 // it found there, and which waiter a signal wakes or how a wait ends, which is part of the step. A step's
 // effect follows from the object's state right before it: no other strand runs in between.
-#ifndef DURESS_SCHED_STEP_RECORDER_H_
-#define DURESS_SCHED_STEP_RECORDER_H_
+#pragma once
 
 #include "sched/callbacks.h"
 #include "sched/choices.h"
@@ -61,5 +60,3 @@ class StepRecorder {
 };
 
 }  // namespace duress::sched
-
-#endif  // DURESS_SCHED_STEP_RECORDER_H_

@@ -3,8 +3,7 @@
 // A thread of the target as the scheduler keeps it. All that belongs to one execution is in StrandExecution,
 // which another execution on the same kernel thread (duress::check) constructs anew; the kernel thread and
 // its place in the pool outlive executions.
-#ifndef DURESS_SCHED_STRAND_H_
-#define DURESS_SCHED_STRAND_H_
+#pragma once
 
 #include <atomic>
 #include <new>
@@ -130,5 +129,3 @@ struct Strand : StrandExecution {
 };
 
 }  // namespace duress::sched
-
-#endif  // DURESS_SCHED_STRAND_H_

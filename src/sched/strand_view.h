@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A thread of the target as strategies see it.
-#ifndef DURESS_SCHED_STRAND_VIEW_H_
-#define DURESS_SCHED_STRAND_VIEW_H_
+#pragma once
 
 #include "event/operation.h"
 
@@ -20,5 +19,3 @@ struct StrandView {
 };
 
 }  // namespace duress::sched
-
-#endif  // DURESS_SCHED_STRAND_VIEW_H_

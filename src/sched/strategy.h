@@ -6,8 +6,7 @@
 //
 // Runs inside the target, on one thread at a time: must not allocate, throw or call the C library. All
 // randomness comes from the seed it is started with, so the same seed makes the same choices.
-#ifndef DURESS_SCHED_STRATEGY_H_
-#define DURESS_SCHED_STRATEGY_H_
+#pragma once
 
 #include "base/prng.h"
 #include "catalog/strategies.h"
@@ -61,5 +60,3 @@ Strategy* strategy_of(StrategyId id);
   static_assert(true)
 
 }  // namespace duress::sched
-
-#endif  // DURESS_SCHED_STRATEGY_H_

@@ -2,8 +2,7 @@
 //
 // Virtual time, in nanoseconds from 0, and the deadlines of strands that wait. Time passes with schedule
 // points and with reads of a clock; it jumps to a deadline when nothing else can happen.
-#ifndef DURESS_SCHED_TIMERS_H_
-#define DURESS_SCHED_TIMERS_H_
+#pragma once
 
 #include "sched/strand.h"
 
@@ -70,5 +69,3 @@ inline u64 clock_advance(u64 reads) {
 }
 
 }  // namespace duress::sched
-
-#endif  // DURESS_SCHED_TIMERS_H_

@@ -9,8 +9,7 @@
 //
 // A clock must show the same in all equivalent executions. So each strand has its own: it goes on with what
 // the strand does, and is never behind the clock of the strand that woke it.
-#ifndef DURESS_SCHED_WAIT_OUTCOME_H_
-#define DURESS_SCHED_WAIT_OUTCOME_H_
+#pragma once
 
 #include "exhaustive/step_log.h"
 #include "trail/execution.h"
@@ -52,5 +51,3 @@ struct WaitOutcomes {
 };
 
 }  // namespace duress::sched
-
-#endif  // DURESS_SCHED_WAIT_OUTCOME_H_

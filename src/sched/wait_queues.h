@@ -2,8 +2,7 @@
 //
 // What the scheduler knows about synchronisation objects, by address: who waits there, who holds the lock.
 // The real object (a pthread_mutex_t, a sem_t) keeps its own state; an entry exists only while it is used.
-#ifndef DURESS_SCHED_WAIT_QUEUES_H_
-#define DURESS_SCHED_WAIT_QUEUES_H_
+#pragma once
 
 #include "base/arena.h"
 #include "base/prng.h"
@@ -67,5 +66,3 @@ class WaitQueues {
 };
 
 }  // namespace duress::sched
-
-#endif  // DURESS_SCHED_WAIT_QUEUES_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a search found, as documents have it.
-#ifndef DURESS_SEARCH_DOCUMENT_H_
-#define DURESS_SEARCH_DOCUMENT_H_
+#pragma once
 
 #include "report/document.h"
 #include "search/search.h"
@@ -16,5 +15,3 @@ report::FailureEntry failure_entry(const Found& found, bool counted, finding::Na
 void fill_document(const SearchResult& result, finding::Names& names, report::Document& document);
 
 }  // namespace duress::search
-
-#endif  // DURESS_SEARCH_DOCUMENT_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A failure that a search or an exhaustive exploration found.
-#ifndef DURESS_SEARCH_FOUND_H_
-#define DURESS_SEARCH_FOUND_H_
+#pragma once
 
 #include <string>
 
@@ -29,5 +28,3 @@ exec::StoredFinding stored_finding(const Found& found, const exec::Plan& plan,
                                    u64 seed);
 
 }  // namespace duress::search
-
-#endif  // DURESS_SEARCH_FOUND_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The minimiser of failing executions (trail/minimiser.h) for processes that the host starts.
-#ifndef DURESS_SEARCH_MINIMISER_H_
-#define DURESS_SEARCH_MINIMISER_H_
+#pragma once
 
 #include <functional>
 #include <optional>
@@ -41,5 +40,3 @@ class Minimiser {
 };
 
 }  // namespace duress::search
-
-#endif  // DURESS_SEARCH_MINIMISER_H_

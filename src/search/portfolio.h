@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which execution is the i-th of a search.
-#ifndef DURESS_SEARCH_PORTFOLIO_H_
-#define DURESS_SEARCH_PORTFOLIO_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -67,5 +66,3 @@ class Portfolio {
 };
 
 }  // namespace duress::search
-
-#endif  // DURESS_SEARCH_PORTFOLIO_H_

@@ -2,8 +2,7 @@
 //
 // The least number of preemptions that a class of executions needs. The interleaving that the explorer
 // proposes may have more only because of how it was found; what counts is the best order of the same steps.
-#ifndef DURESS_SEARCH_PREEMPTIONS_H_
-#define DURESS_SEARCH_PREEMPTIONS_H_
+#pragma once
 
 #include "exhaustive/step.h"
 
@@ -21,5 +20,3 @@ struct Preemptions {
 };
 
 }  // namespace duress::search
-
-#endif  // DURESS_SEARCH_PREEMPTIONS_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A search that was cut short, as <dir>/searches/<hash>.json keeps it until the same command continues it.
-#ifndef DURESS_SEARCH_SAVED_SEARCH_H_
-#define DURESS_SEARCH_SAVED_SEARCH_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -27,5 +26,3 @@ std::string save_search(const std::string& dir, const std::string& key, const Sa
 void forget_search(const std::string& dir, const std::string& key);
 
 }  // namespace duress::search
-
-#endif  // DURESS_SEARCH_SAVED_SEARCH_H_

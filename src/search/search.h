@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `duress explore` without its options and text: executes a portfolio of schedules until one fails.
-#ifndef DURESS_SEARCH_SEARCH_H_
-#define DURESS_SEARCH_SEARCH_H_
+#pragma once
 
 #include <atomic>
 #include <functional>
@@ -120,5 +119,3 @@ class Search {
 };
 
 }  // namespace duress::search
-
-#endif  // DURESS_SEARCH_SEARCH_H_

@@ -23,8 +23,7 @@
 // other to the slow path. L, write word: the line is locked (first cell of a line only). L, read word: `id`
 // and `old` both read the bytes that are not in `rest`: two threads that read the same memory, by far the
 // commonest sharing, need no set. S, write word: atomics or locks live here.
-#ifndef DURESS_SHADOW_CELL_H_
-#define DURESS_SHADOW_CELL_H_
+#pragma once
 
 #include "base/spin_lock.h"
 #include "duress/hooks.h"
@@ -144,5 +143,3 @@ class LineGuard {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_SHADOW_CELL_H_

@@ -4,8 +4,7 @@
 // holds the location's shadow, which may pass it down the chain. One byte per eight bytes of target
 // memory, in blocks that exist once something in them was passed on; everything else belongs to the
 // first tool.
-#ifndef DURESS_SHADOW_OWNER_MAP_H_
-#define DURESS_SHADOW_OWNER_MAP_H_
+#pragma once
 
 #include "base/arena.h"
 
@@ -52,5 +51,3 @@ class OwnerMap {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_SHADOW_OWNER_MAP_H_

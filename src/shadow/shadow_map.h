@@ -8,8 +8,7 @@
 // An entry is the number to add to twice the address. Regions that were never touched all point to
 // one region of zeroes that is only read: no id there is ever "same epoch", so inline code goes to
 // the slow path, which makes the region real.
-#ifndef DURESS_SHADOW_SHADOW_MAP_H_
-#define DURESS_SHADOW_SHADOW_MAP_H_
+#pragma once
 
 #include "shadow/cell.h"
 
@@ -92,5 +91,3 @@ class ShadowMap {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_SHADOW_SHADOW_MAP_H_

@@ -3,8 +3,7 @@
 // A `duress classify` process for each case of a test suite, several at a time, each with its document and
 // its text in a file. A case that has finished is not run again by a command that goes on after an
 // interruption; one that was cut off goes on by its own record.
-#ifndef DURESS_SUITE_CAMPAIGN_H_
-#define DURESS_SUITE_CAMPAIGN_H_
+#pragma once
 
 #include <atomic>
 #include <functional>
@@ -96,5 +95,3 @@ class Campaign {
 };
 
 }  // namespace duress::suite
-
-#endif  // DURESS_SUITE_CAMPAIGN_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // From the tests that CTest knows to the cases that are classified, and the fixtures around them.
-#ifndef DURESS_SUITE_CASES_H_
-#define DURESS_SUITE_CASES_H_
+#pragma once
 
 #include <atomic>
 #include <string>
@@ -25,5 +24,3 @@ void run_fixtures(const std::vector<CtestTest>& all, const std::vector<CtestTest
 std::string outcomes_text(const std::vector<CaseResult>& cases);
 
 }  // namespace duress::suite
-
-#endif  // DURESS_SUITE_CASES_H_

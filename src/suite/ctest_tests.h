@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The tests of a CMake build folder as CTest knows them, and the GoogleTest cases in them.
-#ifndef DURESS_SUITE_CTEST_TESTS_H_
-#define DURESS_SUITE_CTEST_TESTS_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -47,5 +46,3 @@ std::vector<TestCase> cases_of(const CtestTest& test, std::string& error);
 std::vector<std::string> read_gtest_list(const std::string& text, bool disabled_too);
 
 }  // namespace duress::suite
-
-#endif  // DURESS_SUITE_CTEST_TESTS_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One document of many: what `duress test --json` writes.
-#ifndef DURESS_SUITE_DOCUMENT_H_
-#define DURESS_SUITE_DOCUMENT_H_
+#pragma once
 
 #include <map>
 #include <string>
@@ -35,5 +34,3 @@ struct DocumentHead {
 SuiteDocument merge_documents(const DocumentHead& head, const std::vector<CaseResult>& cases);
 
 }  // namespace duress::suite
-
-#endif  // DURESS_SUITE_DOCUMENT_H_

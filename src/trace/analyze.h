@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A chain of analyses over a whole trace.
-#ifndef DURESS_TRACE_ANALYZE_H_
-#define DURESS_TRACE_ANALYZE_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -35,5 +34,3 @@ Analyzed analyze(TraceInput& input, const AnalyzeOptions& options,
 std::string findings_text(const finding::RunLog& log, const TraceInput& input);
 
 }  // namespace duress::trace
-
-#endif  // DURESS_TRACE_ANALYZE_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Makes a trace file of events that come in order, as a converter does. The reader gives them in this order.
-#ifndef DURESS_TRACE_BUILDER_H_
-#define DURESS_TRACE_BUILDER_H_
+#pragma once
 
 #include <map>
 
@@ -33,5 +32,3 @@ class Builder {
 };
 
 }  // namespace duress::trace
-
-#endif  // DURESS_TRACE_BUILDER_H_

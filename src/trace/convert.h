@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // From one form of a trace to another.
-#ifndef DURESS_TRACE_CONVERT_H_
-#define DURESS_TRACE_CONVERT_H_
+#pragma once
 
 #include <cstdio>
 #include <string>
@@ -18,5 +17,3 @@ bool convert(TraceInput& input, std::FILE* file);
 std::string pack(const std::string& raw_trace, const std::string& log, const std::string& output);
 
 }  // namespace duress::trace
-
-#endif  // DURESS_TRACE_CONVERT_H_

@@ -3,8 +3,7 @@
 // A pipeline of two threads: one reads, unpacks, decodes and merges a trace, the caller's analyses it.
 // Decoding is the smaller half of the work for FastTrack (docs/design/trace.md). As the next events are
 // known, the shadow cells of accesses are prefetched before they are analysed.
-#ifndef DURESS_TRACE_DECODE_PIPELINE_H_
-#define DURESS_TRACE_DECODE_PIPELINE_H_
+#pragma once
 
 #include <deque>
 #include <exception>
@@ -134,5 +133,3 @@ void each_pipelined(EventReader& reader, Play play) {
 }
 
 }  // namespace duress::trace
-
-#endif  // DURESS_TRACE_DECODE_PIPELINE_H_

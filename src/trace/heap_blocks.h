@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef DURESS_TRACE_HEAP_BLOCKS_H_
-#define DURESS_TRACE_HEAP_BLOCKS_H_
+#pragma once
 
 #include <optional>
 #include <vector>
@@ -49,5 +48,3 @@ class HeapBlocks {
 };
 
 }  // namespace duress::trace
-
-#endif  // DURESS_TRACE_HEAP_BLOCKS_H_

@@ -2,8 +2,7 @@
 //
 // The merge of a round, inline so that what visits the events is inlined too: 20 million events a second
 // leave no room for a call through a pointer each. Included by trace_file.h.
-#ifndef DURESS_TRACE_MERGE_H_
-#define DURESS_TRACE_MERGE_H_
+#pragma once
 
 #include <algorithm>
 #include <map>
@@ -101,5 +100,3 @@ void EventReader::merge(Visit& visit) {
 }
 
 }  // namespace duress::trace
-
-#endif  // DURESS_TRACE_MERGE_H_

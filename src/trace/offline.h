@@ -2,8 +2,7 @@
 //
 // Runs a chain on the events of a trace and makes of what it finds the same records that a running target's
 // log gives, so that everything behind it (names, grouping, reports) is the same.
-#ifndef DURESS_TRACE_OFFLINE_H_
-#define DURESS_TRACE_OFFLINE_H_
+#pragma once
 
 #include <functional>
 #include <map>
@@ -93,5 +92,3 @@ class Offline final : public RaceSink, public LineSink, public CounterSink {
 };
 
 }  // namespace duress::trace
-
-#endif  // DURESS_TRACE_OFFLINE_H_

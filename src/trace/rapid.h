@@ -3,8 +3,7 @@
 // RAPID's text format: a line for each event, `T0|w(V1)|12`: thread, operation, where. Operations are r, w,
 // acq, rel, fork, join, begin, end; ours beyond those: rlock, runlock, post, wait, aload, astore, armw, fence
 // (each atomic with its order: `astore(X,release)`), alloc and free (`free(V1)`).
-#ifndef DURESS_TRACE_RAPID_H_
-#define DURESS_TRACE_RAPID_H_
+#pragma once
 
 #include <map>
 #include <string>
@@ -72,5 +71,3 @@ std::string names_text(const RapidNames& names);
 RapidNames names_from_text(const std::string& text);
 
 }  // namespace duress::trace
-
-#endif  // DURESS_TRACE_RAPID_H_

@@ -5,8 +5,7 @@
 // they read, and because critical sections of a lock keep their order, include neither of the two. Then they
 // can be performed up to there, and stand side by side. What it reports can happen; happens-before would see
 // only those pairs that no lock happened to order.
-#ifndef DURESS_TRACE_SYNC_P_H_
-#define DURESS_TRACE_SYNC_P_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -84,5 +83,3 @@ class SyncP {
 };
 
 }  // namespace duress::trace
-
-#endif  // DURESS_TRACE_SYNC_P_H_

@@ -2,8 +2,7 @@
 //
 // Reading and writing trace files (event/trace_format.h). Hostile input: a file may be cut off anywhere, or
 // be no trace at all; what is wrong is said with its offset, and what comes before it is still read.
-#ifndef DURESS_TRACE_TRACE_FILE_H_
-#define DURESS_TRACE_TRACE_FILE_H_
+#pragma once
 
 #include <cstdint>
 #include <cstdio>
@@ -125,5 +124,3 @@ class EventReader {
 }  // namespace duress::trace
 
 #include "trace/merge.h"  // EventReader::merge
-
-#endif  // DURESS_TRACE_TRACE_FILE_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A file that is a trace or RAPID's text, read event by event.
-#ifndef DURESS_TRACE_TRACE_INPUT_H_
-#define DURESS_TRACE_TRACE_INPUT_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -57,5 +56,3 @@ class TraceInput {
 };
 
 }  // namespace duress::trace
-
-#endif  // DURESS_TRACE_TRACE_INPUT_H_

@@ -9,8 +9,7 @@
 // one: the running thread goes on, or, where it cannot, the runnable one with the lowest number; of values,
 // 0. A trail lists the others, the *deviations*. So a run with three preemptions is three entries, however
 // long.
-#ifndef DURESS_TRAIL_EXECUTION_H_
-#define DURESS_TRAIL_EXECUTION_H_
+#pragma once
 
 #include "base/types.h"
 #include "catalog/heuristics.h"
@@ -278,5 +277,3 @@ struct Reply {
 };
 
 }  // namespace duress::trail
-
-#endif  // DURESS_TRAIL_EXECUTION_H_

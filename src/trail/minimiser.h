@@ -16,8 +16,7 @@
 // A result is smaller if it has fewer preemptions, or as many and fewer deviations: a switch where the
 // running thread could have gone on is what a reader must understand; a deviation where it could not is only
 // another order.
-#ifndef DURESS_TRAIL_MINIMISER_H_
-#define DURESS_TRAIL_MINIMISER_H_
+#pragma once
 
 #include "trail/execution.h"
 
@@ -206,5 +205,3 @@ class Minimiser {
 };
 
 }  // namespace duress::trail
-
-#endif  // DURESS_TRAIL_MINIMISER_H_

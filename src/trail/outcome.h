@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How an execution ended.
-#ifndef DURESS_TRAIL_OUTCOME_H_
-#define DURESS_TRAIL_OUTCOME_H_
+#pragma once
 
 #include "base/types.h"
 
@@ -51,5 +50,3 @@ constexpr const Misuse* misuse_of(Outcome outcome) {
 }
 
 }  // namespace duress::trail
-
-#endif  // DURESS_TRAIL_OUTCOME_H_

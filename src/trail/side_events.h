@@ -2,8 +2,7 @@
 //
 // What a systematic execution reports with call stacks, beside its steps. Written by the target, each entry
 // once per execution; read by `duress verify`.
-#ifndef DURESS_TRAIL_SIDE_EVENTS_H_
-#define DURESS_TRAIL_SIDE_EVENTS_H_
+#pragma once
 
 #include "trail/what_if.h"
 
@@ -37,5 +36,3 @@ struct AtomicProfileEntry {
 static_assert(sizeof(AtomicProfileEntry) == 72);
 
 }  // namespace duress::trail
-
-#endif  // DURESS_TRAIL_SIDE_EVENTS_H_

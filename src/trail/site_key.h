@@ -3,8 +3,7 @@
 // A name for a site that survives a rebuild and lines that move: a hash of its function, its variable, the
 // kind of access, and its ordinal among the sites of the same function with the same variable and kind. And
 // one for taking a lock while another is held, for which strategies are asked in the same way.
-#ifndef DURESS_TRAIL_SITE_KEY_H_
-#define DURESS_TRAIL_SITE_KEY_H_
+#pragma once
 
 #include "base/types.h"
 
@@ -37,5 +36,3 @@ constexpr u32 lock_key(uptr held, uptr wanted) {
 }
 
 }  // namespace duress::trail
-
-#endif  // DURESS_TRAIL_SITE_KEY_H_

@@ -2,8 +2,7 @@
 //
 // A name for a strand that is the same in every interleaving: the ordinal it has among the strands that its
 // creator made, then its creator's, and so on, one byte each. The main thread's path is 0.
-#ifndef DURESS_TRAIL_STRAND_PATH_H_
-#define DURESS_TRAIL_STRAND_PATH_H_
+#pragma once
 
 #include "base/types.h"
 
@@ -18,5 +17,3 @@ constexpr u64 creator_of(u64 path) {
 }
 
 }  // namespace duress::trail
-
-#endif  // DURESS_TRAIL_STRAND_PATH_H_

@@ -8,8 +8,7 @@
 // character from one that names another execution.
 //
 // The target writes and reads tokens too (duress::check), so nothing here allocates: callers bring memory.
-#ifndef DURESS_TRAIL_TOKEN_H_
-#define DURESS_TRAIL_TOKEN_H_
+#pragma once
 
 #include "trail/execution.h"
 
@@ -68,5 +67,3 @@ inline constexpr u64 kMostProgram = 64;
 u64 token_program(const char* path, char* out);
 
 }  // namespace duress::trail
-
-#endif  // DURESS_TRAIL_TOKEN_H_

@@ -2,8 +2,7 @@
 //
 // How an integer that was read or written is shown in an interleaving, by the host and by duress::check: with
 // its sign while it is small; beyond a million it is an address or a bit pattern, in hexadecimal.
-#ifndef DURESS_TRAIL_VALUE_TEXT_H_
-#define DURESS_TRAIL_VALUE_TEXT_H_
+#pragma once
 
 #include "base/types.h"
 
@@ -24,5 +23,3 @@ inline ShownInteger shown_integer(u64 value, u32 size) {
 }
 
 }  // namespace duress::trail
-
-#endif  // DURESS_TRAIL_VALUE_TEXT_H_

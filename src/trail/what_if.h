@@ -3,8 +3,7 @@
 // What-if edits: changes to the program that a systematic execution pretends were made, so that `duress
 // verify` can test a fix before it proposes it. The host lists them in a request; the target's hooks carry
 // them out (runtime/what_if.cc).
-#ifndef DURESS_TRAIL_WHAT_IF_H_
-#define DURESS_TRAIL_WHAT_IF_H_
+#pragma once
 
 #include "base/memory_order.h"
 #include "base/types.h"
@@ -61,5 +60,3 @@ struct WhatIfEdit {
 static_assert(sizeof(WhatIfEdit) == 48);
 
 }  // namespace duress::trail
-
-#endif  // DURESS_TRAIL_WHAT_IF_H_

@@ -2,8 +2,7 @@
 //
 // How the host learns that a line of a log could not be written: the disk may be full, so nothing can be
 // added, but a file can be removed.
-#ifndef DURESS_TRAIL_WHOLE_MARK_H_
-#define DURESS_TRAIL_WHOLE_MARK_H_
+#pragma once
 
 namespace duress::trail {
 
@@ -11,5 +10,3 @@ namespace duress::trail {
 inline constexpr char kWholeMark[] = "whole";
 
 }  // namespace duress::trail
-
-#endif  // DURESS_TRAIL_WHOLE_MARK_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What an exhaustive exploration found, as documents have it.
-#ifndef DURESS_VERIFY_DOCUMENT_H_
-#define DURESS_VERIFY_DOCUMENT_H_
+#pragma once
 
 #include "report/document.h"
 #include "verify/verifier.h"
@@ -14,5 +13,3 @@ void fill_document(const VerifySetup& setup, const VerifyResult& result, finding
                    report::Document& document);
 
 }  // namespace duress::verify
-
-#endif  // DURESS_VERIFY_DOCUMENT_H_

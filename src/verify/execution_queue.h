@@ -2,8 +2,7 @@
 //
 // Executions that workers run while the explorer does other things. Each has a name (its plan), and its
 // outcome is kept under that name until it is taken.
-#ifndef DURESS_VERIFY_EXECUTION_QUEUE_H_
-#define DURESS_VERIFY_EXECUTION_QUEUE_H_
+#pragma once
 
 #include <condition_variable>
 #include <deque>
@@ -79,5 +78,3 @@ class ExecutionQueue {
 };
 
 }  // namespace duress::verify
-
-#endif  // DURESS_VERIFY_EXECUTION_QUEUE_H_

@@ -5,8 +5,7 @@
 // explore its subtree ahead of time, as the explorer will when it reaches that branch. Their results are
 // guesses: they are kept under the name of their plan, and the explorer, which alone decides, finds them
 // there or has the plan run. (They are right unless strands get other numbers: explorer_test.cc.)
-#ifndef DURESS_VERIFY_SPECULATION_H_
-#define DURESS_VERIFY_SPECULATION_H_
+#pragma once
 
 #include "verify/verifier.h"
 
@@ -48,5 +47,3 @@ class Verifier::SpeculativeExplorers {
 };
 
 }  // namespace duress::verify
-
-#endif  // DURESS_VERIFY_SPECULATION_H_

@@ -7,8 +7,7 @@
 // Results must not depend on the number of workers, so executions are learned in the explorer's own order.
 // Every pending branch of its tree will be run sooner or later exactly as it stands there; so workers run the
 // branch and its subtree ahead of time (speculation.h), and outcomes are kept until the explorer asks.
-#ifndef DURESS_VERIFY_VERIFIER_H_
-#define DURESS_VERIFY_VERIFIER_H_
+#pragma once
 
 #include <atomic>
 #include <functional>
@@ -175,5 +174,3 @@ u32 key_of(const finding::RunLogs& logs, const std::optional<finding::SiteRecord
 std::string race_key(const finding::RaceRecord& race);
 
 }  // namespace duress::verify
-
-#endif  // DURESS_VERIFY_VERIFIER_H_

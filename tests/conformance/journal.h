@@ -2,8 +2,7 @@
 //
 // What the machine did, as it saw it: one entry for each operation, in the order of the execution. Written by
 // code that is not instrumented, so that nobody else runs between an operation and its entry.
-#ifndef DURESS_TESTS_LEGAL_JOURNAL_H_
-#define DURESS_TESTS_LEGAL_JOURNAL_H_
+#pragma once
 
 #ifdef __cplusplus
 extern "C" {
@@ -30,5 +29,3 @@ unsigned long journal_seed(void);
 #ifdef __cplusplus
 }
 #endif
-
-#endif  // DURESS_TESTS_LEGAL_JOURNAL_H_

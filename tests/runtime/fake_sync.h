@@ -3,8 +3,7 @@
  * A stand-in for the runtime behind the interceptors: it records what they tell. Each test program then says
  * which events its own thread must have caused, in order, or which of two events came first. For C and C++.
  */
-#ifndef DURESS_TESTS_RUNTIME_FAKE_SYNC_H_
-#define DURESS_TESTS_RUNTIME_FAKE_SYNC_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdio.h>
@@ -53,5 +52,3 @@ const void* fake_self(void);
   } while (0)
 
 #define CHECK(condition) ((condition) ? (void)0 : fake_fail(__FILE__, __LINE__, #condition))
-
-#endif

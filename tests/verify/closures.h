@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How many interleavings a closure has, by duress::check.
-#ifndef DURESS_TESTS_VERIFY_CLOSURES_H_
-#define DURESS_TESTS_VERIFY_CLOSURES_H_
+#pragma once
 
 #include <duress/test.h>
 
@@ -65,5 +64,3 @@ inline void wait_for_it(bool loops) {
       });
   if (early) throw std::runtime_error("woke up too early");
 }
-
-#endif  // DURESS_TESTS_VERIFY_CLOSURES_H_

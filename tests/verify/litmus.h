@@ -3,8 +3,7 @@
 // A litmus test as text: threads are separated by '|', operations by spaces. Wx1r stores 1 to x (release),
 // Rxa loads it (acquire), Ux2q adds 2 to it (acq_rel), Fs is a fence (seq_cst); the orders are x relaxed, a,
 // r, q, s.
-#ifndef DURESS_TESTS_VERIFY_LITMUS_H_
-#define DURESS_TESTS_VERIFY_LITMUS_H_
+#pragma once
 
 #include <atomic>
 #include <cstring>
@@ -66,5 +65,3 @@ inline std::string run(const char* text) {
 }
 
 }  // namespace litmus
-
-#endif  // DURESS_TESTS_VERIFY_LITMUS_H_

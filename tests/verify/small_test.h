@@ -2,8 +2,7 @@
 //
 // TEST and EXPECT_* for programs that duress-c++ compiles: it makes three bodies of every function, and of
 // googletest's templates that takes half a minute.
-#ifndef DURESS_TESTS_VERIFY_SMALL_TEST_H_
-#define DURESS_TESTS_VERIFY_SMALL_TEST_H_
+#pragma once
 
 #include <stdio.h>
 #include <string.h>
@@ -70,5 +69,3 @@ inline int run(int count, char** suites) {
 #define EXPECT_GT(a, b) SMALL_TEST_COMPARE(a, >, b)
 #define EXPECT_TRUE(a) SMALL_TEST_COMPARE((a) ? 1 : 0, ==, 1)
 #define EXPECT_FALSE(a) SMALL_TEST_COMPARE((a) ? 1 : 0, ==, 0)
-
-#endif  // DURESS_TESTS_VERIFY_SMALL_TEST_H_

@@ -8,8 +8,7 @@
 // A thread takes numbers from chunks of its own, in order; the numbers of its current epoch are a
 // range, which is all that inline code needs to know. Numbers that no cell mentions any more are
 // collected by FastTrack::collect() when records would cost more than shadow does.
-#ifndef DURESS_ANALYSIS_FASTTRACK_ACCESS_RECORDS_H_
-#define DURESS_ANALYSIS_FASTTRACK_ACCESS_RECORDS_H_
+#pragma once
 
 #include "clock/vector_clock.h"
 #include "event/access.h"
@@ -88,5 +87,3 @@ class AccessRecords {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_ANALYSIS_FASTTRACK_ACCESS_RECORDS_H_

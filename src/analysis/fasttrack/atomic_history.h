@@ -4,8 +4,7 @@
 // race-freedom that lets FastTrack keep one write epoch: two relaxed stores by two threads are both
 // needed to check a later plain access. At most two entries a thread, its last read and its last
 // write, found by hashing: with 300 threads an access costs what it costs with 2.
-#ifndef DURESS_ANALYSIS_FASTTRACK_ATOMIC_HISTORY_H_
-#define DURESS_ANALYSIS_FASTTRACK_ATOMIC_HISTORY_H_
+#pragma once
 
 #include "base/arena.h"
 #include "base/types.h"
@@ -41,5 +40,3 @@ class AtomicHistory {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_ANALYSIS_FASTTRACK_ATOMIC_HISTORY_H_

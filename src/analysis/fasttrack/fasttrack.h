@@ -10,8 +10,7 @@
 //
 // Atomics: accesses to atomics are remembered apart (atomic_history.h) and marked in the cell; a
 // plain access to a marked cell is checked against them and the other way round.
-#ifndef DURESS_ANALYSIS_FASTTRACK_FASTTRACK_H_
-#define DURESS_ANALYSIS_FASTTRACK_FASTTRACK_H_
+#pragma once
 
 #include "analysis/analysis.h"
 #include "analysis/fasttrack/access_records.h"
@@ -246,5 +245,3 @@ class FastTrack final : public Analysis {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_ANALYSIS_FASTTRACK_FASTTRACK_H_

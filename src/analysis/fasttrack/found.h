@@ -2,8 +2,7 @@
 //
 // The races that one access takes part in, collected while the line of the cell is locked and reported after
 // it is unlocked: reporting takes other locks and writes to a file.
-#ifndef DURESS_ANALYSIS_FASTTRACK_FOUND_H_
-#define DURESS_ANALYSIS_FASTTRACK_FOUND_H_
+#pragma once
 
 #include "analysis/fasttrack/fasttrack.h"
 
@@ -42,5 +41,3 @@ struct FastTrack::Found {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_ANALYSIS_FASTTRACK_FOUND_H_

@@ -3,8 +3,7 @@
 // What does not fit in a cell: more than two writers of different bytes (WriteSpill), and concurrent
 // readers (ReadSet), FastTrack's read vector clock. Blocks are multiples of 32 bytes, named by a
 // 26-bit index, so a cell can hold one.
-#ifndef DURESS_ANALYSIS_FASTTRACK_SPILL_POOL_H_
-#define DURESS_ANALYSIS_FASTTRACK_SPILL_POOL_H_
+#pragma once
 
 #include "shadow/cell.h"
 
@@ -69,5 +68,3 @@ class SpillPool {
 };
 
 }  // namespace duress
-
-#endif  // DURESS_ANALYSIS_FASTTRACK_SPILL_POOL_H_

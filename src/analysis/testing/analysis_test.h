@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // For the tests of single analyses: a trace in a few words, and what a chain says of it.
-#ifndef DURESS_ANALYSIS_TESTING_ANALYSIS_TEST_H_
-#define DURESS_ANALYSIS_TESTING_ANALYSIS_TEST_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -48,5 +47,3 @@ class AnalysisTest : public ::testing::Test {
 };
 
 }  // namespace duress::testing
-
-#endif  // DURESS_ANALYSIS_TESTING_ANALYSIS_TEST_H_

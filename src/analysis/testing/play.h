@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Plays a test's trace to a chain and keeps what it found. Event i of the trace has site kFirstSite + i.
-#ifndef DURESS_ANALYSIS_TESTING_PLAY_H_
-#define DURESS_ANALYSIS_TESTING_PLAY_H_
+#pragma once
 
 #include <functional>
 #include <map>
@@ -78,5 +77,3 @@ class Stage {
 };
 
 }  // namespace duress::testing
-
-#endif  // DURESS_ANALYSIS_TESTING_PLAY_H_

@@ -2,8 +2,7 @@
 //
 // Happens-before by definition: draw every edge the C++20 standard draws, close transitively, and
 // look at every pair of accesses. Slow and obviously right; the judge of every detector.
-#ifndef DURESS_ANALYSIS_TESTING_REFERENCE_H_
-#define DURESS_ANALYSIS_TESTING_REFERENCE_H_
+#pragma once
 
 #include <bitset>
 #include <map>
@@ -39,5 +38,3 @@ class Reference {
 };
 
 }  // namespace duress::testing
-
-#endif  // DURESS_ANALYSIS_TESTING_REFERENCE_H_

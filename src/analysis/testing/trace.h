@@ -3,8 +3,7 @@
 // Traces for tests: a list of events in the order they happened, and a generator of random ones that
 // are well formed (locks are free when taken, threads exist when they act). Detectors are tested on
 // these, with no compiler and no threads.
-#ifndef DURESS_ANALYSIS_TESTING_TRACE_H_
-#define DURESS_ANALYSIS_TESTING_TRACE_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -70,5 +69,3 @@ inline bool reads_atomic(Op op) {
 }
 
 }  // namespace duress::testing
-
-#endif  // DURESS_ANALYSIS_TESTING_TRACE_H_

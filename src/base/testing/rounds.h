@@ -2,8 +2,7 @@
 //
 // How often a property test tries: a share of it in the fast suite, all of it in the slow one, which runs the
 // same tests with DURESS_TEST_ALL set (see duress_test in cmake/DuressTargets.cmake).
-#ifndef DURESS_BASE_TESTING_ROUNDS_H_
-#define DURESS_BASE_TESTING_ROUNDS_H_
+#pragma once
 
 #include <stdlib.h>
 
@@ -17,5 +16,3 @@ inline u64 rounds(u64 all) {
 }
 
 }  // namespace duress
-
-#endif  // DURESS_BASE_TESTING_ROUNDS_H_

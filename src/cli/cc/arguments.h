@@ -2,8 +2,7 @@
 //
 // What a compiler command line asks for, as far as the wrapper must know: does it link, and what? The line
 // itself is passed on untouched; response files are opened only to look.
-#ifndef DURESS_CLI_CC_ARGUMENTS_H_
-#define DURESS_CLI_CC_ARGUMENTS_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -28,5 +27,3 @@ struct Request {
 Request read_arguments(const std::vector<std::string>& args);
 
 }  // namespace duress::cc
-
-#endif  // DURESS_CLI_CC_ARGUMENTS_H_

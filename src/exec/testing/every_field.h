@@ -2,8 +2,7 @@
 //
 // A plan and an execution in which every field and every list has a value of its own, for tests that send
 // them somewhere and compare what arrives.
-#ifndef DURESS_EXEC_TESTING_EVERY_FIELD_H_
-#define DURESS_EXEC_TESTING_EVERY_FIELD_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -147,5 +146,3 @@ inline void expect_same_record(const Execution& got, const Execution& sent) {
 }
 
 }  // namespace duress::exec::testing
-
-#endif  // DURESS_EXEC_TESTING_EVERY_FIELD_H_

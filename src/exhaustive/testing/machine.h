@@ -2,8 +2,7 @@
 //
 // Tiny programs as lists of operations, a machine that runs them one step at a time, and the reference for
 // the explorer: every interleaving by brute force, counted by happens-before. Independent of the explorer.
-#ifndef DURESS_EXHAUSTIVE_TESTING_MACHINE_H_
-#define DURESS_EXHAUSTIVE_TESTING_MACHINE_H_
+#pragma once
 
 #include <map>
 #include <set>
@@ -523,5 +522,3 @@ inline bool brute_force(const Machine& machine, size_t threads, std::set<std::st
 }
 
 }  // namespace duress::exhaustive::testing
-
-#endif  // DURESS_EXHAUSTIVE_TESTING_MACHINE_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The legal values among which a heuristic picks.
-#ifndef DURESS_MEMORY_HEURISTICS_SELECTION_H_
-#define DURESS_MEMORY_HEURISTICS_SELECTION_H_
+#pragma once
 
 #include "memory/heuristics.h"
 
@@ -23,5 +22,3 @@ struct Selection {
 };
 
 }  // namespace duress::memory
-
-#endif  // DURESS_MEMORY_HEURISTICS_SELECTION_H_

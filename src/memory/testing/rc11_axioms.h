@@ -2,8 +2,7 @@
 //
 // The axioms of docs/models/rc11.md, by brute force: an execution as a graph of events with reads-from and
 // modification order, relations as matrices of bits. No clocks, no views, nothing is forgotten.
-#ifndef DURESS_MEMORY_TESTING_RC11_AXIOMS_H_
-#define DURESS_MEMORY_TESTING_RC11_AXIOMS_H_
+#pragma once
 
 #include <bitset>
 #include <string>
@@ -79,5 +78,3 @@ class ExecutionGraph {
 };
 
 }  // namespace duress::memory::testing
-
-#endif  // DURESS_MEMORY_TESTING_RC11_AXIOMS_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Runs programs of rc11_program.h on the model, one event at a time, and records what happened as a graph.
-#ifndef DURESS_MEMORY_TESTING_RC11_MACHINE_H_
-#define DURESS_MEMORY_TESTING_RC11_MACHINE_H_
+#pragma once
 
 #include <memory>
 #include <unordered_map>
@@ -88,5 +87,3 @@ class Machine final : Rc11Picker {
 Results executed(const Program& program);
 
 }  // namespace duress::memory::testing
-
-#endif  // DURESS_MEMORY_TESTING_RC11_MACHINE_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Small programs of atomic operations, and all their executions by the axioms alone.
-#ifndef DURESS_MEMORY_TESTING_RC11_PROGRAM_H_
-#define DURESS_MEMORY_TESTING_RC11_PROGRAM_H_
+#pragma once
 
 #include <optional>
 #include <set>
@@ -88,5 +87,3 @@ std::string outcome_text(const Program& program, const ExecutionGraph& graph, co
 Results declared(const Program& program);
 
 }  // namespace duress::memory::testing
-
-#endif  // DURESS_MEMORY_TESTING_RC11_PROGRAM_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Random programs of atomic operations.
-#ifndef DURESS_MEMORY_TESTING_RC11_RANDOM_H_
-#define DURESS_MEMORY_TESTING_RC11_RANDOM_H_
+#pragma once
 
 #include "base/prng.h"
 #include "memory/testing/rc11_machine.h"
@@ -34,5 +33,3 @@ struct Sampled {
 Sampled sample(u64 first_seed, u64 reads);
 
 }  // namespace duress::memory::testing
-
-#endif  // DURESS_MEMORY_TESTING_RC11_RANDOM_H_

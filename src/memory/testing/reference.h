@@ -5,8 +5,7 @@
 //
 //   A read a may return what write b wrote if b comes before a in the trace, and there is no write c to the
 //   same byte with b happens before c happens before a.
-#ifndef DURESS_MEMORY_TESTING_REFERENCE_H_
-#define DURESS_MEMORY_TESTING_REFERENCE_H_
+#pragma once
 
 #include <array>
 #include <bitset>
@@ -64,5 +63,3 @@ class Reference {
 };
 
 }  // namespace duress::memory::testing
-
-#endif  // DURESS_MEMORY_TESTING_REFERENCE_H_

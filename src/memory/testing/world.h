@@ -2,8 +2,7 @@
 //
 // A small machine for tests: threads with real clocks, locks, and an array that stands for memory. It calls a
 // model as the runtime's hooks will.
-#ifndef DURESS_MEMORY_TESTING_WORLD_H_
-#define DURESS_MEMORY_TESTING_WORLD_H_
+#pragma once
 
 #include <algorithm>
 #include <cstring>
@@ -144,5 +143,3 @@ class World {
 };
 
 }  // namespace duress::memory::testing
-
-#endif  // DURESS_MEMORY_TESTING_WORLD_H_

@@ -2,8 +2,7 @@
 //
 // A wait on a condition, POSIX or C11: gives the mutex up, waits, takes the mutex again. Whatever ends the
 // wait, a signal, a timeout or a cancellation, the mutex is held afterwards, and the runtime must know it.
-#ifndef DURESS_RUNTIME_INTERCEPTORS_CONDITION_H_
-#define DURESS_RUNTIME_INTERCEPTORS_CONDITION_H_
+#pragma once
 
 #include "runtime/interceptors/mutex.h"
 
@@ -68,5 +67,3 @@ inline clockid_t clock_of(const pthread_cond_t* condition) {
 }
 
 }  // namespace duress
-
-#endif  // DURESS_RUNTIME_INTERCEPTORS_CONDITION_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What every way to make a copy of the process does around it.
-#ifndef DURESS_RUNTIME_INTERCEPTORS_FORK_H_
-#define DURESS_RUNTIME_INTERCEPTORS_FORK_H_
+#pragma once
 
 #include "runtime/interceptors/real.h"
 
@@ -12,5 +11,3 @@ void enter_fork();
 void leave_fork(bool child);
 
 }  // namespace duress
-
-#endif  // DURESS_RUNTIME_INTERCEPTORS_FORK_H_

@@ -2,8 +2,7 @@
 //
 // The heap as malloc's family and operator new share it. The C library's own allocator does the work, called
 // by its private names: looking the real functions up would allocate.
-#ifndef DURESS_RUNTIME_INTERCEPTORS_HEAP_H_
-#define DURESS_RUNTIME_INTERCEPTORS_HEAP_H_
+#pragma once
 
 #include "runtime/interceptors/real.h"
 
@@ -40,5 +39,3 @@ inline void free_block(void* p, uptr pc) {
 }
 
 }  // namespace duress
-
-#endif  // DURESS_RUNTIME_INTERCEPTORS_HEAP_H_

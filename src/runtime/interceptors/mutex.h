@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What POSIX and C11 mutexes share. A C11 mutex is a POSIX mutex inside the C library.
-#ifndef DURESS_RUNTIME_INTERCEPTORS_MUTEX_H_
-#define DURESS_RUNTIME_INTERCEPTORS_MUTEX_H_
+#pragma once
 
 #include <errno.h>
 #include <pthread.h>
@@ -56,5 +55,3 @@ inline void unlocked_controlled(const volatile void* mutex) {
 }
 
 }  // namespace duress
-
-#endif  // DURESS_RUNTIME_INTERCEPTORS_MUTEX_H_

@@ -4,8 +4,7 @@
 // thread takes longer than that. So a thread of the closure is a job for a parked pthread of a pool: when the
 // job is done, its thread-local destructors are run, its storage is put back as it was, and it waits for the
 // next one.
-#ifndef DURESS_RUNTIME_INTERCEPTORS_POOL_H_
-#define DURESS_RUNTIME_INTERCEPTORS_POOL_H_
+#pragma once
 
 #include <pthread.h>
 
@@ -56,5 +55,3 @@ void pool_key_made(pthread_key_t key, void (*destroy)(void*));
 void pool_key_deleted(pthread_key_t key);
 
 }  // namespace duress
-
-#endif  // DURESS_RUNTIME_INTERCEPTORS_POOL_H_

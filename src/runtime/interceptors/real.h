@@ -12,8 +12,7 @@
 //
 // The real function is looked up when first needed, or by interceptors_ready(). Two threads may look it up at
 // once: both find the same. A sanitizer's version (`__interceptor_<name>`) comes before the C library's.
-#ifndef DURESS_RUNTIME_INTERCEPTORS_REAL_H_
-#define DURESS_RUNTIME_INTERCEPTORS_REAL_H_
+#pragma once
 
 #include <pthread.h>
 
@@ -96,5 +95,3 @@ void prepare_fork();
 /// on the way out. In C (cleanup.c), because C++ would need its own personality routine, which C programs
 /// lack.
 extern "C" int duress_with_cleanup(int (*body)(void*), void (*undo)(void*), void* data);
-
-#endif  // DURESS_RUNTIME_INTERCEPTORS_REAL_H_

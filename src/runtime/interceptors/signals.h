@@ -2,8 +2,7 @@
 //
 // Signals of strands in controlled mode, between signals.cc (who gets a signal, and its handler) and
 // signal_masks.cc (masks, and waits for signals).
-#ifndef DURESS_RUNTIME_INTERCEPTORS_SIGNALS_H_
-#define DURESS_RUNTIME_INTERCEPTORS_SIGNALS_H_
+#pragma once
 
 #include <signal.h>
 #include <string.h>
@@ -27,5 +26,3 @@ void deliver_signals(sched::Strand& strand);
 int take_pending_signal(u64 set);
 
 }  // namespace duress
-
-#endif  // DURESS_RUNTIME_INTERCEPTORS_SIGNALS_H_

@@ -6,8 +6,7 @@
 // freed that memory already. So the thread enrols itself, first of all, and a thread that looks for a number
 // that is not there waits while threads are being created. A handle stays until its joiner takes it out,
 // which is after the number may have been reused: if it is found twice, the youngest is meant.
-#ifndef DURESS_RUNTIME_INTERCEPTORS_THREAD_HANDLES_H_
-#define DURESS_RUNTIME_INTERCEPTORS_THREAD_HANDLES_H_
+#pragma once
 
 #include <pthread.h>
 
@@ -59,5 +58,3 @@ void handle_ended(ThreadHandle* handle);
 [[noreturn]] void exit_thread(void* value);
 
 }  // namespace duress
-
-#endif  // DURESS_RUNTIME_INTERCEPTORS_THREAD_HANDLES_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What several strategies decide in the same way.
-#ifndef DURESS_SCHED_STRATEGIES_COMMON_H_
-#define DURESS_SCHED_STRATEGIES_COMMON_H_
+#pragma once
 
 #include "sched/strategy.h"
 
@@ -39,5 +38,3 @@ inline u32 random_value(Prng& prng, ValueKind kind, u32 count) {
 }
 
 }  // namespace duress::sched
-
-#endif  // DURESS_SCHED_STRATEGIES_COMMON_H_

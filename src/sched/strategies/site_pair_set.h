@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The pairs of sites that racefuzzer is after, for one look-up per question whatever their number.
-#ifndef DURESS_SCHED_STRATEGIES_SITE_PAIR_SET_H_
-#define DURESS_SCHED_STRATEGIES_SITE_PAIR_SET_H_
+#pragma once
 
 #include "base/prng.h"
 #include "trail/execution.h"
@@ -54,5 +53,3 @@ class SitePairSet {
 };
 
 }  // namespace duress::sched
-
-#endif  // DURESS_SCHED_STRATEGIES_SITE_PAIR_SET_H_

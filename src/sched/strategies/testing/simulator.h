@@ -5,8 +5,7 @@
 //
 // Runnable strands are handed over in descending order of number, so that a strategy that leans on the order
 // of that list shows it.
-#ifndef DURESS_SCHED_STRATEGIES_TESTING_SIMULATOR_H_
-#define DURESS_SCHED_STRATEGIES_TESTING_SIMULATOR_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -234,5 +233,3 @@ inline Result run(const Program& program, Strategy& strategy, const RequestFile&
 }
 
 }  // namespace duress::sched::testing
-
-#endif  // DURESS_SCHED_STRATEGIES_TESTING_SIMULATOR_H_

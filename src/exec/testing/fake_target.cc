@@ -7,7 +7,8 @@
 // Each strand performs kSteps operations; the racy ones are a read and a write of one counter. The first
 // argument is what the program does with it. Where that is about values ("stale", "future", ...), the first
 // strand stores once and the second loads twice; what a load may return is then up to the request's model.
-// The loads of "counter" and "deadlock" may return values of the future too.
+// The loads of "counter" and "deadlock" may return values of the future too. The memory is in fake_memory.h,
+// the log in fake_log.h, what disturbs the host before the first step in fake_faults.h.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -23,14 +24,18 @@
 
 #include "base/prng.h"
 #include "catalog/strategies.h"
+#include "exec/testing/fake_faults.h"
+#include "exec/testing/fake_log.h"
+#include "exec/testing/fake_memory.h"
 #include "trail/execution.h"
 #include "trail/whole_mark.h"
 
 namespace {
 
 using namespace duress;
+using testing::kReadKey;
+using testing::kWriteKey;
 
-constexpr u32 kReadKey = 111, kWriteKey = 222;
 constexpr int kSteps = 8, kRead = 3, kWrite = 4, kReadAgain = 5;
 constexpr const char* kAboutValues[] = {"stale", "future", "broken-promise", "slower",
                                         "same",  "noisy",  "prints"};
@@ -60,7 +65,8 @@ class Simulation {
         record_(record),
         what_(std::move(what)),
         random_(request.seed),
-        adversary_(mix(request.seed ^ 1)) {
+        memory_(request, record),
+        log_(option("log_dir")) {
     points_.assign(request.sites().begin(), request.sites().end());
     for (const char* mode : kAboutValues) values_ = values_ || what_ == mode;
   }
@@ -78,28 +84,9 @@ class Simulation {
       record_.races_created = 1;
       record_.created[0] = request_.pairs()[0];
     }
-    if (what_ == "killed" || what_ == "same-death") be_killed();
-    if (what_ == "gives-up") {
-      std::fputs("duress: out of memory\n", stderr);
-      record_.tool_failed = 1;
-      _exit(125);
-    }
-    if (what_ == "kill-parent") kill(getppid(), SIGKILL);
-    if (what_ == "daemon" && fork() == 0) {
-      setsid();
-      pause();
-    }
-    if (what_ == "echo") echo();
-    if (what_ == "megabytes") {
-      for (int i = 0; i < 20; ++i) std::fwrite(std::string(1 << 20, 'x').data(), 1, 1 << 20, stdout);
-    }
-    if (what_ == "floods-limit") {
-      signal(SIGXFSZ, SIG_IGN);  // what does not fit is lost without a word
-      for (int i = 0; i < 80; ++i) std::fwrite(std::string(1 << 20, 'x').data(), 1, 1 << 20, stdout);
-    }
+    testing::disturb(what_, record_);
     if (what_ != "single") schedule();
-    if (request_.profile_futures) write_profile();
-    record_.unvalidated = promised_.size();
+    memory_.finish();
     write_log();
     finish();
   }
@@ -135,112 +122,21 @@ class Simulation {
     return pick;
   }
 
-  bool tracked() const { return request_.model != ModelId::kSc && !points_.empty(); }
-
-  /// A choice among `count` values; `wanted` unless a trail is followed.
-  u32 choose_value(u32 count, u32 wanted) {
-    u32 number = static_cast<u32>(record_.choices++), pick = wanted;
-    if (request_.strategy == StrategyId::kReplay) {
-      pick = 0;
-      for (const trail::Deviation& deviation : request_.trail()) {
-        if (deviation.choice == number && deviation.kind() == trail::ChoiceKind::kValue)
-          pick = std::min(deviation.pick(), count - 1);
-      }
-    }
-    if (pick != 0)
-      record_.trail()[record_.deviations++] = trail::Deviation::of(number, trail::ChoiceKind::kValue, pick);
-    return pick;
-  }
-
-  void note_replaced(int strand, int value, bool future) {
-    if (record_.replaced < trail::Record::kMostReplaced)
-      record_.first_replaced[record_.replaced] = {static_cast<u32>(strand),
-                                                  kReadKey,
-                                                  4,
-                                                  future,
-                                                  trail::ValueType::kInteger,
-                                                  0,
-                                                  {static_cast<u32>(value), 0},
-                                                  {static_cast<u32>(count_), 0}};
-    ++record_.replaced;
-  }
-
-  /// Of the one value that was stored and the older 0, what the heuristic wants: 0 is the newest.
-  u32 wanted_value() {
-    switch (request_.heuristic) {
-      case HeuristicId::kSequentiallyConsistent:
-        return 0;
-      case HeuristicId::kOldest:
-        return 1;
-      case HeuristicId::kOldestButDifferent:
-        return seen_ != 0;
-      case HeuristicId::kRandom:
-        return static_cast<u32>(adversary_.below(2));
-      case HeuristicId::kRandomButDifferent:
-        return seen_ < 0 ? static_cast<u32>(adversary_.below(2)) : seen_ != 0;
-    }
-    return 0;
-  }
-
   int load(int strand) {
-    u32 number = ++loads_;
-    ++record_.reads;
-    int value = count_;
-    for (const trail::Prediction& p : request_.predictions()) {
-      if (!tracked() || request_.model < ModelId::kFuture) break;
-      if (p.strand != static_cast<u32>(strand) || p.site != kReadKey || p.ordinal != number) continue;
-      if (p.value[0] == static_cast<u64>(count_)) continue;
-      value = static_cast<int>(p.value[0]);
-      ++record_.future_loads;
-      promised_.push_back(value);
-      note_replaced(strand, value, true);
-    }
-    bool open = stored_ && strand != 1 && tracked() &&
-                (request_.model == ModelId::kStale || request_.model == ModelId::kBoth);
-    if (open && value == count_) {
-      if (choose_value(2, wanted_value()) == 1 && count_ != 0) {
-        value = 0;
-        ++record_.stale_loads;
-        note_replaced(strand, value, false);
-        if (what_ == "slower") record_.steps += 100;
-      }
-    }
-    if (request_.profile_futures) profiled_.push_back({strand, number, value, stores_.size()});
-    return seen_ = value;
-  }
-
-  void store(int strand, int value) {
-    ++record_.stores;
-    ++record_.writes;
-    record_.changing_stores += value != count_;
-    record_.instances = 1;
-    record_.largest = record_.largest_uncompressed = 2;
-    std::erase(promised_, value);
-    stores_.push_back({strand, value});
-    stored_ = true;
-    count_ = value;
-  }
-
-  /// For each load the values that were stored after it.
-  void write_profile() {
-    for (const Load& load : profiled_) {
-      for (std::size_t i = load.stores; i < stores_.size(); ++i) {
-        auto [strand, value] = stores_[i];
-        if (value == load.value || strand == load.strand) continue;
-        record_.future_values()[record_.future_value_count++] = {
-            static_cast<u32>(load.strand), kReadKey, load.number, 4, {static_cast<u64>(value), 0}};
-      }
-    }
+    u64 before = record_.stale_loads;
+    int value = memory_.load(strand);
+    if (what_ == "slower" && record_.stale_loads != before) record_.steps += 100;
+    return value;
   }
 
   void step_values(int strand, int position) {
     if (strand == 1 && position == kWrite) {
       // A value that is read before it is stored, and then is not stored: it was never legal.
       bool broken = what_ == "broken-promise" && first_ == 1;
-      store(strand, broken ? 2 : what_ == "same" ? 0 : 1);
+      memory_.store(strand, broken ? 2 : what_ == "same" ? 0 : 1);
     }
     if (strand == 2 && position == kRead) {
-      too_early_ = !stored_;
+      too_early_ = !memory_.stored();
       first_ = load(strand);
     }
     if (strand == 2 && position == kReadAgain) second_ = load(strand);
@@ -254,9 +150,9 @@ class Simulation {
     if (request_.trace) trace(strand, position);
     if (values_) return;
     bool future = request_.model == ModelId::kFuture && what_ == "counter";
-    if (position == kRead) local_[strand] = future ? load(strand) : count_;
-    if (position == kWrite && future) store(strand, local_[strand] + 1);
-    if (position == kWrite) count_ = local_[strand] + 1;
+    if (position == kRead) local_[strand] = future ? memory_.load(strand) : memory_.newest();
+    if (position == kWrite && future) memory_.store(strand, local_[strand] + 1);
+    if (position == kWrite) memory_.set(local_[strand] + 1);
     // Strand 1 takes a, then b; strand 2 the other way round.
     if (what_ == "deadlock" && position >= 1 && position <= 2) {
       int& lock = locks_[(position == 1) == (strand == 1) ? 0 : 1];
@@ -285,96 +181,40 @@ class Simulation {
     }
   }
 
-  std::FILE* log() {
-    if (log_ == nullptr) {
-      std::string path = option("log_dir") + "/" + std::to_string(getpid()) + ".jsonl";
-      log_ = std::fopen(path.c_str(), "a");
-      std::fprintf(log_,
-                   "{\"t\":\"start\",\"version\":1,\"pid\":%d,\"ppid\":1,\"exe\":\"/fake\",\"argv\":[]}\n",
-                   getpid());
-    }
-    return log_;
-  }
-
   void trace(int strand, int position) {
-    bool write = position == kWrite, access = write || position == kRead;
-    int value = count_ + (write ? 1 : 0);
+    bool write = position == kWrite, read = position == kRead;
+    int value = memory_.newest() + (write ? 1 : 0);
     if (values_) {
       write = strand == 1 && position == kWrite;
-      access = write || (strand == 2 && (position == kRead || position == kReadAgain));
-      value = write ? count_ : position == kRead ? first_ : second_;
+      read = strand == 2 && (position == kRead || position == kReadAgain);
+      value = write ? memory_.newest() : position == kRead ? first_ : second_;
     }
-    std::fprintf(
-        log(),
-        "{\"t\":\"step\",\"n\":%llu,\"strand\":%d,\"name\":\"worker\",\"op\":\"%s\",\"object\":\"0x10\"",
-        static_cast<unsigned long long>(record_.steps), strand,
-        write    ? "write"
-        : access ? "read"
-                 : "lock");
-    if (access)
-      std::fprintf(log(), ",\"size\":4,\"value\":\"0x%x\",\"site\":[0,%d]", value,
-                   position == kReadAgain ? kRead : position);
-    std::fprintf(log(), "}\n");
+    log_.step(record_.steps, strand,
+              write  ? "write"
+              : read ? "read"
+                     : nullptr,
+              value, position == kReadAgain ? kRead : position);
   }
+
+  bool is_deadlock() const { return blocked_[1] != 0 && blocked_[2] != 0; }
 
   void write_log() {
+    std::string chain = option("chain");
     bool reports = request_.detect != trail::Detect::kNothing &&
-                   ((what_ != "hybrid" && what_ != "apart") || option("chain") == "Hybrid");
+                   ((what_ != "hybrid" && what_ != "apart") || chain == "Hybrid");
     if (reports) {
-      const char* access =
-          "{\"thread\":%d,\"access\":\"%s\",\"addr\":\"0x10\",\"size\":4,\"site\":[0,%d],\"stack\":[],"
-          "\"locks\":[]}";
-      std::fprintf(log(), "{\"t\":\"race\",\"analysis\":\"%s\",\"addr\":\"0x10\",\"size\":4,\"prev\":",
-                   option("chain").c_str());
-      std::fprintf(log(), access, 1, "write", kWrite);
-      std::fprintf(log(), ",\"cur\":");
-      std::fprintf(log(), access, 2, "read", kRead);
-      std::fprintf(log(), ",\"block\":{\"kind\":\"unknown\"}}\n");
-      std::fprintf(
-          log(), "{\"t\":\"points\",\"sites\":[{\"site\":[0,%d],\"key\":%u},{\"site\":[0,%d],\"key\":%u}]}\n",
-          kRead, kReadKey, kWrite, kWriteKey);
+      log_.race(chain, kWrite, kRead);
+      log_.points(kRead, kReadKey, kWrite, kWriteKey);
     }
-    if (blocked_[1] != 0 && blocked_[2] != 0) {
-      std::fprintf(log(),
-                   "{\"t\":\"stuck\",\"outcome\":\"deadlock\",\"strands\":[{\"strand\":1,\"name\":\"one\","
-                   "\"state\":\"blocked\","
-                   "\"op\":\"lock\",\"object\":\"0xb0\",\"held_by\":[2],\"stack\":[\"0x1001\"]},{\"strand\":"
-                   "2,\"name\":\"two\","
-                   "\"state\":\"blocked\",\"op\":\"lock\",\"object\":\"0xa0\",\"held_by\":[1],\"stack\":["
-                   "\"0x2001\"]}]}\n");
-    }
-    if (log_ == nullptr) return;
-    std::fflush(log_);
-    record_.log_bytes = static_cast<u64>(std::ftell(log_));
+    if (is_deadlock()) log_.deadlock();
+    u64 bytes = log_.flush();
+    if (bytes == 0) return;
+    record_.log_bytes = bytes;
     if (what_ == "lost-line") unlink((option("log_dir") + "/" + trail::kWholeMark).c_str());
-    if (what_ == "short-log" && ftruncate(fileno(log_), 10) != 0) _exit(125);
-    if (what_ == "no-log") unlink((option("log_dir") + "/" + std::to_string(getpid()) + ".jsonl").c_str());
-    if (what_ == "damaged-log") std::fputs("half a li\n", log_);
-    std::fclose(log_);
-  }
-
-  /// Kills this process as another one would, if this is run number FAKE_TARGET_KILLED or one of the
-  /// FAKE_TARGET_KILLS - 1 after it. Runs are counted in the file FAKE_TARGET_COUNT.
-  void be_killed() {
-    int count = open(std::getenv("FAKE_TARGET_COUNT"), O_RDWR | O_APPEND | O_CREAT, 0600);
-    off_t runs = write(count, "x", 1) == 1 ? lseek(count, 0, SEEK_END) : 0;
-    off_t first = std::atoi(std::getenv("FAKE_TARGET_KILLED"));
-    if (runs < first || runs >= first + std::atoi(std::getenv("FAKE_TARGET_KILLS"))) return;
-    static constexpr int kSignals[] = {SIGKILL, SIGTERM, SIGSEGV};
-    int signal = what_ == "killed" ? kSignals[(runs - first) % 3] : SIGKILL;
-    pid_t killer = fork();
-    if (killer == 0) {
-      kill(getppid(), signal);
-      _exit(0);
-    }
-    pause();
-  }
-
-  void echo() {
-    char buffer[256];
-    for (ssize_t got; (got = read(0, buffer, sizeof buffer)) > 0;) {
-      if (write(1, buffer, static_cast<std::size_t>(got)) != got) _exit(1);
-    }
+    if (what_ == "short-log" && !log_.cut(10)) _exit(125);
+    if (what_ == "no-log") unlink(log_.path().c_str());
+    if (what_ == "damaged-log") log_.append("half a li\n");
+    log_.close();
   }
 
   [[noreturn]] void die() {
@@ -383,12 +223,13 @@ class Simulation {
   }
 
   [[noreturn]] void finish() {
-    bool lost = what_ != "single" && count_ != 2;
-    if (blocked_[1] != 0 && blocked_[2] != 0) {
+    int count = memory_.newest();
+    bool lost = what_ != "single" && count != 2;
+    if (is_deadlock()) {
       record_.outcome = trail::Outcome::kDeadlock;
       _exit(66);
     }
-    if (what_ == "output") std::printf("count %d\n", count_);
+    if (what_ == "output") std::printf("count %d\n", count);
     if (what_ == "prints") std::printf("%d %d\n", first_, second_);
     if (what_ == "noisy") std::printf("%llx %d\n", static_cast<unsigned long long>(request_.seed), second_);
     std::fflush(stdout);
@@ -417,26 +258,15 @@ class Simulation {
   const trail::Request& request_;
   trail::Record& record_;
   std::string what_;
-  Prng random_, adversary_;
+  Prng random_;
+  testing::FakeMemory memory_;
+  testing::FakeLog log_;
   std::vector<u32> points_;
   int position_[3] = {}, local_[3] = {}, blocked_[3] = {}, locks_[2] = {};
-  int count_ = 0;
   int last_ = 0;  // the strand that made the last step
-  std::FILE* log_ = nullptr;
   // About values:
-  struct Load {
-    int strand;
-    u32 number;
-    int value;
-    std::size_t stores;  // that came before
-  };
-  bool values_ = false, stored_ = false, too_early_ = false;
+  bool values_ = false, too_early_ = false;
   int first_ = 0, second_ = 0;  // what the second strand loaded
-  int seen_ = -1;               // what the last load returned
-  u32 loads_ = 0;
-  std::vector<std::pair<int, int>> stores_;  // by which strand, what
-  std::vector<int> promised_;
-  std::vector<Load> profiled_;
 };
 
 }  // namespace

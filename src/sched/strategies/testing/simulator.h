@@ -232,4 +232,17 @@ inline Result run(const Program& program, Strategy& strategy, const RequestFile&
   return Simulator(program, strategy).run(request.get());
 }
 
+inline RequestFile request_of(u64 seed, const std::vector<trail::SitePair>& pairs = {}) {
+  return RequestFile({.seed = seed}, pairs);
+}
+
+/// In how many of the executions with seeds 1 to `runs` the program sets World::error.
+inline u64 errors(const Program& program, Strategy& strategy, u64 runs, trail::Request head = {}) {
+  u64 count = 0;
+  for (head.seed = 1; head.seed <= runs; ++head.seed) {
+    count += run(program, strategy, RequestFile(head)).error;
+  }
+  return count;
+}
+
 }  // namespace duress::sched::testing

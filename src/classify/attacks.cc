@@ -55,6 +55,11 @@ const Attack& no_switch_baseline() {
   return attack;
 }
 
+const Attack& few_preemptions_baseline() {
+  static const Attack attack = schedules(StrategyId::kPct);
+  return attack;
+}
+
 const std::vector<Attack>& attacks() {
   static const std::vector<Attack> table = [] {
     std::vector<Attack> list = {schedules(StrategyId::kRacefuzzer)};

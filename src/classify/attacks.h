@@ -36,6 +36,9 @@ struct Attack {
 const Attack& baseline();
 /// The same without a switch at the variable's accesses: does a failure of the schedule alone need them?
 const Attack& no_switch_baseline();
+/// The same with few preemptions. With many, the loads of the variable all would have to return other values
+/// at once before a failing schedule passes.
+const Attack& few_preemptions_baseline();
 /// In the order in which they are tried.
 const std::vector<Attack>& attacks();
 /// Those of one model ("": all) and one heuristic or policy ("": all).

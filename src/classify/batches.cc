@@ -12,13 +12,12 @@ namespace {
 constexpr u64 kConfirmSlice = 4;           // the same for racefuzzer
 constexpr u64 kLeastExtraSchedules = 100;  // schedules that are tried for other outputs
 
-/// Steps that an execution may take: far more than any that is sequentially consistent took.
-u64 step_budget(const TrialList& sc) {
+u64 most_steps_of(const TrialList& sc) {
   u64 longest = 0;
   for (const std::optional<Trial>& trial : sc) {
     if (trial && trial->passed()) longest = std::max(longest, trial->steps);
   }
-  return longest * 20 + 20000;
+  return longest;
 }
 
 }  // namespace
@@ -66,7 +65,10 @@ void Classifier::run_baseline(const Variables& wanted, u64 begin, u64 end) {
   });
   // Fixed from then on: a trial must not depend on how far the baseline has come.
   for (Variable* variable : wanted) {
-    if (begin == 0 && all_there(variable->sc, end)) variable->most_steps = step_budget(variable->sc);
+    if (begin != 0 || !all_there(variable->sc, end)) continue;
+    variable->usual_steps = most_steps_of(variable->sc);
+    variable->most_steps =
+        variable->usual_steps * 20 + 20000;  // far more than sequentially consistent memory took
   }
 }
 

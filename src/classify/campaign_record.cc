@@ -25,7 +25,7 @@ CREATE TABLE IF NOT EXISTS campaign (
 CREATE TABLE IF NOT EXISTS trial (
   campaign INTEGER NOT NULL REFERENCES campaign(id),
   key INTEGER NOT NULL,     -- hash of all that names the trial
-  phase TEXT NOT NULL,      -- find, attack, widen
+  phase TEXT NOT NULL,      -- find, attack, predict, widen
   variable TEXT NOT NULL,
   model TEXT NOT NULL,
   heuristic TEXT NOT NULL,

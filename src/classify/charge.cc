@@ -86,6 +86,16 @@ bool values_matter(const Variable& variable, const finding::Failure& failure) {
       [&](const ReorderedSchedule& one) { return one.failure == failure.id && one.passed != 0; });
 }
 
+/// How many schedules with this failure were run with other values.
+u64 reordered_of(const Variable& variable, const finding::Failure& failure, bool few_preemptions) {
+  u64 count = 0;
+  for (const ReorderedSchedule& one : variable.charge.reordered) {
+    bool few = one.by.strategy == few_preemptions_baseline().strategy;
+    count += one.failure == failure.id && few == few_preemptions;
+  }
+  return count;
+}
+
 }  // namespace
 
 bool same_failure(const finding::Failure& a, const finding::Failure& b) {
@@ -145,12 +155,9 @@ std::vector<FailingTrial> to_reorder(const Variable& variable) {
   std::vector<FailingTrial> wanted;
   for (const finding::Failure& failure : schedule_failures(variable)) {
     if (values_matter(variable, failure)) continue;
-    u64 left = kMostReordered -
-               std::min<u64>(kMostReordered,
-                             static_cast<u64>(std::count_if(done.begin(), done.end(), [&](const auto& one) {
-                               return one.failure == failure.id;
-                             })));
-    auto add = [&](const Attack& attack, const TrialList& list, u64 first) {
+    u64 left = kMostReordered - std::min(kMostReordered, reordered_of(variable, failure, false));
+    u64 few_left = kMostReordered - std::min(kMostReordered, reordered_of(variable, failure, true));
+    auto add = [&](const Attack& attack, const TrialList& list, u64 first, u64& left) {
       for (std::size_t i = 0; i < list.size() && left != 0; ++i) {
         bool known = std::any_of(done.begin(), done.end(), [&](const ReorderedSchedule& one) {
           return one.number == first + i && one.by.label() == attack.label();
@@ -160,21 +167,27 @@ std::vector<FailingTrial> to_reorder(const Variable& variable) {
         --left;
       }
     };
-    add(baseline(), variable.sc, 0);
+    add(baseline(), variable.sc, 0, left);
     for (const auto& [attack, list] : variable.by) {
-      if (!by_values(attack)) add(attack, list, 0);
+      if (!by_values(attack)) add(attack, list, 0, left);
     }
-    add(baseline(), variable.charge.sc, ChargeTrials::kFirstExtra);
+    add(baseline(), variable.charge.sc, ChargeTrials::kFirstExtra, left);
+    add(few_preemptions_baseline(), variable.charge.few_preemptions, 0, few_left);
   }
   return wanted;
+}
+
+bool needs_few_preemptions(const Variable& variable) {
+  std::vector<finding::Failure> failures = schedule_failures(variable);
+  return !variable.freed &&
+         std::any_of(failures.begin(), failures.end(),
+                     [&](const finding::Failure& failure) { return !values_matter(variable, failure); });
 }
 
 bool worth_more(const Variable& variable, const finding::Failure& failure) {
   if (charge_of(variable, failure).reason != Reason::kNone) return false;
   if (variable.freed || values_matter(variable, failure)) return true;
-  u64 tried = 0;
-  for (const ReorderedSchedule& one : variable.charge.reordered) tried += one.failure == failure.id;
-  return tried < kMostReordered;
+  return reordered_of(variable, failure, false) < kMostReordered;
 }
 
 bool more_often(const Variable& variable, const Attack& attack, const finding::Failure& failure) {

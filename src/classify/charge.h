@@ -49,9 +49,12 @@ struct FailingTrial {
   u64 number;
   finding::Failure failure;
 };
-/// Of each failure so many schedules are run with other values: if none passes, the values do not matter.
+/// Of each failure so many schedules are run with other values, and as many with few preemptions: if none
+/// passes, the values do not matter.
 inline constexpr u64 kMostReordered = 20;
 std::vector<FailingTrial> to_reorder(const Variable& variable);
+/// Some failure passes in no schedule that was run with other values so far.
+bool needs_few_preemptions(const Variable& variable);
 
 /// Whether more trials could still charge the failure to the race.
 bool worth_more(const Variable& variable, const finding::Failure& failure);

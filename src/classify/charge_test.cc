@@ -110,6 +110,21 @@ TEST(Charge, ValuesThatNeverMatterEndTheSearch) {
   EXPECT_EQ(charge_of(variable, kFailure).reason, Reason::kSwitches);
 }
 
+TEST(Charge, SchedulesWithFewPreemptionsAreCountedByThemselves) {
+  Variable variable = indifferent(30, 50);
+  add_reordered(variable, kMostReordered, 0);
+  EXPECT_TRUE(needs_few_preemptions(variable));
+  variable.charge.few_preemptions = share(3, 10);
+  std::vector<FailingTrial> wanted = to_reorder(variable);
+  ASSERT_EQ(wanted.size(), 3u);
+  EXPECT_EQ(wanted[0].by.label(), "sc pct");
+  // One of them passes: that is the evidence that was missing.
+  variable.charge.reordered.push_back({wanted[0].by, wanted[0].number, kFailure.id, 4, 1, 4});
+  EXPECT_FALSE(needs_few_preemptions(variable));
+  variable.no_switch_runs = share(0, 50);
+  EXPECT_EQ(charge_of(variable, kFailure).reason, Reason::kSwitches);
+}
+
 TEST(Charge, EachFailureHasItsOwnEvidence) {
   Variable variable = indifferent(0, 50);
   variable.sc[0] = failing("F-0002");

@@ -11,7 +11,10 @@ namespace duress::classify {
 namespace {
 
 constexpr u64 kFirstExtension = 50;
-constexpr u64 kMostExtension = 16;  // times the budget
+constexpr u64 kFewPreemptions = 100;          // trials
+constexpr u64 kMostProfiled = 5;              // of those that fail, tried with every single value
+constexpr std::size_t kMostPredictions = 32;  // values that are tried with one schedule
+constexpr u64 kMostExtension = 16;            // times the budget
 
 /// Whether trials can still change what its failures are charged to.
 bool needs_more_trials(const Variable& variable) {
@@ -72,34 +75,75 @@ bool Classifier::extend(const Variables& wanted, u64 count) {
   return run_trials("more schedules", pieces);
 }
 
+bool Classifier::run_with_other_values(exec::Worker& worker, const Variable& variable,
+                                       ReorderedSchedule& schedule) {
+  std::optional<Profile> profile;
+  bool profiled = false;
+  for (Attack attack : attacks()) {
+    if (!by_values(attack) || !attack.fair) continue;
+    attack.strategy = schedule.by.strategy;
+    std::optional<Trial> trial = trials_.run(*pool_, worker, variable, attack, schedule.number, profile);
+    if (!trial) return false;
+    bool budgeted = attack.strategy == baseline().strategy && schedule.number < ChargeTrials::kFirstExtra;
+    schedule.executions += !budgeted && trial->outcome != TrialOutcome::kNothing;
+    schedule.executions += !budgeted && attack.predicts() && !profiled;
+    profiled = profiled || attack.predicts();
+    schedule.take(*trial);
+  }
+  return true;
+}
+
+bool Classifier::run_each_value(exec::Worker& worker, const Variable& variable, ReorderedSchedule& schedule) {
+  Attack attack = schedule.by;
+  attack.model = ModelId::kFuture;
+  attack.policy = Policy::kPerSite;
+  std::optional<Profile> profile =
+      trials_.profile(*pool_, worker, variable, attack.strategy, schedule.number);
+  if (!profile) return false;
+  ++schedule.executions;
+  profile->resize(std::min(profile->size(), kMostPredictions));
+  for (std::size_t i = 0; i < profile->size() && schedule.passed == 0; ++i) {
+    std::optional<Trial> trial =
+        trials_.run_prediction(*pool_, worker, variable, attack, schedule.number, (*profile)[i]);
+    if (!trial) return false;
+    ++schedule.executions;
+    schedule.take(*trial);
+  }
+  return true;
+}
+
 bool Classifier::reorder(const Variables& wanted) {
   std::vector<std::pair<Variable*, ReorderedSchedule>> pieces;
+  std::map<const Variable*, u64> few;  // how many schedules of each variable have few preemptions
+  std::vector<bool> each_value;
   for (Variable* variable : wanted) {
-    for (const FailingTrial& failing : to_reorder(*variable))
+    for (const FailingTrial& failing : to_reorder(*variable)) {
       pieces.push_back({variable, {failing.by, failing.number, failing.failure.id}});
+      each_value.push_back(failing.by.label() == few_preemptions_baseline().label() &&
+                           ++few[variable] <= kMostProfiled);
+    }
   }
   bool done = batch("failing schedules with other values", pieces.size(), [&](u64 i, exec::Worker& worker) {
     auto& [variable, schedule] = pieces[i];
-    std::optional<Profile> profile;
-    bool profiled = false;
-    for (Attack attack : attacks()) {
-      if (!by_values(attack) || !attack.fair) continue;
-      attack.strategy = schedule.by.strategy;
-      std::optional<Trial> trial = trials_.run(*pool_, worker, *variable, attack, schedule.number, profile);
-      if (!trial) return false;
-      bool budgeted = attack.strategy == baseline().strategy && schedule.number < ChargeTrials::kFirstExtra;
-      schedule.executions += !budgeted && trial->outcome != TrialOutcome::kNothing;
-      schedule.executions += !budgeted && attack.predicts() && !profiled;
-      profiled = profiled || attack.predicts();
-      bool replaced = trial->stale_loads + trial->future_loads != 0;
-      schedule.runs += trial->ran() && replaced;
-      schedule.passed += trial->passed() && replaced;
-    }
-    return true;
+    return run_with_other_values(worker, *variable, schedule) &&
+           (!each_value[i] || run_each_value(worker, *variable, schedule));
   });
   if (!done) return false;
   for (auto& [variable, schedule] : pieces) variable->charge.reordered.push_back(std::move(schedule));
   return true;
+}
+
+bool Classifier::run_few_preemptions(const Variables& wanted) {
+  std::vector<WantedTrial> pieces;
+  for (Variable* variable : wanted) {
+    if (!needs_few_preemptions(*variable)) continue;
+    TrialList& list = variable->charge.few_preemptions;
+    u64 begin = list.size();
+    list.resize(std::max<u64>(begin, kFewPreemptions));
+    for (u64 i = begin; i < list.size(); ++i)
+      pieces.push_back({variable, few_preemptions_baseline(), i, &list[i]});
+  }
+  return run_trials("schedules with few preemptions", pieces);
 }
 
 void Classifier::charge(const Variables& wanted) {
@@ -108,6 +152,7 @@ void Classifier::charge(const Variables& wanted) {
     if (!schedule_failures(*variable).empty()) open.push_back(variable);
   }
   if (open.empty() || !run_unswitched(open) || !reorder(open)) return;
+  if (!run_few_preemptions(open) || !reorder(open)) return;
   for (u64 count = kFirstExtension; count <= kMostExtension * setup_.runs; count *= 2) {
     std::erase_if(open, [](const Variable* variable) { return !needs_more_trials(*variable); });
     if (open.empty() || !extend(open, count) || !reorder(open)) return;

@@ -219,6 +219,7 @@ u64 Classifier::runs() {
     add(variable.extra_schedules);
     add(variable.charge.sc);
     add(variable.charge.no_switch);
+    add(variable.charge.few_preemptions);
     for (const auto& [attack, list] : variable.charge.by) add(list);
     for (const ReorderedSchedule& schedule : variable.charge.reordered) sum += schedule.executions;
     std::size_t profiles = 0, fuzzed = 0;

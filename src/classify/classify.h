@@ -107,6 +107,11 @@ class Classifier {
   bool run_unswitched(const Variables& variables);
   bool extend(const Variables& variables, u64 count);
   bool reorder(const Variables& variables);
+  /// The failing schedule with each kind of stale and future values.
+  bool run_with_other_values(exec::Worker& worker, const Variable& variable, ReorderedSchedule& schedule);
+  /// The same with every single value of the future for every single load, until it passes.
+  bool run_each_value(exec::Worker& worker, const Variable& variable, ReorderedSchedule& schedule);
+  bool run_few_preemptions(const Variables& variables);
   bool run_trials(const char* phase, const std::vector<WantedTrial>& wanted);
   void note_program_failures();
   void name_other_causes();

@@ -195,7 +195,7 @@ TEST_F(ClassifyTest, AnotherFailureIsNotTheRaces) {
   EXPECT_TRUE(variable().other_causes.empty());
   EXPECT_TRUE(variable().witnesses.empty());
   // Other values of the counter change nothing: it deadlocks before it is loaded.
-  EXPECT_EQ(variable().charge.reordered.size(), kMostReordered);
+  EXPECT_EQ(variable().charge.reordered.size(), 2 * kMostReordered);  // half of them with few preemptions
   for (const ReorderedSchedule& schedule : variable().charge.reordered) EXPECT_EQ(schedule.passed, 0u);
 }
 

@@ -20,8 +20,8 @@ std::string plan_text(const exec::Plan& plan) {
   const trail::Request& head = plan.head;
   std::string text;
   for (u64 number : {u64{raw(head.strategy)}, u64{head.depth}, head.most_steps, u64{raw(head.model)},
-                     u64{raw(head.heuristic)}, u64{head.fair_after}, u64{head.tear}, u64{raw(head.points)},
-                     u64{head.sample}})
+                     u64{raw(head.heuristic)}, u64{head.fair_after}, head.expected_choices, u64{head.tear},
+                     u64{raw(head.points)}, u64{head.sample}})
     text += std::to_string(number) + " ";
   for (u32 site : plan.sites) text += std::to_string(site) + " ";
   for (u32 site : plan.wait_sites) text += "w" + std::to_string(site) + " ";
@@ -39,6 +39,10 @@ exec::Plan TrialRunner::plan(const Variable& variable, const Attack& attack, u64
   plan.head.tear = options_.tear;
   plan.head.sample = true;
   if (attack.model != ModelId::kSc) plan.head.most_steps = variable.most_steps;
+  if (attack.strategy == StrategyId::kPct) {
+    plan.head.depth = 2 + static_cast<u32>(number % 2);  // one or two preemptions
+    plan.head.expected_choices = variable.usual_steps;
+  }
   if (attack.switched) plan.sites.assign(variable.sites.begin(), variable.sites.end());
   for (u32 site : waits_) {
     if (std::find(plan.sites.begin(), plan.sites.end(), site) == plan.sites.end())
@@ -123,19 +127,37 @@ std::optional<Trial> TrialRunner::run(exec::WorkerPool& pool, exec::Worker& work
   return trial;
 }
 
+std::optional<Trial> TrialRunner::find_or_run(exec::WorkerPool& pool, exec::Worker& worker,
+                                              const TrialName& name, const exec::Plan& plan) {
+  ++done_;
+  if (std::optional<Trial> known = record_.find(name)) return known;
+  exec::Result result = run_identified(pool, worker, plan);
+  if (!result.usable()) return std::nullopt;
+  Trial trial = finish(worker, result);
+  record_.add(name, trial);
+  return trial;
+}
+
+std::optional<Trial> TrialRunner::run_prediction(exec::WorkerPool& pool, exec::Worker& worker,
+                                                 const Variable& variable, const Attack& attack, u64 number,
+                                                 const trail::Prediction& prediction) {
+  exec::Plan wanted = plan(variable, attack, number);
+  std::string context = plan_text(wanted);
+  for (u64 part : {u64{prediction.strand}, u64{prediction.site}, u64{prediction.ordinal}, prediction.value[0],
+                   prediction.value[1]})
+    context += " " + std::to_string(part);
+  wanted.predictions = {prediction};
+  return find_or_run(pool, worker, {"predict", variable.name, attack, number, wanted.head.seed, context},
+                     wanted);
+}
+
 std::optional<Trial> TrialRunner::run_extra_schedule(exec::WorkerPool& pool, exec::Worker& worker,
                                                      const Variable& variable, u64 number) {
   exec::Plan wanted = wider_plan(variable, number);
   Attack attack;
   attack.strategy = wanted.head.strategy;
-  TrialName name{"widen", variable.name, attack, number, wanted.head.seed, plan_text(wanted)};
-  ++done_;
-  if (std::optional<Trial> known = record_.find(name)) return known;
-  exec::Result result = run_identified(pool, worker, wanted);
-  if (!result.usable()) return std::nullopt;
-  Trial trial = finish(worker, result);
-  record_.add(name, trial);
-  return trial;
+  return find_or_run(pool, worker,
+                     {"widen", variable.name, attack, number, wanted.head.seed, plan_text(wanted)}, wanted);
 }
 
 }  // namespace duress::classify

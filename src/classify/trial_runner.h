@@ -39,6 +39,9 @@ class TrialRunner {
   /// made; it is made if it is needed. Nothing: the worker was stopped or has a problem.
   std::optional<Trial> run(exec::WorkerPool& pool, exec::Worker& worker, const Variable& variable,
                            const Attack& attack, u64 number, std::optional<Profile>& profile);
+  /// The same schedule with one value of its profile.
+  std::optional<Trial> run_prediction(exec::WorkerPool& pool, exec::Worker& worker, const Variable& variable,
+                                      const Attack& attack, u64 number, const trail::Prediction& prediction);
   std::optional<Trial> run_extra_schedule(exec::WorkerPool& pool, exec::Worker& worker,
                                           const Variable& variable, u64 number);
 
@@ -57,6 +60,8 @@ class TrialRunner {
   std::mutex& names_lock() { return names_lock_; }
 
  private:
+  std::optional<Trial> find_or_run(exec::WorkerPool& pool, exec::Worker& worker, const TrialName& name,
+                                   const exec::Plan& plan);
   Trial finish(exec::Worker& worker, exec::Result& result);
 
   TrialOptions options_;

@@ -50,6 +50,11 @@ struct ReorderedSchedule {
   u64 runs = 0;        // in which at least one load returned another value
   u64 passed = 0;      // of these
   u64 executions = 0;  // that were spent on it
+  void take(const Trial& trial) {
+    bool replaced = trial.stale_loads + trial.future_loads != 0;
+    runs += trial.ran() && replaced;
+    passed += trial.passed() && replaced;
+  }
 };
 
 /// What is run to find out whether a failure of the schedule alone is the race's doing: more trials than the
@@ -57,6 +62,7 @@ struct ReorderedSchedule {
 struct ChargeTrials {
   static constexpr u64 kFirstExtra = u64{1} << 32;  // no budget gets there
   TrialList sc, no_switch;
+  TrialList few_preemptions;  // numbered from 0; if no schedule of the budget passes with other values
   std::vector<std::pair<Attack, TrialList>> by;
   std::vector<ReorderedSchedule> reordered;
 };
@@ -82,6 +88,7 @@ struct Variable {
   std::vector<std::string>
       other_causes;                // variables that explain the failures that this one is not charged with
   u64 most_steps = 0;              // that an attack may take; 0: not known yet
+  u64 usual_steps = 0;             // the most that sequentially consistent memory took in the first stage
   std::vector<Witness> witnesses;  // looked at so far; the last may be accepted
   bool decided = false;            // every attack had its trials and no failure is left to examine
 

@@ -184,6 +184,7 @@ Verdict verdict_of(const Variable& variable) {
   take(variable.extra_schedules);
   take(variable.charge.sc);
   take(variable.charge.no_switch);
+  take(variable.charge.few_preemptions);
   for (const auto& [attack, list] : variable.charge.by) take(list);
   for (const auto& [attack, list] : variable.by) {
     take(list);

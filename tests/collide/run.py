@@ -498,8 +498,10 @@ class ManyTest(AttachTest):
         samples = 0
         for i in range(100):
             result, document = self.document(*FAST, f"--seed={i}", "--", program, "300")
-            self.assertEqual((result.returncode, document["races"]), (0, []), result.stderr)
-            samples += document["collide"]["samples"]
+            # On a machine with much else to do it may end before its first sample.
+            sampled = document["collide"]["samples"]
+            self.assertEqual((result.returncode, document["races"]), (0 if sampled else 125, []), result.stderr)
+            samples += sampled
         self.assertGreater(samples, 100)
 
 

@@ -220,6 +220,9 @@ class Faults:
                 expect(out, f"no document:\n{err.decode()}")
                 document = json.loads(out)
                 expect(not document["complete"] or document["races"], f"complete, and nothing found:\n{out.decode()}")
+                if command != "classify":  # a race that is not judged is no reason to fail
+                    found = bool(document["races"] or document.get("failures"))
+                    expect(found == (process.returncode == 66), f"exit code {process.returncode}:\n{out.decode()}")
                 if process.returncode == 124:
                     expect(not document["complete"], f"out of time, and complete:\n{out.decode()}")
 
@@ -261,9 +264,10 @@ class Faults:
             twice = [signal.SIGTERM, signal.SIGTERM]  # as timeout(1) sends it
             for name, end in {"--time": "time", "SIGTERM": twice, "SIGINT": [signal.SIGINT]}.items():
                 yield f"{name}: verify, nothing known", self.blocked("verify", 1, (124,), end)
-                yield f"{name}: verify", self.blocked("verify", 2, (66,), end)
+                known = (66, 124) if end == "time" else (66,)  # a slow machine gets nowhere in a second
+                yield f"{name}: verify", self.blocked("verify", 2, known, end)
                 yield f"{name}: explore, nothing known", self.blocked("explore", 3, (124,), end)
-                yield f"{name}: explore", self.blocked("explore", 19, (66,), end)
+                yield f"{name}: explore", self.blocked("explore", 19, known, end)
                 yield f"{name}: classify, nothing known", self.blocked("classify", 3, (124,), end)
                 yield f"{name}: classify", self.blocked("classify", 100, (66, 124), end)
         if theme == "streams":

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A block compressor in the manner of pigz: threads take blocks by an atomic counter, compress each with a
-// small LZ77 with hash chains, and unpack it again to prove it.
+// small LZ77 with hash chains, and unpack it again to prove it. `work` blocks are compressed, out of an input
+// of `data` blocks.
 #include <atomic>
 #include <string>
 
@@ -57,25 +58,25 @@ std::vector<uint8_t> expand(const std::vector<uint8_t>& in) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  auto [threads, size] = bench::arguments(argc, argv, 350);  // blocks
+  auto [threads, work, data] = bench::arguments(argc, argv, 350, 350);
   bench::Random random(11);
   std::vector<uint8_t> input;
   static const char* const kWords[] = {"adversarial ", "memory ", "race ", "thread ",
                                        "lock ",        "the ",    "of ",   "stale "};
-  while (input.size() < size * kBlock) {
+  while (input.size() < data * kBlock) {
     const char* word = kWords[random.next() >> 40 & 7];
     input.insert(input.end(), word, word + std::strlen(word));
     if ((random.next() & 3) == 0) input.push_back(static_cast<uint8_t>('0' + random.next() % 10));
   }
-  std::vector<std::vector<uint8_t>> packed(size);
+  std::vector<std::vector<uint8_t>> packed(data);
   std::atomic<long> next = 0;
   std::atomic<bool> wrong = false;
-  bench::parallel(threads, [&, size = size](int) {
-    for (long block; (block = next.fetch_add(1)) < size;) {
-      packed[block] = compress(&input[block * kBlock], kBlock);
-      auto again = expand(packed[block]);
-      if (again.size() != kBlock || std::memcmp(again.data(), &input[block * kBlock], kBlock) != 0)
-        wrong = true;
+  bench::parallel(threads, [&, work = work, data = data](int) {
+    for (long number; (number = next.fetch_add(1)) < work;) {
+      const uint8_t* block = &input[number % data * kBlock];
+      auto result = compress(block, kBlock), again = expand(result);
+      if (again.size() != kBlock || std::memcmp(again.data(), block, kBlock) != 0) wrong = true;
+      if (number < data) packed[number] = std::move(result);
     }
   });
   if (wrong) return 1;

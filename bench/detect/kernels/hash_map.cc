@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A striped hash map: 64 mutexes over chained buckets; three look-ups for an insertion or a removal.
+// A striped hash map: 64 mutexes over chained buckets; three look-ups for an insertion or a removal;
+// `work` operations on a map of about `data` keys.
 #include <mutex>
 
 #include "../kernel.h"
@@ -8,7 +9,7 @@
 namespace {
 class StripedMap {
  public:
-  explicit StripedMap(size_t buckets) : buckets_(buckets) {}
+  explicit StripedMap(size_t buckets) : buckets_((buckets / kStripes + 1) * kStripes) {}
   ~StripedMap() {
     for (Node* node : buckets_)
       while (node != nullptr) {
@@ -61,17 +62,19 @@ class StripedMap {
 }  // namespace
 
 int main(int argc, char** argv) {
-  auto [threads, size] = bench::arguments(argc, argv, 6000000);
-  StripedMap map(1 << 14);
+  auto [threads, work, data] = bench::arguments(argc, argv, 6000000, 20000);
+  StripedMap map(data);
+  // The upper half of the keys belongs to one thread each, so that its values are certain.
+  const long shared = data / 2, each_owns = data / 2 / threads + 1;
+  for (long key = 0; key < data; key += 2) map.add(key, 1);
   std::vector<uint64_t> sums(threads);
-  const long each = size / threads;
+  const long each = work / threads;
   bench::parallel(threads, [&, threads = threads](int t) {
     bench::Random random(t + 1);
     uint64_t sum = 0;
     for (long i = 0; i < each; i++) {
       uint64_t dice = random.next();
-      // The upper half of the keys belongs to one thread each, so that its values are certain.
-      uint64_t key = (dice >> 8) % 20000, own = 20000 + key * threads + t;
+      uint64_t key = (dice >> 8) % shared, own = shared + (dice >> 8) % each_owns * threads + t;
       switch (dice & 7) {
         case 0:
           map.add(key, 1);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Molecular dynamics with a Lennard-Jones potential (Java Grande's moldyn): each thread adds up forces in
-// its own array, a barrier, then all threads reduce and move the particles that are theirs.
+// its own array, a barrier, then all threads reduce and move the particles that are theirs. `work` steps with
+// `data` particles per edge of a cube; a step of many particles looks at the nearest of each only.
+#include <algorithm>
 #include <cmath>
 
 #include "../kernel.h"
@@ -16,8 +18,8 @@ struct Particle {
 }  // namespace
 
 int main(int argc, char** argv) {
-  auto [threads, size] = bench::arguments(argc, argv, 12);  // particles per edge
-  constexpr int kSteps = 100;
+  auto [threads, work, data] = bench::arguments(argc, argv, 100, 12);
+  const long size = data;
   constexpr double kStep = 0.002, kCutoff = 6.25;
   const double side = size * 1.2;
   std::vector<Particle> particles;
@@ -28,19 +30,19 @@ int main(int argc, char** argv) {
     particle.velocity = {random.uniform() - 0.5, random.uniform() - 0.5, random.uniform() - 0.5};
     particles.push_back(particle);
   }
-  const long n = static_cast<long>(particles.size());
+  const long n = static_cast<long>(particles.size()), pairs = std::max(40L, 3000000 / n);
   std::vector<std::vector<Vector>> forces(threads, std::vector<Vector>(n));
   std::vector<double> energy(threads);
   bench::Barrier barrier(threads);
-  bench::parallel(threads, [&, threads = threads](int t) {
+  bench::parallel(threads, [&, threads = threads, work = work](int t) {
     bench::Slice mine(n, t, threads);
     auto& force = forces[t];
     auto nearest = [side](double d) { return d > side / 2 ? d - side : d < -side / 2 ? d + side : d; };
-    for (int step = 0; step < kSteps; step++) {
+    for (long step = 0; step < work; step++) {
       for (Vector& f : force) f = {};
       for (long i = t; i < n; i += threads) {
         const Vector p = particles[i].position;
-        for (long j = i + 1; j < n; j++) {
+        for (long j = i + 1; j < std::min(n, i + pairs); j++) {
           const Vector& q = particles[j].position;
           double dx = nearest(p.x - q.x), dy = nearest(p.y - q.y), dz = nearest(p.z - q.z);
           double square = dx * dx + dy * dy + dz * dz;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A pipeline over bounded queues (mutex and two condition variables): one source, middle threads that
-// transform blocks, one sink that adds them up. With `threads` middle threads.
+// transform blocks, one sink that adds them up. With `threads` middle threads; `work` words in blocks of
+// `data`.
 #include <condition_variable>
 #include <deque>
 #include <memory>
@@ -12,7 +13,7 @@
 namespace {
 struct Block {
   long number;
-  uint32_t words[1024];
+  std::vector<uint32_t> words;
 };
 
 class BoundedQueue {
@@ -39,41 +40,42 @@ class BoundedQueue {
 };
 
 void transform(Block& block) {
-  for (int round = 0; round < 8; round++)
-    for (int i = 0; i < 1024; i++)
+  const size_t size = block.words.size();  // a multiple of 1024
+  for (size_t round = 0; round < 8; round++)
+    for (size_t i = 0; i < size; i++)
       block.words[i] = (block.words[i] ^ block.words[i ^ (round * 37 + 1)]) * 2654435761u + i;
 }
 }  // namespace
 
 int main(int argc, char** argv) {
-  auto [threads, size] = bench::arguments(argc, argv, 60000);
+  auto [threads, work, data] = bench::arguments(argc, argv, 60000000, 1024);
+  const long size = (data + 1023) / 1024 * 1024, blocks = work / size + 1;
   BoundedQueue raw, done;
-  std::thread source([&, threads = threads, size = size] {
-    bench::Random random(9);
-    for (long i = 0; i < size; i++) {
-      auto block = std::make_unique<Block>();
-      block->number = i;
-      for (uint32_t& word : block->words) word = static_cast<uint32_t>(random.next());
+  uint64_t checksum = 0;
+  auto source = [&, threads = threads] {
+    for (long i = 0; i < blocks; i++) {
+      auto block = std::make_unique<Block>(Block{i, std::vector<uint32_t>(size)});
+      // Quicker than the middle threads, so that the queue fills.
+      for (long n = 0; n < size; n++) block->words[n] = static_cast<uint32_t>(i * size + n) * 2246822519u;
       raw.push(std::move(block));
     }
     for (int t = 0; t < threads; t++) raw.push(nullptr);
-  });
-  uint64_t checksum = 0;
-  std::thread sink([&, size = size] {
-    for (long i = 0; i < size; i++) {
+  };
+  auto sink = [&] {
+    for (long i = 0; i < blocks; i++) {
       auto block = done.pop();
       uint64_t sum = 0;
       for (uint32_t word : block->words) sum = sum * 31 + word;
       checksum += sum * (block->number + 1);
     }
-  });
-  bench::parallel(threads, [&](int) {
+  };
+  bench::parallel(threads + 2, [&, threads = threads](int t) {
+    if (t == threads) return source();
+    if (t == threads + 1) return sink();
     while (auto block = raw.pop()) {
       transform(*block);
       done.push(std::move(block));
     }
   });
-  source.join();
-  sink.join();
   return bench::finish(checksum);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A small ray tracer with 64 spheres, shadows and reflections (Java Grande's raytracer): rows are dealt
-// out by turns, the checksum is added up under a mutex.
+// out by turns, the checksum is added up under a mutex. `work` rows and columns, a texture of `data` points.
 #include <cmath>
 #include <mutex>
 
@@ -55,6 +55,12 @@ class Sphere : public Primitive {
 struct Scene {
   std::vector<Primitive*> things;
   Vec light{-20, 30, -40};
+  std::vector<float> texture;
+
+  double pattern(Vec at) const {
+    auto point = static_cast<uint64_t>((at.x + 50) * 7e5) ^ static_cast<uint64_t>((at.y + 50) * 9e8);
+    return texture[point % texture.size()];
+  }
 
   const Primitive* nearest(Vec from, Vec direction, double& distance) const {
     const Primitive* found = nullptr;
@@ -72,7 +78,7 @@ struct Scene {
     Vec at = from + direction * distance, normal = thing->normal(at), to_light = unit(light - at);
     double brightness = 0.1, ignored = 0;
     if (nearest(at + normal * 1e-4, to_light, ignored) == nullptr)
-      brightness += std::fmax(0.0, dot(normal, to_light)) * thing->colour;
+      brightness += std::fmax(0.0, dot(normal, to_light)) * thing->colour * pattern(at);
     if (depth > 0)
       brightness +=
           thing->shine * trace(at, unit(direction - normal * (2 * dot(normal, direction))), depth - 1);
@@ -82,8 +88,11 @@ struct Scene {
 }  // namespace
 
 int main(int argc, char** argv) {
-  auto [threads, size] = bench::arguments(argc, argv, 750);
+  auto [threads, work, data] = bench::arguments(argc, argv, 750, 10000);
+  const long size = work;
   Scene scene;
+  scene.texture.resize(data);
+  for (long i = 0; i < data; i++) scene.texture[i] = 0.5f + 0.5f * static_cast<float>(i % 17) / 16;
   for (int i = 0; i < 64; i++) {
     auto* sphere = new Sphere({(i % 4) * 5.0 - 7.5, (i / 4 % 4) * 5.0 - 7.5, (i / 16) * 5.0}, 2.0);
     sphere->colour = 0.3 + 0.01 * i;
@@ -92,7 +101,7 @@ int main(int argc, char** argv) {
   std::vector<int> image(size * size);
   std::mutex mutex;
   uint64_t checksum = 0;
-  bench::parallel(threads, [&, threads = threads, size = size](int t) {
+  bench::parallel(threads, [&, threads = threads](int t) {
     for (long y = t; y < size; y += threads) {
       uint64_t row_sum = 0;
       for (long x = 0; x < size; x++) {

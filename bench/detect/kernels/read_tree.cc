@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A search tree that is built once and then only read, by all threads at once: read-shared data.
+// `work` look-ups among `data` keys.
 #include <algorithm>
 
 #include "../kernel.h"
@@ -33,17 +34,17 @@ uint64_t find(const Node* node, uint64_t key) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  auto [threads, size] = bench::arguments(argc, argv, 16000000);
-  std::vector<uint64_t> keys(30000);
+  auto [threads, work, data] = bench::arguments(argc, argv, 16000000, 30000);
+  std::vector<uint64_t> keys(data);
   bench::Random random(5);
   for (uint64_t& key : keys) key = random.next() >> 20;
   std::sort(keys.begin(), keys.end());
   Node* root = build(keys, 0, keys.size());
   std::vector<uint64_t> sums(threads);
-  bench::parallel(threads, [&, threads = threads, size = size](int t) {
+  bench::parallel(threads, [&, threads = threads, work = work](int t) {
     bench::Random mine(t + 100);
     uint64_t sum = 0;
-    for (long i = 0; i < size / threads; i++) sum += find(root, mine.next() >> 20);
+    for (long i = 0; i < work / threads; i++) sum += find(root, mine.next() >> 20);
     sums[t] = sum;
   });
   uint64_t checksum = 0;

@@ -2,40 +2,43 @@
 //
 // Messages around a ring of threads, each link a lock-free single-producer single-consumer queue with
 // acquire and release indices; every hop works on the message's plain data.
+// `work` hops over links that have `data` places altogether.
+#include <algorithm>
 #include <atomic>
 
 #include "../kernel.h"
 
 namespace {
-constexpr unsigned kSlots = 256;
 struct Message {
   uint64_t data[30];
 };
 struct Link {
   alignas(64) std::atomic<unsigned> head{0};
   alignas(64) std::atomic<unsigned> tail{0};
-  Message slots[kSlots];
+  std::vector<Message> slots;
 
   void push(const Message& message) {
     unsigned t = tail.load(std::memory_order_relaxed);
-    while (t - head.load(std::memory_order_acquire) == kSlots) std::this_thread::yield();
-    slots[t % kSlots] = message;
+    while (t - head.load(std::memory_order_acquire) == slots.size()) std::this_thread::yield();
+    slots[t % slots.size()] = message;
     tail.store(t + 1, std::memory_order_release);
   }
   void pop(Message& message) {
     unsigned h = head.load(std::memory_order_relaxed);
     while (tail.load(std::memory_order_acquire) == h) std::this_thread::yield();
-    message = slots[h % kSlots];
+    message = slots[h % slots.size()];
     head.store(h + 1, std::memory_order_release);
   }
 };
 }  // namespace
 
 int main(int argc, char** argv) {
-  auto [threads, size] = bench::arguments(argc, argv, 1500000);
+  auto [threads, work, data] = bench::arguments(argc, argv, 3000000, 512);
+  const long size = work / threads;
   std::vector<Link> links(threads);
+  for (Link& link : links) link.slots.resize(std::max(4L, data / threads));
   uint64_t checksum = 0;
-  bench::parallel(threads, [&, threads = threads, size = size](int t) {
+  bench::parallel(threads, [&, threads = threads](int t) {
     Message message{};
     bench::Random random(1);
     for (long i = 0; i < size; i++) {

@@ -2,6 +2,7 @@
 //
 // Travelling salesman by branch and bound: a shared pool of partial tours under a mutex; each thread
 // extends them depth first. The best length is read without the lock, as an atomic (in the papers: a race).
+// `work` cities; the partial tours of the pool have `data` cities (3 are few long tasks, 6 many short ones).
 #include <atomic>
 #include <deque>
 #include <mutex>
@@ -57,6 +58,18 @@ struct Solver {
     return bound;
   }
 
+  /// Adds the tours that are one city longer.
+  void fork(const Tour& tour) {
+    for (int city = 1; city < cities; city++) {
+      if ((tour.visited >> city & 1) != 0) continue;
+      Tour longer = tour;
+      longer.length += distance[static_cast<int>(tour.cities[tour.count - 1])][city];
+      longer.cities[longer.count++] = static_cast<int8_t>(city);
+      longer.visited |= 1u << city;
+      pool.push_back(longer);
+    }
+  }
+
   void work() {
     for (;;) {
       Tour tour;
@@ -73,8 +86,9 @@ struct Solver {
 }  // namespace
 
 int main(int argc, char** argv) {
-  auto [threads, size] = bench::arguments(argc, argv, 18);
-  if (size < 4 || size > kMax) return 2;
+  auto [threads, work, data] = bench::arguments(argc, argv, 18, 3);
+  const long size = work;
+  if (size < 4 || size > kMax || data >= size) return 2;
   auto* solver = new Solver;
   solver->cities = static_cast<int>(size);
   bench::Random random(7);
@@ -88,16 +102,15 @@ int main(int argc, char** argv) {
       if (i != j && solver->distance[i][j] < solver->shortest[i])
         solver->shortest[i] = solver->distance[i][j];
   }
-  for (int a = 1; a < size; a++)
-    for (int b = 1; b < size; b++) {
-      if (a == b) continue;
-      Tour tour;
-      tour.count = 3;
-      tour.length = solver->distance[0][a] + solver->distance[a][b];
-      tour.visited = 1u | 1u << a | 1u << b;
-      tour.cities[0] = 0, tour.cities[1] = static_cast<int8_t>(a), tour.cities[2] = static_cast<int8_t>(b);
-      solver->pool.push_back(tour);
-    }
+  Tour start;
+  start.count = 1;
+  start.visited = 1;
+  start.cities[0] = 0;
+  solver->pool.push_back(start);
+  while (solver->pool.front().count < data) {
+    solver->fork(solver->pool.front());  // a deque: the front stays where it is
+    solver->pool.pop_front();
+  }
   bench::parallel(threads, [&](int) { solver->work(); });
   int best = solver->best;
   delete solver;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Time per event: a fixed number of events split over n threads that are all alive at once. An event is a
-// plain read or write, and out of each 64 one lock and unlock, and one atomic rmw. Not a kernel: run.py
-// uses it for the second table. Prints nanoseconds per event, measured inside, without thread start.
+// plain read or write, and out of each 64 one lock and unlock, and one atomic rmw. What is measured is
+// the time from the first thread's first event to the last one's last, and the CPU time between, without
+// thread start. `work` events.
+#include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <mutex>
+#include <numeric>
 
-#include "kernel.h"
+#include "../kernel.h"
 
 namespace {
 struct alignas(64) Stripe {
@@ -21,23 +23,19 @@ int table[4096];  // read by all
 }  // namespace
 
 int main(int argc, char** argv) {
-  auto [threads, size] = bench::arguments(argc, argv, 1 << 25);
-  const long rounds = size / 64 / threads;
+  const auto [threads, work, data] = bench::arguments(argc, argv, 1 << 25, 1);
+  const long rounds = work / 64 / threads;
   for (int i = 0; i < 4096; i++) table[i] = i;
-  bench::Barrier barrier(threads + 1);
+  bench::Barrier barrier(threads);
   std::vector<long> sums(threads);
-  std::chrono::steady_clock::time_point begin, end;
-  std::thread clock([&] {
-    barrier.wait();
-    begin = std::chrono::steady_clock::now();
-    barrier.wait();
-    end = std::chrono::steady_clock::now();
-  });
+  std::vector<double> begins(threads), ends(threads), cpu(threads);
   bench::parallel(threads, [&](int t) {
     bench::Random random(t + 1);
     std::vector<long> own(1024);
     long sum = 0;
     barrier.wait();
+    begins[t] = bench::Times::seconds(CLOCK_MONOTONIC);
+    cpu[t] = bench::Times::seconds(CLOCK_THREAD_CPUTIME_ID);
     for (long round = 0; round < rounds; round++) {
       uint64_t dice = random.next();
       Stripe& stripe = stripes[dice % kStripes];
@@ -49,12 +47,13 @@ int main(int argc, char** argv) {
       for (int i = 0; i < 21; i++) sum += table[(dice >> 24) + i * 61 & 4095];
       counter.fetch_add(1, std::memory_order_acq_rel);
     }
+    cpu[t] = bench::Times::seconds(CLOCK_THREAD_CPUTIME_ID) - cpu[t];
+    ends[t] = bench::Times::seconds(CLOCK_MONOTONIC);
     sums[t] = sum;
-    barrier.wait();
+    barrier.wait();  // until here all are alive
   });
-  clock.join();
-  double seconds = std::chrono::duration<double>(end - begin).count();
-  std::printf("ns/event %.2f\n", seconds * 1e9 / (rounds * 64.0 * threads));
-  long total = counter;
-  return total == rounds * threads ? 0 : 1;
+  bench::measured = {
+      *std::max_element(ends.begin(), ends.end()) - *std::min_element(begins.begin(), begins.end()),
+      std::accumulate(cpu.begin(), cpu.end(), 0.0)};
+  return bench::finish(counter);
 }

@@ -16,7 +16,6 @@
 namespace duress::report {
 namespace {
 
-using finding::Access;
 using finding::BlockKind;
 using finding::Frame;
 

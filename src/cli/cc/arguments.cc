@@ -1,117 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/cc/arguments.h"
 
-#include <fstream>
+#include <algorithm>
 #include <iterator>
-#include <set>
 #include <string_view>
+
+#include "cli/cc/response_files.h"
 
 namespace duress::cc {
 namespace {
 
 /// Options whose value is the next argument.
-const std::set<std::string_view>& options_with_value() {
-  static const std::set<std::string_view> options = {"-o",
-                                                     "-x",
-                                                     "-I",
-                                                     "-L",
-                                                     "-l",
-                                                     "-D",
-                                                     "-U",
-                                                     "-include",
-                                                     "-imacros",
-                                                     "-isystem",
-                                                     "-iquote",
-                                                     "-idirafter",
-                                                     "-isysroot",
-                                                     "-MF",
-                                                     "-MT",
-                                                     "-MQ",
-                                                     "-MJ",
-                                                     "-Xclang",
-                                                     "-Xlinker",
-                                                     "-Xassembler",
-                                                     "-Xpreprocessor",
-                                                     "-mllvm",
-                                                     "-target",
-                                                     "-T",
-                                                     "-u",
-                                                     "-z",
-                                                     "-e",
-                                                     "-B",
-                                                     "-F",
-                                                     "-iprefix",
-                                                     "-iwithprefix",
-                                                     "-iwithprefixbefore",
-                                                     "-iwithsysroot",
-                                                     "-cxx-isystem",
-                                                     "--param",
-                                                     "-aux-info",
-                                                     "-Xanalyzer",
-                                                     "-dumpdir",
-                                                     "--sysroot",
-                                                     "-resource-dir",
-                                                     "-rpath",
-                                                     "-working-directory",
-                                                     "-include-pch",
-                                                     "-arch",
-                                                     "-isystem-after",
-                                                     "-ivfsoverlay",
-                                                     "-stdlib++-isystem",
-                                                     "-serialize-diagnostics",
-                                                     "--serialize-diagnostics",
-                                                     "-Xarch_host",
-                                                     "-h",
-                                                     "-soname",
-                                                     "-install_name"};
-  return options;
-}
+constexpr std::string_view kWithValue[] = {
+    // clang-format off
+    "-o", "-x", "-I", "-L", "-l", "-D", "-U", "-include", "-imacros", "-isystem", "-iquote", "-idirafter",
+    "-isysroot", "-MF", "-MT", "-MQ", "-MJ", "-Xclang", "-Xlinker", "-Xassembler", "-Xpreprocessor",
+    "-mllvm", "-target", "-T", "-u", "-z", "-e", "-B", "-F", "-iprefix", "-iwithprefix",
+    "-iwithprefixbefore", "-iwithsysroot", "-cxx-isystem", "--param", "-aux-info", "-Xanalyzer",
+    "-dumpdir", "--sysroot", "-resource-dir", "-rpath", "-working-directory", "-include-pch", "-arch",
+    "-isystem-after", "-ivfsoverlay", "-stdlib++-isystem", "-serialize-diagnostics",
+    "--serialize-diagnostics", "-Xarch_host", "-h", "-soname", "-install_name",
+    // clang-format on
+};
 
-/// GNU rules: white space separates, quotes group, a backslash takes the next character as it is.
-std::vector<std::string> split_response_file(const std::string& text) {
-  std::vector<std::string> words;
-  std::string word;
-  bool in_word = false;
-  char quote = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    char c = text[i];
-    if (c == '\\' && i + 1 < text.size()) {
-      word += text[++i];
-      in_word = true;
-    } else if (quote != 0) {
-      if (c == quote) {
-        quote = 0;
-      } else {
-        word += c;
-      }
-    } else if (c == '"' || c == '\'') {
-      quote = c;
-      in_word = true;
-    } else if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
-      if (in_word) words.push_back(word);
-      word.clear();
-      in_word = false;
-    } else {
-      word += c;
-      in_word = true;
-    }
-  }
-  if (in_word) words.push_back(word);
-  return words;
-}
+/// After these there is no program or library at the end.
+constexpr std::string_view kNotLinking[] = {
+    // clang-format off
+    "-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--precompile", "-emit-ast", "--analyze", "--compile",
+    "--assemble", "--preprocess", "-extract-api", "-emit-interface-stubs", "-rewrite-objc", "--migrate",
+    "-verify-pch",
+    // clang-format on
+};
 
-void expand(const std::vector<std::string>& args, unsigned depth, std::vector<std::string>* out) {
-  for (const std::string& arg : args) {
-    if (arg.size() > 1 && arg[0] == '@' && depth < 16) {
-      std::ifstream file(arg.substr(1));
-      if (file) {
-        std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-        expand(split_response_file(text), depth + 1, out);
-        continue;
-      }
-    }
-    out->push_back(arg);
-  }
+template <std::size_t kCount>
+bool is_in(const std::string_view (&list)[kCount], std::string_view word) {
+  return std::find(std::begin(list), std::end(list), word) != std::end(list);
 }
 
 void note_sanitizers(std::string_view list, bool on, Request* request) {
@@ -156,25 +79,7 @@ Request read_arguments(const std::vector<std::string>& args) {
     request.is_cc1 = true;
     return request;
   }
-  std::vector<std::string> words;
-  expand(args, 0, &words);
-  static const std::set<std::string_view> kNotLinking = {"-c",
-                                                         "-S",
-                                                         "-E",
-                                                         "-M",
-                                                         "-MM",
-                                                         "-fsyntax-only",
-                                                         "--precompile",
-                                                         "-emit-ast",
-                                                         "--analyze",
-                                                         "--compile",
-                                                         "--assemble",
-                                                         "--preprocess",
-                                                         "-extract-api",
-                                                         "-emit-interface-stubs",
-                                                         "-rewrite-objc",
-                                                         "--migrate",
-                                                         "-verify-pch"};
+  std::vector<std::string> words = with_response_files(args);
   bool only_inputs = false;  // after "--"
   for (size_t i = 0; i < words.size(); ++i) {
     std::string_view word = words[i];
@@ -186,7 +91,7 @@ Request read_arguments(const std::vector<std::string>& args) {
     }
     std::string_view next = i + 1 < words.size() ? std::string_view(words[i + 1]) : std::string_view();
     if (word == "--") only_inputs = true;
-    if (kNotLinking.contains(word)) request.links = false;
+    if (is_in(kNotLinking, word)) request.links = false;
     if (word == "-r" || word == "--relocatable") request.relocatable = true;
     if (word == "-shared" || word == "--shared") request.shared = true;
     if (word == "-static" || word == "--static" || word == "-static-pie") request.is_static = true;
@@ -204,7 +109,7 @@ Request read_arguments(const std::vector<std::string>& args) {
     if (word.starts_with("-Wl,")) note_linker_words(word.substr(4), &request);
     if (word == "-Xlinker") note_linker_words(next, &request);
     if (word == "-x" && next.ends_with("-header")) request.links = false;
-    if (options_with_value().contains(word)) ++i;
+    if (is_in(kWithValue, word)) ++i;
   }
   return request;
 }

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 
+#include "finding/text.h"
+
 namespace duress::collide {
 
 bool is_runtime_library(const std::string& path) {
-  std::string name = path.substr(path.rfind('/') + 1);
+  std::string name = finding::base_name(path);
   for (const char* prefix :
        {"ld-linux",   "ld-musl",  "ld-2.",     "ld.so",     "libc.so",   "libc-2.",  "libc.musl",
         "libpthread", "libdl.so", "libdl-2.",  "librt.so",  "librt-2.",  "libm.so",  "libm-2.",

@@ -6,16 +6,14 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "finding/text.h"
+
 namespace duress::collide {
 namespace {
 
 constexpr std::uint64_t kKeptPerPair = 4;  // records of the same two instructions
 constexpr std::size_t kStackBytes = 32 * 1024;
 constexpr Address kLongestCopy = Address{1} << 20;
-
-std::string first_line(const std::string& text) {
-  return text.substr(0, text.find('\n'));
-}
 
 /// Whether [a, a + a_size) and [b, b + b_size) share a byte.
 bool overlap(Address a, std::uint64_t a_size, Address b, std::uint64_t b_size) {
@@ -33,8 +31,8 @@ void Recorder::thread(int number, int parent, pid_t tid) {
   record.id = number;
   record.parent = parent;
   // A thread without a name of its own has its creator's.
-  std::string name = first_line(read_file(fmt::format("/proc/{}/task/{}/comm", pid_, tid)));
-  if (name != first_line(read_file(fmt::format("/proc/{}/comm", pid_)))) record.name = name;
+  std::string name = finding::first_line(read_file(fmt::format("/proc/{}/task/{}/comm", pid_, tid)));
+  if (name != finding::first_line(read_file(fmt::format("/proc/{}/comm", pid_)))) record.name = name;
   auto [it, fresh] = threads_.try_emplace(number, record);
   if (!fresh && !record.name.empty()) it->second.name = record.name;
 }

@@ -17,6 +17,7 @@
 #include "exec/child.h"
 #include "exec/exit_code.h"
 #include "exec/layout.h"
+#include "finding/text.h"
 
 namespace duress::exec {
 namespace {
@@ -44,10 +45,6 @@ ChildOutput capture(const std::vector<std::string>& argv) {
   return result;
 }
 
-std::string first_line(const std::string& text) {
-  return text.substr(0, text.find('\n'));
-}
-
 Check check_clang() {
   Check check{"clang", true};
   std::string name = fmt::format("clang-{}", DURESS_LLVM_MAJOR);
@@ -55,7 +52,7 @@ Check check_clang() {
   if (path.empty()) return fails(check, name + " is not on PATH", "apt-get install " + name);
   ChildOutput result = capture({path, "--version"});
   if (result.code != 0) return fails(check, path + " does not start", "apt-get install --reinstall " + name);
-  return works(check, first_line(result.output));
+  return works(check, finding::first_line(result.output));
 }
 
 Check check_pass() {
@@ -69,7 +66,7 @@ Check check_pass() {
   ChildOutput result = capture({clang, "-fpass-plugin=" + plugin, "-x", "c", "-O1", "-S", "-emit-llvm", "-o",
                                 "/dev/null", "/dev/null"});
   if (result.code != 0) {
-    return fails(check, "clang does not load it: " + first_line(result.output),
+    return fails(check, "clang does not load it: " + finding::first_line(result.output),
                  fmt::format("build duress with -DDURESS_LLVM_VERSION={}", DURESS_LLVM_MAJOR));
   }
   return works(check, "loads into clang");
@@ -172,12 +169,12 @@ MachineCheck check_racy_program(const std::vector<MachineCheck>& before) {
   std::error_code ignored;
   fs::remove_all(dir, ignored);
   if (built.code != 0)
-    return fails(check, "does not build: " + first_line(built.output),
+    return fails(check, "does not build: " + finding::first_line(built.output),
                  "report this with the output of duress-cc -v");
   if (ran.code != kExitFindings || ran.output.find("data race on counter") == std::string::npos) {
     return fails(check,
                  fmt::format("was built, but its race was not reported (exit code {}): {}", ran.code,
-                             first_line(ran.output)),
+                             finding::first_line(ran.output)),
                  "report this with the output of duress doctor");
   }
   return works(check, "built, run, and its race found");

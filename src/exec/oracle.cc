@@ -20,6 +20,7 @@
 
 #include "exec/files.h"
 #include "exec/target_start.h"
+#include "finding/text.h"
 #include "trail/outcome.h"
 
 namespace duress::exec {
@@ -119,8 +120,8 @@ std::optional<finding::Failure> sanitizer_report(const std::string& errors) {
     failure.kind = "sanitizer:UndefinedBehaviorSanitizer";
     failure.text = match[4];
     std::string file = match[1];
-    failure.detail = file.substr(file.rfind('/') + 1) + ":" +
-                     failure.text.substr(0, failure.text.find_first_of("0123456789"));
+    failure.detail =
+        finding::base_name(file) + ":" + failure.text.substr(0, failure.text.find_first_of("0123456789"));
     failure.place.file = file;
     failure.place.line = static_cast<std::uint32_t>(std::strtoul(match[2].str().c_str(), nullptr, 10));
     failure.place.column = static_cast<std::uint32_t>(std::strtoul(match[3].str().c_str(), nullptr, 10));
@@ -259,8 +260,7 @@ std::string Oracle::run_check(const Captured& captured, std::optional<finding::F
   }
   own_ended(pid);
   if (status == 0) return {};
-  std::string words = read_file(said, 4096).value_or("");
-  words = words.substr(0, words.find('\n'));
+  std::string words = finding::first_line(read_file(said, 4096).value_or(""));
   if (WIFSIGNALED(status)) return "the command of --check was ended by " + signal_name(WTERMSIG(status));
   // What a shell answers for a command that it cannot find or start.
   if (WEXITSTATUS(status) == 127 || WEXITSTATUS(status) == 126)

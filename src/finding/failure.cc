@@ -8,14 +8,11 @@
 #include <set>
 
 #include "base/hash.h"
+#include "finding/text.h"
 #include "trail/outcome.h"
 
 namespace duress::finding {
 namespace {
-
-std::string base_name(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);
-}
 
 /// A place without its line. Where there is no name, the address in the file: it holds for this build.
 std::string place_key(const finding::Frame& frame) {

@@ -13,6 +13,7 @@
 #include <tuple>
 
 #include "finding/stable_name.h"
+#include "finding/text.h"
 
 namespace duress::finding {
 namespace {
@@ -24,11 +25,6 @@ std::uint64_t fnv1a(const std::string& text) {
   hash ^= hash >> 32;
   hash *= 0x9e3779b97f4a7c15u;
   return hash ^ (hash >> 29);
-}
-
-std::string base_name(const std::string& path) {
-  std::size_t slash = path.rfind('/');
-  return slash == std::string::npos ? path : path.substr(slash + 1);
 }
 
 std::string joined_sorted(std::string a, std::string b) {

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "finding/text.h"
+
 namespace duress::finding {
 
 /// What it means for a report that the process loaded the library at `path`, one line; "": nothing.
@@ -17,11 +19,11 @@ inline std::string unseen_runtime(std::string_view path) {
       "libomp.so", "libomp5.so",     "libomp-",  "libiomp5.so", "libgomp.so",
       "libtbb.so", "libdispatch.so", "libcilk",  "libopencilk", "libhpx_core.so",
       "libabt.so", "libqthread.so",  "libstarpu"};
-  std::string_view name = path.substr(path.rfind('/') + 1);
+  std::string name = base_name(path);
   bool known = std::any_of(std::begin(kRuntimes), std::end(kRuntimes),
                            [&](std::string_view runtime) { return name.starts_with(runtime); });
   if (!known) return "";
-  return std::string(name) +
+  return name +
          " is not instrumented: accesses that only its locks, barriers or joins order are reported as races";
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "finding/text.h"
 #include "report/path.h"
 #include "report/words.h"
 
@@ -38,7 +39,7 @@ std::string frame_text(const Frame& frame, const FindingStyle& style) {
     text += "  " + place_text(frame, style.cwd);
   } else if (!frame.function.empty() && !frame.module.empty()) {
     if (frame.function_offset != 0) text += fmt::format("+{:#x}", frame.function_offset);
-    text += fmt::format("  ({})", printable(base_name(frame.module)));
+    text += fmt::format("  ({})", printable(finding::base_name(frame.module)));
   }
   if (style.verbose && !frame.module.empty() && frame.module_offset != 0)
     text += fmt::format("  [{}+{:#x}]", printable(frame.module), frame.module_offset);
@@ -56,7 +57,7 @@ std::string function_text(const Frame& frame) {
   if (!frame.function.empty())  // operator() has its own parentheses
     return printable(frame.function) + (frame.function.back() == ')' ? "" : "()");
   if (!frame.module.empty())
-    return fmt::format("{}+{:#x}", printable(base_name(frame.module)), frame.module_offset);
+    return fmt::format("{}+{:#x}", printable(finding::base_name(frame.module)), frame.module_offset);
   return frame.module_offset == 0 ? "?" : fmt::format("{:#x}", frame.module_offset);
 }
 
@@ -68,8 +69,8 @@ std::string place_text(const Frame& frame, const std::string& cwd) {
 }
 
 std::string short_place_text(const Frame& frame) {
-  if (frame.file.empty()) return printable(base_name(frame.module));
-  return fmt::format("{}:{}", printable(base_name(frame.file)), frame.line);
+  if (frame.file.empty()) return printable(finding::base_name(frame.module));
+  return fmt::format("{}:{}", printable(finding::base_name(frame.file)), frame.line);
 }
 
 std::array<std::string, 2> access_lines(const finding::Race& race, bool thread_names) {

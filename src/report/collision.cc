@@ -14,7 +14,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "report/path.h"
+#include "finding/text.h"
 
 namespace duress::report {
 namespace {
@@ -108,7 +108,8 @@ bool CollisionJudge::written_as_atomic(const CollisionSide& side) {
     if (frame.module_offset != stack[0].module_offset) break;  // no longer inlined at this instruction
     // The count of a shared_ptr is the C++ library's own atomic.
     if (mentions(frame.function, "atomic") || frame.function.rfind("std::_Sp_", 0) == 0 ||
-        frame.function.rfind("std::__shared_count", 0) == 0 || mentions(base_name(frame.file), "atomic"))
+        frame.function.rfind("std::__shared_count", 0) == 0 ||
+        mentions(finding::base_name(frame.file), "atomic"))
       return true;
     if (frame.line != 0 && mentions(source_line(frame.file, frame.line), "atomic")) return true;
   }

@@ -36,11 +36,6 @@ bool turns_direction(std::uint32_t point) {
 
 }  // namespace
 
-std::string base_name(const std::string& path) {
-  std::size_t slash = path.rfind('/');
-  return slash == std::string::npos ? path : path.substr(slash + 1);
-}
-
 std::string shown_path(const std::string& path, const std::string& cwd) {
   if (path.empty() || path[0] != '/' || cwd.empty()) return path;
   std::string normal = std::filesystem::path(path).lexically_normal().string();

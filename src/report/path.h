@@ -8,8 +8,6 @@
 
 namespace duress::report {
 
-std::string base_name(const std::string& path);
-
 /// `path` relative to `cwd` if it lies below it, else unchanged: what an editor started in `cwd` can open.
 std::string shown_path(const std::string& path, const std::string& cwd);
 

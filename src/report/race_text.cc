@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "finding/text.h"
 #include "report/access_text.h"
 #include "report/interleaving.h"
-#include "report/path.h"
 #include "report/words.h"
 
 namespace duress::report {
@@ -101,7 +101,7 @@ void describe(RaceEntry& race, const Document& document) {
 }
 
 std::string heading_text(const RaceEntry& race, bool error, const FindingStyle& style) {
-  FirstLine line{race.sites[race.headline()].site(), base_name(race.exe),
+  FirstLine line{race.sites[race.headline()].site(), finding::base_name(race.exe),
                  error ? FirstLine::kError : FirstLine::kWarning, race.title, race.id};
   if (race.another_pair) line.severity = FirstLine::kNote;
   if (!race.test.empty()) line.tail = " in " + race.test;

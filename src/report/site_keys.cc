@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "duress/hooks.h"
-#include "report/path.h"
+#include "finding/text.h"
 #include "trail/site_key.h"
 
 namespace duress::report {
@@ -54,7 +54,7 @@ KeyedSite SiteKeys::find(const std::optional<finding::SiteRecord>& site) {
     }
     const Site* known = it->second.table.find(site->index);
     if (!known) return {};
-    return {it->second.keys[site->index], fmt::format("{}:{}", base_name(known->file), known->line)};
+    return {it->second.keys[site->index], fmt::format("{}:{}", finding::base_name(known->file), known->line)};
   }
   return {};
 }

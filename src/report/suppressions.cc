@@ -13,6 +13,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "finding/text.h"
 #include "report/path.h"
 
 namespace duress::report {
@@ -33,7 +34,7 @@ bool matches_frame(std::string_view pattern, const finding::Frame& frame, const 
     if (!text->empty() && matches(pattern, *text)) return true;
   }
   return (!frame.file.empty() && matches(pattern, shown_path(frame.file, cwd))) ||
-         (!frame.module.empty() && matches(pattern, base_name(frame.module)));
+         (!frame.module.empty() && matches(pattern, finding::base_name(frame.module)));
 }
 
 bool matches_race(const Suppression& entry, const finding::Race& race, const std::string& cwd) {
@@ -149,8 +150,8 @@ std::string suggest(const finding::Race& race) {
   if (lasting && race.variable.find('*') == std::string::npos) return "race:^" + race.variable + "$";
   finding::Frame site = race.sites[race.headline()].site();
   if (!site.function.empty()) return "race:^" + site.function;
-  if (!site.file.empty()) return "race:" + base_name(site.file);
-  return "called_from_lib:" + base_name(site.module);
+  if (!site.file.empty()) return "race:" + finding::base_name(site.file);
+  return "called_from_lib:" + finding::base_name(site.module);
 }
 
 }  // namespace duress::report

@@ -12,6 +12,7 @@
 
 #include "report/access_text.h"
 #include "report/path.h"
+#include "report/words.h"
 
 namespace duress::report {
 namespace {
@@ -77,7 +78,7 @@ class Writer {
     if (race.pid != report_.root_pid) {
       line("  in process {} ({})", race.pid, printable(shown_path(race.exe, report_.cwd)));
     }
-    if (race.count > 1) line("  seen {} more time{}", race.count - 1, race.count == 2 ? "" : "s");
+    if (race.count > 1) line("  seen {}", plural(race.count - 1, "more time"));
   }
 
   void write_suspicion(const finding::Suspicion& suspicion) {
@@ -214,8 +215,7 @@ class Writer {
                   "a higher --overhead"
                 : "no data race found";
     if (std::size_t m = report_.potential.size()) text += fmt::format(", {} potential", m);
-    if (std::size_t m = report_.suspicions.size())
-      text += fmt::format(", {} warning{}", m, m == 1 ? "" : "s");
+    if (std::size_t m = report_.suspicions.size()) text += ", " + plural(m, "warning");
     if (report_.suppressed != 0) text += fmt::format(" ({} suppressed)", report_.suppressed);
     if (!report_.incomplete.empty()) text += ", incomplete";
     line("duress: {}, seed {}", text, report_.seed);

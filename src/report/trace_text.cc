@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "finding/text.h"
 #include "report/access_text.h"
 #include "trail/value_text.h"
 
@@ -18,10 +19,6 @@ namespace {
 constexpr std::size_t kLeastColumn = 18;  // ":123 variable = 42" just fits
 constexpr std::size_t kMostColumn = 44;
 constexpr const char* kBar = " │ ";
-
-std::string base_name(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);
-}
 
 /// Columns that `text` takes: UTF-8's continuation bytes take none.
 std::size_t columns(const std::string& text) {
@@ -148,8 +145,8 @@ std::string rows_text(const std::vector<TraceRow>& rows, const std::map<int, std
   auto text_of = [&](const TraceRow& row) {
     std::string place;
     if (row.line != 0)
-      place =
-          (files.size() > 1 ? names.clean(base_name(row.file)) : "") + ":" + std::to_string(row.line) + " ";
+      place = (files.size() > 1 ? names.clean(finding::base_name(row.file)) : "") + ":" +
+              std::to_string(row.line) + " ";
     return place + row.what;
   };
   auto name_of = [&](int strand) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "finding/text.h"
 #include "report/path.h"
 
 namespace duress::report {
@@ -55,7 +56,7 @@ std::string stack_text(const std::vector<Frame>& stack) {
     const Frame& frame = stack[i];
     text += fmt::format("    #{} {} {} ({}+{:#x})\n", i,
                         frame.function.empty() ? "<null>" : printable(frame.function), place_text(frame),
-                        printable(base_name(frame.module)), frame.module_offset);
+                        printable(finding::base_name(frame.module)), frame.module_offset);
   }
   return text.empty() ? "    [failed to restore the stack]\n" : text;
 }

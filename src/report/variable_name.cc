@@ -5,7 +5,7 @@
 
 #include "duress/hooks.h"
 #include "finding/names.h"
-#include "report/path.h"
+#include "finding/text.h"
 
 namespace duress::report {
 namespace {
@@ -42,7 +42,8 @@ VariableName heap_name(const finding::BlockReport& block) {
   if (origin.function.empty()) return name;
   name.text += fmt::format(" from {}()", origin.function);
   name.key += " from " + origin.function;
-  if (!origin.file.empty()) name.text += fmt::format(" ({}:{})", base_name(origin.file), origin.line);
+  if (!origin.file.empty())
+    name.text += fmt::format(" ({}:{})", finding::base_name(origin.file), origin.line);
   return name;
 }
 

@@ -23,7 +23,8 @@ using exec::now;
 
 namespace fs = std::filesystem;
 
-std::string first_line(const std::string& text) {
+/// The first line that duress wrote.
+std::string first_message(const std::string& text) {
   std::string line = text.substr(0, text.find('\n'));
   return line.rfind("duress: ", 0) == 0 ? line.substr(8) : line;
 }
@@ -146,7 +147,7 @@ void Campaign::finish(std::size_t index, int code) {
   } else {
     result.outcome = CaseOutcome::kError;
     result.why =
-        errors.empty() ? fmt::format("duress classify ended with code {}", code) : first_line(errors);
+        errors.empty() ? fmt::format("duress classify ended with code {}", code) : first_message(errors);
   }
   ended_[index] = true;
   ++done_;

@@ -6,6 +6,7 @@
 #include "exec/clock.h"
 #include "exec/token_text.h"
 #include "exhaustive/limits.h"
+#include "finding/text.h"
 
 namespace duress::verify {
 namespace {
@@ -16,7 +17,7 @@ constexpr std::size_t kMostFound = 16;
 
 /// <atomic>, <stdatomic.h> and the headers they include.
 bool of_atomic_header(const std::string& file) {
-  std::string name = file.substr(file.rfind('/') + 1);
+  std::string name = finding::base_name(file);
   return name.empty() || name == "atomic" || name.rfind("atomic_", 0) == 0 || name == "stdatomic.h";
 }
 

@@ -9,6 +9,8 @@ import statistics
 import subprocess
 import tempfile
 
+import tables
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 FLAGS = ["-std=c++20", "-O2", "-g", "-pthread"]
@@ -90,6 +92,7 @@ class Runner:
                 answers.setdefault(sample.answer, set()).add(tool)
         if len(answers) > 1:
             self.failures.append(f"{row}: answers differ: {sorted(map(sorted, answers.values()))}")
+        tables.print_progress(row)
         return row
 
     def run(self, row, tool, command, whole=False, races=False, stdin=None, client=None, wrapped=False):

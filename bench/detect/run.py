@@ -6,30 +6,23 @@ Every kernel with 2, 4, 8 and 32 threads, on data that fits a cache and on data 
 that of the kernel's parallel part, without start and input; memory is the peak of the program. The tools take turns
 (A B C A B C ...), so that a slow phase of the machine hits all alike; the median counts.
 
-Then: the start of a program, 1000 threads, a million atomics; the time per event for more and more threads. The exit
-code is 1 if a run failed, gave another answer or reached the limit.
+Then: the start of a program, 1000 threads, a million atomics; the time per event for more and more threads; and with
+--real programs from Debian's sources. The exit code is 1 if a run failed, gave another answer or reached the limit.
 """
 import argparse
 import pathlib
 import shutil
 import sys
-import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
+import real  # noqa: E402
 import tables  # noqa: E402
 from measurement import ROOT, Row, Runner  # noqa: E402
 from sizes import SIZES  # noqa: E402
 
 PROGRAMS = HERE / "programs"
 EVENT_THREADS = [2, 8, 32, 128, 300]
-
-
-def progress(row):
-    ratios = [tables.number(row.ratio("duress", "tsan", what)) for what in ("wall", "cpu", "memory")]
-    over = f"; over the limit: {', '.join(sorted(row.over_limit))}" if row.over_limit else ""
-    clock = time.strftime("%H:%M:%S")
-    print(f"{clock} {row}: duress ÷ tsan {' '.join(ratios)}{over}", file=sys.stderr, flush=True)
 
 
 def kernels(runner, options, rows):
@@ -42,7 +35,6 @@ def kernels(runner, options, rows):
                 if size == "large":
                     commands.pop("helgrind", None)
                 rows.append(runner.fill(Row(name, threads, size), commands))
-                progress(rows[-1])
 
 
 def extremes(runner, rows):
@@ -52,7 +44,6 @@ def extremes(runner, rows):
     commands = {tool: [binary] for tool, binary in binaries.items()}
     commands["duress"] = [runner.build / "bin" / "duress", "run", "-q", "--dir", records, "--", binaries["duress"]]
     rows.append(runner.fill(Row("start of an empty program", 1, ""), commands, whole=True, wrapped=True))
-    progress(rows[-1])
     shutil.rmtree(records, ignore_errors=True)
     for name, threads, work, data, size in (
         ("programs/many_threads", 1000, 300000, 1024, ""),
@@ -63,7 +54,6 @@ def extremes(runner, rows):
         binaries = runner.binaries(source)
         commands = {tool: [binary, threads, work, data] for tool, binary in binaries.items()}
         rows.append(runner.fill(Row(source.stem, threads, size), commands))
-        progress(rows[-1])
 
 
 def per_event(runner, options):
@@ -73,7 +63,6 @@ def per_event(runner, options):
     lines = []
     for threads in EVENT_THREADS:
         row = runner.fill(Row("events", threads, ""), {tool: [b, threads, events] for tool, b in binaries.items()})
-        progress(row)
         line = [str(threads)]
         for what in ("wall", "cpu"):
             times = [row.value(tool, what) for tool in binaries]
@@ -107,6 +96,9 @@ def parse_options():
     parser.add_argument("--repeat", type=int, help="runs of each; the median counts (default 5)")
     parser.add_argument("--limit", type=float, default=60, help="seconds that one run may take (default 60)")
     parser.add_argument("--quick", action="store_true", help="unless said otherwise: one run, 2 and 8 threads, small")
+    parser.add_argument(
+        "--real", action="store_true", help="also programs from Debian's sources: network, 10 min to build"
+    )
     parser.add_argument("--no-kernels", action="store_true", help="without the kernels")
     parser.add_argument("--no-extremes", action="store_true", help="without start, many threads and atomics, events")
     parser.add_argument("--helgrind", action="store_true", help="Helgrind too, small sizes, one run each")
@@ -135,11 +127,14 @@ def main():
         tables.print_rows(rows, options.limit, options.markdown)
         tables.print_means(rows, options.markdown)
         tables.print_above(rows)
-    if not options.no_extremes and "interrupted" not in runner.failures:
-        more = []
-        extremes(runner, more)
-        tables.print_rows(more, options.limit, options.markdown)
-        per_event(runner, options)
+    if "interrupted" not in runner.failures:
+        for wanted, fill_rows in ((options.real, real.programs), (not options.no_extremes, extremes)):
+            more = []
+            if wanted:
+                fill_rows(runner, more)
+                tables.print_rows(more, options.limit, options.markdown)
+        if not options.no_extremes:
+            per_event(runner, options)
     for failure in runner.failures:
         print(f"error: {failure}", file=sys.stderr)
     return 1 if runner.failures else 0

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What was measured, as tables."""
 import math
+import sys
+import time
 
 WHAT = (("wall", "time"), ("cpu", "CPU"), ("memory", "memory"))
 REQUIRED = {"wall": 0.7, "cpu": 0.7, "memory": 0.8, "inert": 1.05}
@@ -14,6 +16,13 @@ def geometric_mean(values):
 
 def number(value, digits=2):
     return "-" if value is None else f"{value:.{digits}f}"
+
+
+def print_progress(row):
+    ratios = [number(row.ratio("duress", "tsan", what)) for what, _ in WHAT]
+    over = f"; over the limit: {', '.join(sorted(row.over_limit))}" if row.over_limit else ""
+    clock = time.strftime("%H:%M:%S")
+    print(f"{clock} {row}: duress ÷ tsan {' '.join(ratios)}{over}", file=sys.stderr, flush=True)
 
 
 def print_table(head, rows, markdown):

@@ -1,21 +1,24 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# run.sh [--build DIR] [--plain] [NAME...]: real programs from Debian's source packages, from nothing.
+# run.sh [--build DIR] [--plain | --tsan] [--build-only] [NAME...]: real programs from Debian's source packages, from nothing.
 #
 # Fetches each source package through a copy of the machine's list of sources (with `deb-src`) and an apt
 # state of its own, builds it unchanged with CC=duress-cc CXX=duress-c++, and runs it under `duress run`. What
 # is checked is the right answer; races that are found are counted and kept in NAME.json. A package that
 # the mirror does not have is skipped; at least three must pass, or all that are named; 77: all were skipped. --plain does the same with clang-19 and
-# without Duress, to check this script. Needs root only if packages of tools/packages-test.txt are missing.
+# without Duress, to check this script and to compare; --tsan with its ThreadSanitizer. --build-only builds what is missing or older than Duress, for
+# bench/detect. Needs root only if packages of tools/packages-test.txt are missing.
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
-build=$root/build plain= names=()
+build=$root/build plain= only_build= names=()
 while [[ $# -gt 0 ]]; do
   case "$1" in
     --build) build=$(cd "$2" && pwd); shift ;;
-    --plain) plain=1 ;;
-    -*) echo "usage: run.sh [--build DIR] [--plain] [NAME...]" >&2; exit 2 ;;
+    --plain) plain=plain ;;
+    --tsan) plain=tsan ;;
+    --build-only) only_build=1 ;;
+    -*) echo "usage: run.sh [--build DIR] [--plain | --tsan] [--build-only] [NAME...]" >&2; exit 2 ;;
     *) names+=("$1") ;;
   esac
   shift
@@ -24,38 +27,46 @@ done
 "$root/tools/install.sh" "$root/tools/packages-test.txt" || exit 1
 
 if [[ $plain ]]; then
-  work=$build/real-plain
+  work=$build/real-$plain
   export CC=clang-19 CXX=clang++-19
+  [[ $plain != tsan ]] || CC="$CC -fsanitize=thread" CXX="$CXX -fsanitize=thread"
 else
   work=$build/real
   export CC=$build/bin/duress-cc CXX=$build/bin/duress-c++
 fi
-mkdir -p "$work"/apt/lists/partial "$work"/archives/partial
+sources=$build/real-sources
+mkdir -p "$work" "$sources"/apt/lists/partial "$sources"/archives/partial
 cd "$work" || exit 1
 
 # ---- fetching ------------------------------------------------------------------------------------
 prepare_apt() {
-  local list=$work/apt/debian.sources
+  local list=$sources/apt/debian.sources
   if [[ -f /etc/apt/sources.list.d/debian.sources ]]; then
     sed 's/^Types:.*/Types: deb-src/' /etc/apt/sources.list.d/debian.sources >"$list"
   elif grep -qs '^deb ' /etc/apt/sources.list; then
-    list=$work/apt/sources.list
+    list=$sources/apt/sources.list
     sed -n 's/^deb /deb-src /p' /etc/apt/sources.list >"$list"
   else
     printf 'Types: deb-src\nURIs: http://deb.debian.org/debian\nSuites: bookworm\nComponents: main\n' >"$list"
     echo 'Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg' >>"$list"
   fi
   apt=(apt-get -qq -o "Dir::Etc::sourcelist=$list" -o Dir::Etc::sourceparts=/dev/null
-    -o "Dir::State::lists=$work/apt/lists" -o "Dir::Cache=$work/apt" -o APT::Sandbox::User=root)
-  [[ -n $(find "$work/apt/lists" -name '*Sources*' -mmin -1440 -print -quit) ]] || "${apt[@]}" update
+    -o "Dir::State::lists=$sources/apt/lists" -o "Dir::Cache=$sources/apt" -o APT::Sandbox::User=root)
+  [[ -n $(find "$sources/apt/lists" -name '*Sources*' -mmin -1440 -print -quit) ]] || "${apt[@]}" update
 }
 
 # fetch NAME: unpacks the source package into $work/NAME/source, from nothing each time.
 fetch() {
   rm -rf "${work:?}/$1"
   mkdir -p "$work/$1"
-  (cd "$work/archives" && "${apt[@]}" source --download-only "$1") >"$work/$1/fetch.log" 2>&1 || return 1
-  dpkg-source --no-check -x "$(ls -t "$work/archives/$1"_*.dsc | head -1)" "$work/$1/source" >>"$work/$1/fetch.log" 2>&1
+  (cd "$sources/archives" && "${apt[@]}" source --download-only "$1") >"$work/$1/fetch.log" 2>&1 || return 1
+  dpkg-source --no-check -x "$(ls -t "$sources/archives/$1"_*.dsc | head -1)" "$work/$1/source" >>"$work/$1/fetch.log" 2>&1
+}
+
+# up_to_date NAME: it was built, and not with an older Duress.
+up_to_date() {
+  [[ -f $work/$1/built ]] || return 1
+  [[ $plain ]] || [[ -z $(find "$build"/lib/libduress_rt*.a "$build/lib/duress_pass.so" "$CC" -newer "$work/$1/built") ]]
 }
 
 # ---- running ---------------------------------------------------------------------------------------
@@ -135,6 +146,10 @@ prepare_apt || { echo "cannot read the lists of source packages" >&2; exit 1; }
 passed=0 failed=0
 for name in "${names[@]}"; do
   function_name=${name//-/_}
+  if [[ $only_build ]] && up_to_date "$name"; then
+    passed=$((passed + 1))
+    continue
+  fi
   if ! fetch "$name"; then
     echo "$name: skipped, the mirror does not have it: $(grep -m1 -oE 'Unable to find.*|[0-9]{3} .*Not Found' "$work/$name/fetch.log")"
     continue
@@ -148,6 +163,12 @@ for name in "${names[@]}"; do
     continue
   fi
   built=$((SECONDS - begin)) begin=$SECONDS
+  touch "$name/built"
+  if [[ $only_build ]]; then
+    echo "$name $version: built in $built s"
+    passed=$((passed + 1))
+    continue
+  fi
   if ! (cd "$name/source" && "check_$function_name") >"$name/run.log" 2>&1; then
     echo "$name $version: built, WRONG ANSWER; the end of $work/$name/run.log:"
     tail -15 "$name/run.log"

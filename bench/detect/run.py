@@ -101,7 +101,9 @@ def parse_options():
     )
     parser.add_argument("--no-kernels", action="store_true", help="without the kernels")
     parser.add_argument("--no-extremes", action="store_true", help="without start, many threads and atomics, events")
-    parser.add_argument("--helgrind", action="store_true", help="Helgrind too, small sizes, one run each")
+    parser.add_argument(
+        "--helgrind", action="store_true", help="Helgrind too, small sizes, one run each; may need --limit 600"
+    )
     parser.add_argument("--markdown", action="store_true", help="tables as in the README")
     options = parser.parse_args()
     options.build = options.build.resolve()

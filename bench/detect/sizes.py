@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """How much each kernel does (`work`) and on how much memory (`data`), in the units that the kernel's head names.
 
-small: what two caches of the second level hold, about 1 MB. large: 80 to 160 MB, several times a last-level cache of
-32 MB. Where the work on each byte is too much for that (block_compress, tsp) it is as much as half a second allows. All
-take between 0.1 and 0.3 s natively on two processors: the work is the same for any number of threads."""
+small: what caches of the second level hold, about 1 MB. large: 70 to 160 MB, several times a last-level cache of 32 MB;
+where the work on each byte is too much for that it is as much as the time allows (block_compress 35 MB, pipeline 50,
+tsp 15). Natively a run takes 0.1 to 0.3 s of CPU time, the same for any number of threads but for what they wait for
+each other."""
 
 SIZES = {
     "block_compress": {"small": (200, 8), "large": (320, 320)},

@@ -11,18 +11,10 @@
 #include <stdint.h>
 #endif
 
-#define DURESS_HOOK_VERSION 1u
+#define DURESS_HOOK_VERSION 2u
 
 /// Where the shadow table is mapped: entry i says where the shadow of addresses i<<32 .. lies.
-/// Below 2 GiB so that `[index * 8 + table]` needs no register for the base. See src/shadow.
 #define DURESS_SHADOW_TABLE 0x7fe00000u
-#define DURESS_REGION_BITS 32
-
-/// The layout of the shadow, for the pass and for src/shadow/cell.h, which asserts it: a cell for each
-/// granule, a write word and then a read word.
-#define DURESS_GRANULE 8u
-#define DURESS_CELL_BYTES 16u
-#define DURESS_READ_WORD 8u /* offset in the cell */
 
 /// What an access does. Kept in the site table, so that the target never needs it at run time.
 enum DuressAccess {
@@ -115,28 +107,28 @@ typedef struct DuressFrame {
   uint64_t node;            // 0 when pushed; the runtime interns the stack here when it first needs it
 } DuressFrame;
 
+/// Which bytes this thread has read and written in its current epoch: the memory is divided into blocks, and
+/// block b has entry b & filter_index, if `key` says so. Private to the thread, 72 bytes for 256 of memory,
+/// so that it stays in the caches where shadow cells (512 bytes for them) do not, and threads that read the
+/// same memory write nothing that they share.
+#define DURESS_FILTER_BLOCK_BITS 8
+#define DURESS_FILTER_GRANULES 32u /* of 8 bytes in a block */
+#define DURESS_FILTER_KEY_SHIFT 8  /* (p & filter_blocks) << this | filter_tag is the key of p's block */
+
+typedef struct DuressFilterEntry {
+  uint64_t key;
+  uint8_t read[DURESS_FILTER_GRANULES];     // a bit for each byte
+  uint8_t written[DURESS_FILTER_GRANULES];  // likewise
+} DuressFilterEntry;
+
 /// What instrumented code reads of its thread, inline. `__duress_self`, thread-local, initial-exec.
-/// All zero: nothing is ever "same epoch", so the slow path is taken and registers the thread.
+/// At first no access is found in the filter, so the slow path is taken and registers the thread.
 typedef struct DuressSelf {
-  uint64_t epoch_low;    // first access id of this thread's current epoch, << DURESS_ID_SHIFT
-  uint64_t epoch_span;   // how many ids belong to it, << DURESS_ID_SHIFT
-  DuressFrame* frames;   // next free frame of the shadow call stack
-  uint64_t* read_cache;  // DURESS_READ_CACHE_ENTRIES words: reads of shared memory that this epoch has seen
-  uint64_t read_tag;     // what marks an entry as of this epoch
+  DuressFilterEntry* filter;
+  uint64_t filter_index;   // number of entries, a power of two, - 1
+  uint64_t filter_blocks;  // ~255; 0: all addresses have the same key (a filter that contains everything)
+  uint64_t filter_tag;     // of the epoch, 16 bits; 0: nothing of this epoch is in the filter
+  DuressFrame* frames;     // next free frame of the shadow call stack
 } DuressSelf;
-
-/// A shadow cell word: id:26 | old id:26 | four flag bits | 8 bits, one per byte, 0 = byte covered by id.
-/// "Same epoch" is: (word - epoch_low) < epoch_span unsigned, and the accessed bytes' bits are all 0.
-#define DURESS_ID_SHIFT 38
-
-/// A read word with this bit holds two readers of the same bytes: `old id` may be the one of this epoch.
-#define DURESS_TWO_READERS 512u
-#define DURESS_OLD_ID_SHIFT 26 /* to the left: `old id` comes to where `id` was */
-
-/// Memory that more threads read has one cell for all of them, so each thread also remembers for itself what
-/// it has read: entry (p >> 3) % ENTRIES is (p & ~7) << 17 | tag | 8 bits, one per byte, 0 = read. A read is
-/// known if entry ^ ((p & ~7) << 17 | read_tag) has only zeroes above bit 7 and in the bits of its bytes.
-#define DURESS_READ_CACHE_ENTRIES 65536u
-#define DURESS_READ_CACHE_SHIFT 17
 
 #endif  // DURESS_HOOKS_H_

@@ -14,11 +14,8 @@
 namespace duress::pass {
 namespace {
 
-constexpr uint64_t kGranule = DURESS_GRANULE;
-constexpr uint64_t kCellBytes = DURESS_CELL_BYTES;
-constexpr uint64_t kReadWord = DURESS_READ_WORD;
-static_assert(kCellBytes == 2 * kGranule);  // failed() finds a cell by doubling the address
-constexpr uint64_t kInlineObject = 48;      // up to this many bytes inline checks are shorter than a call
+constexpr uint64_t kGranule = 8;        // of the filter
+constexpr uint64_t kInlineObject = 48;  // up to this many bytes inline checks are shorter than a call
 
 bool has_hook(uint64_t size) {
   return size == 1 || size == 2 || size == 4 || size == 8 || size == 16;
@@ -111,7 +108,7 @@ void CheckEmitter::emit(const Check& check) {
     around(builder, false);
     return;
   }
-  llvm::Value* slow = failed(builder, check, access.address);
+  llvm::Value* slow = failed(builder, check);
   if (access.is_vptr_store) {
     auto* store = llvm::cast<llvm::StoreInst>(access.inst);
     auto* old =
@@ -120,37 +117,11 @@ void CheckEmitter::emit(const Check& check) {
   }
   llvm::IRBuilder<> cold(split_if(slow, check.before, unlikely_)->getTerminator());
   cold.SetCurrentDebugLocation(access.inst->getDebugLoc());
-  if (!words_.empty() && !access.write) {
-    cold.SetInsertPoint(
-        split_if(not_second_reader(cold, check), &*cold.GetInsertPoint(), nullptr)->getTerminator());
-  }
-  if (llvm::Value* unread = not_in_read_cache(cold, check)) {
-    cold.SetInsertPoint(split_if(unread, &*cold.GetInsertPoint(), nullptr)->getTerminator());
-  }
   around(cold, true);
   std::string hook =
       (llvm::Twine("__duress_check_") + (access.write ? "write" : "read") + llvm::Twine(access.size)).str();
   unit_.hooks.call(cold, hook, {access.address, site});
   around(cold, false);
-}
-
-llvm::Value* CheckEmitter::load_word(llvm::IRBuilderBase& builder, llvm::Value* cell) {
-  // Monotonic: other threads write cells, and the word must not be read twice.
-  auto* word = builder.CreateAlignedLoad(builder.getInt64Ty(),
-                                         builder.CreateIntToPtr(cell, builder.getPtrTy()), llvm::Align(8));
-  word->setAtomic(llvm::AtomicOrdering::Monotonic);
-  words_.push_back(unseen_by_sanitizers(word));
-  return word;
-}
-
-/// Is the access id of a word not of this thread's epoch?
-llvm::Value* CheckEmitter::not_of_epoch(llvm::IRBuilderBase& builder, llvm::Value* word) {
-  auto self = [&](uint64_t offset) {
-    return unseen_by_sanitizers(
-        builder.CreateAlignedLoad(builder.getInt64Ty(), unit_.hooks.self(offset), llvm::Align(8)));
-  };
-  llvm::Value* age = builder.CreateSub(word, self(offsetof(DuressSelf, epoch_low)));
-  return builder.CreateICmpUGE(age, self(offsetof(DuressSelf, epoch_span)));
 }
 
 CheckEmitter::Position CheckEmitter::position(const Check& check) {
@@ -165,105 +136,72 @@ CheckEmitter::Position CheckEmitter::position(const Check& check) {
           /*may_cross=*/(exact ? ones : highest) + check.access.size > kGranule};
 }
 
-/// Two threads that read the same memory are both in its cell; inline code has looked at the newer one.
-llvm::Value* CheckEmitter::not_second_reader(llvm::IRBuilderBase& builder, const Check& check) {
-  llvm::Value* failed = nullptr;
-  for (llvm::Value* word : words_) {
-    llvm::Value* old = not_of_epoch(builder, builder.CreateShl(word, DURESS_OLD_ID_SHIFT));
-    llvm::Value* one =
-        builder.CreateICmpEQ(builder.CreateAnd(word, uint64_t{DURESS_TWO_READERS}), builder.getInt64(0));
-    llvm::Value* bad = builder.CreateOr(old, one);
-    if (words_.size() > 1)
-      bad = builder.CreateAnd(bad, not_of_epoch(builder, word));  // it may be the other that failed
-    bad = builder.CreateOr(bad, uncovered(builder, check, word));
-    failed = failed == nullptr ? bad : builder.CreateOr(failed, bad);
-  }
-  return failed;
-}
-
-/// Are some of the accessed bytes' bits of a word set?
-llvm::Value* CheckEmitter::uncovered(llvm::IRBuilderBase& builder, const Check& check, llvm::Value* word) {
+/// Are some of the accessed bytes' bits of a granule's mask clear?
+llvm::Value* CheckEmitter::uncovered(llvm::IRBuilderBase& builder, const Check& check, llvm::Value* bits) {
   Position at = position(check);
-  bool whole = check.access.size >= kGranule;
-  uint64_t mask = whole ? 0xff : (uint64_t{1} << check.access.size) - 1;
-  llvm::Value* bits = builder.CreateTrunc(word, builder.getInt8Ty());
-  if (at.exact && !whole) {
-    mask <<= at.offset;
-  } else if (!whole) {
+  uint64_t mask = (uint64_t{1} << check.access.size) - 1;  // of 8 or 16 bits
+  bool partial = check.access.size < kGranule;
+  if (at.exact && partial) {
+    mask = mask << at.offset & 0xff;
+  } else if (partial) {
     // A rotation takes its count modulo 8 as it is: one instruction less than shifting the mask.
     llvm::Value* p = builder.CreatePtrToInt(check.access.address, builder.getInt64Ty());
     llvm::Value* rotation = builder.CreateTrunc(p, builder.getInt8Ty());
     bits = builder.CreateCall(intrinsic(unit_.module, llvm::Intrinsic::fshr, {builder.getInt8Ty()}),
                               {bits, bits, rotation});
   }
-  return builder.CreateICmpNE(builder.CreateAnd(bits, builder.getInt8(static_cast<uint8_t>(mask))),
-                              builder.getInt8(0));
+  llvm::Value* wanted = llvm::ConstantInt::get(bits->getType(), mask);
+  if (partial) bits = builder.CreateAnd(bits, wanted);
+  return builder.CreateICmpNE(bits, wanted);
 }
 
-/// Memory that several threads read fails the test of its cell for all but one or two of them; each thread
-/// has a cache of what it has read in this epoch. Null where the cache does not apply.
-llvm::Value* CheckEmitter::not_in_read_cache(llvm::IRBuilderBase& builder, const Check& check) {
-  const Access& access = check.access;
-  Position at = position(check);
-  bool two_cells = access.size == 2 * kGranule && at.aligned;
-  if (access.write || (!two_cells && (access.size > kGranule || at.may_cross))) return nullptr;
+/// Are some of the bytes not in the thread's filter?
+llvm::Value* CheckEmitter::failed(llvm::IRBuilderBase& builder, const Check& check) {
   llvm::Type* i64 = builder.getInt64Ty();
-  llvm::Value* p = builder.CreatePtrToInt(access.address, i64);
-  llvm::Value* cache = unseen_by_sanitizers(builder.CreateAlignedLoad(
-      builder.getPtrTy(), unit_.hooks.self(offsetof(DuressSelf, read_cache)), llvm::Align(8)));
-  llvm::Value* tag = unseen_by_sanitizers(
-      builder.CreateAlignedLoad(i64, unit_.hooks.self(offsetof(DuressSelf, read_tag)), llvm::Align(8)));
-  auto difference = [&](llvm::Value* granule) {
-    llvm::Value* index =
-        builder.CreateAnd(builder.CreateLShr(granule, 3), uint64_t{DURESS_READ_CACHE_ENTRIES - 1});
-    llvm::Value* entry = unseen_by_sanitizers(
-        builder.CreateAlignedLoad(i64, builder.CreateInBoundsGEP(i64, cache, index), llvm::Align(8)));
-    return builder.CreateXor(entry,
-                             builder.CreateOr(builder.CreateShl(granule, DURESS_READ_CACHE_SHIFT), tag));
+  llvm::Type* i8 = builder.getInt8Ty();
+  auto self = [&](llvm::Type* type, uint64_t offset) {
+    return unseen_by_sanitizers(builder.CreateAlignedLoad(type, unit_.hooks.self(offset), llvm::Align(8)));
   };
-  if (two_cells) {  // both must be there, whole
-    llvm::Value* both =
-        builder.CreateOr(difference(p), difference(builder.CreateAdd(p, builder.getInt64(kGranule))));
-    return builder.CreateICmpNE(both, builder.getInt64(0));
-  }
-  llvm::Value* one = difference(at.aligned ? p : builder.CreateAnd(p, ~(kGranule - 1)));
-  llvm::Value* other = builder.CreateICmpUGT(one, builder.getInt64(0xff));
-  return builder.CreateOr(other, uncovered(builder, check, one));
-}
-
-llvm::Value* CheckEmitter::failed(llvm::IRBuilderBase& builder, const Check& check, llvm::Value* address) {
   uint64_t size = check.access.size;
-  llvm::Type* i64 = builder.getInt64Ty();
-  llvm::Value* p = builder.CreatePtrToInt(address, i64);
-  llvm::Value* index = builder.CreateShl(builder.CreateLShr(p, DURESS_REGION_BITS), 3);
-  llvm::Value* entry = builder.CreateAdd(index, builder.getInt64(DURESS_SHADOW_TABLE));
-  auto* base = unseen_by_sanitizers(
-      builder.CreateAlignedLoad(i64, builder.CreateIntToPtr(entry, builder.getPtrTy()), llvm::Align(8)));
+  llvm::Value* p = builder.CreatePtrToInt(check.access.address, i64);
+  llvm::Value* index = builder.CreateAnd(builder.CreateLShr(p, uint64_t{DURESS_FILTER_BLOCK_BITS}),
+                                         self(i64, offsetof(DuressSelf, filter_index)));
+  llvm::Value* entry =
+      builder.CreateInBoundsGEP(i8, self(builder.getPtrTy(), offsetof(DuressSelf, filter)),
+                                builder.CreateMul(index, builder.getInt64(sizeof(DuressFilterEntry))));
+  llvm::Value* key =
+      builder.CreateOr(builder.CreateShl(builder.CreateAnd(p, self(i64, offsetof(DuressSelf, filter_blocks))),
+                                         uint64_t{DURESS_FILTER_KEY_SHIFT}),
+                       self(i64, offsetof(DuressSelf, filter_tag)));
+  llvm::Value* other =
+      builder.CreateICmpNE(unseen_by_sanitizers(builder.CreateAlignedLoad(i64, entry, llvm::Align(8))), key);
+
+  uint64_t masks =
+      check.access.write ? offsetof(DuressFilterEntry, written) : offsetof(DuressFilterEntry, read);
+  llvm::Value* granule =
+      builder.CreateAnd(builder.CreateLShr(p, 3), builder.getInt64(DURESS_FILTER_GRANULES - 1));
+  llvm::Value* where =
+      builder.CreateInBoundsGEP(i8, entry, builder.CreateAdd(granule, builder.getInt64(masks)));
+  llvm::Type* type = size > kGranule ? builder.getInt16Ty() : builder.getInt8Ty();
+  // At the end of a block two masks would reach into what follows the entry's; that case is sorted out below.
+  llvm::Value* bits = unseen_by_sanitizers(builder.CreateAlignedLoad(type, where, llvm::Align(1)));
+  llvm::Value* result = builder.CreateOr(other, uncovered(builder, check, bits));
 
   Position at = position(check);
-
-  // Two cell bytes per byte. Masked after doubling: the mask then fits an instruction.
-  llvm::Value* doubled = builder.CreateShl(p, 1);
-  if (!at.aligned) doubled = builder.CreateAnd(doubled, ~(kCellBytes - 1));
-  llvm::Value* cell = builder.CreateAdd(base, doubled);
-  if (!check.access.write) cell = builder.CreateAdd(cell, builder.getInt64(kReadWord));
-
-  words_.clear();
-  auto word_failed = [&](llvm::Value* at_cell) {
-    llvm::Value* word = load_word(builder, at_cell);
-    return builder.CreateOr(uncovered(builder, check, word), not_of_epoch(builder, word));
-  };
-  llvm::Value* result = word_failed(cell);
-  llvm::Value* crosses = nullptr;  // out of the cells looked at
   if (size == 2 * kGranule) {
-    result = builder.CreateOr(result, word_failed(builder.CreateAdd(cell, builder.getInt64(kCellBytes))));
-    if (!at.aligned) crosses = builder.CreateICmpNE(builder.CreateAnd(p, kGranule - 1), builder.getInt64(0));
+    bool whole = check.access.align >= llvm::Align(2 * kGranule);
+    if (!whole) {
+      // Neither between granules nor in the last one of a block.
+      llvm::Value* odd = builder.CreateICmpNE(builder.CreateAnd(p, kGranule - 1), builder.getInt64(0));
+      llvm::Value* last = builder.CreateICmpEQ(granule, builder.getInt64(DURESS_FILTER_GRANULES - 1));
+      result = builder.CreateOr(result, at.aligned ? last : builder.CreateOr(odd, last));
+    }
   } else if (at.may_cross) {
-    crosses = builder.CreateICmpUGT(builder.CreateAnd(p, kGranule - 1), builder.getInt64(kGranule - size));
+    llvm::Value* crosses =
+        builder.CreateICmpUGT(builder.CreateAnd(p, kGranule - 1), builder.getInt64(kGranule - size));
+    result = builder.CreateOr(crosses, result);
   }
-  if (crosses == nullptr) return result;
-  words_.clear();  // not the whole story
-  return builder.CreateOr(crosses, result);
+  return result;
 }
 
 }  // namespace duress::pass

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writes race checks into a body. The common case, "this thread has accessed these bytes before in its
-// current epoch", is decided inline against the shadow cell; everything else is a call on the cold side.
+// current epoch", is decided inline by the thread's filter (include/duress/hooks.h); everything else is a
+// call on the cold side.
 #pragma once
 
-#include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/IRBuilder.h"
 #include "pass/check_plan.h"
 #include "pass/frames.h"
@@ -35,12 +35,8 @@ class CheckEmitter {
     bool may_cross;  // into the next granule
   };
   Position position(const Check& check);
-  llvm::Value* failed(llvm::IRBuilderBase& builder, const Check& check, llvm::Value* address);
-  llvm::Value* not_in_read_cache(llvm::IRBuilderBase& builder, const Check& check);
-  llvm::Value* load_word(llvm::IRBuilderBase& builder, llvm::Value* cell);
-  llvm::Value* not_of_epoch(llvm::IRBuilderBase& builder, llvm::Value* word);
-  llvm::Value* uncovered(llvm::IRBuilderBase& builder, const Check& check, llvm::Value* word);
-  llvm::Value* not_second_reader(llvm::IRBuilderBase& builder, const Check& check);
+  llvm::Value* failed(llvm::IRBuilderBase& builder, const Check& check);
+  llvm::Value* uncovered(llvm::IRBuilderBase& builder, const Check& check, llvm::Value* bits);
 
   llvm::Function& function_;
   Unit& unit_;
@@ -49,7 +45,6 @@ class CheckEmitter {
   bool leaf_;
   Frames frames_;
   llvm::MDNode* unlikely_;
-  llvm::SmallVector<llvm::Value*, 2> words_;  // the cell words of the check being written
 };
 
 /// Splits before `inst`; returns a new block, entered if `condition`, that goes on to `inst`.

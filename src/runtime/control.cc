@@ -141,16 +141,15 @@ void control_begin() {
   control_random_begin(g_request->seed);
 }
 
-// Checked bodies compare a shadow word with the thread's epoch: with a span of everything and a shadow that
-// nobody writes, each comparison holds, and a function with atomics runs optimised code that calls hooks for
-// those alone.
+// Checked bodies find each access in a filter that contains everything, so a function with atomics runs
+// optimised code that calls hooks for those alone.
 constexpr size_t kFrameBytes = size_t{64}
                                << 20;  // address space only; deeper than any stack of 64 MiB can be
 
 void control_enter_strand() {
   auto* frames = static_cast<DuressFrame*>(map_memory(kFrameBytes));
   if (!frames) fatal("out of memory for a thread's call stack", "raise 'ulimit -v'");
-  __duress_self = {0, ~u64{0}, frames, __duress_no_reads, 0};
+  __duress_self = self_that_passes(frames);
   t_frames = frames;
 }
 
@@ -158,7 +157,7 @@ void control_leave_strand() {
   if (!t_frames) return;
   unmap_memory(t_frames, kFrameBytes);
   t_frames = nullptr;
-  __duress_self = {0, ~u64{0}, __duress_scratch_frames, __duress_no_reads, 0};
+  __duress_self = self_that_passes(__duress_scratch_frames);
 }
 
 void control_attach(const trail::Request* request, trail::Record* record) {

@@ -66,7 +66,7 @@ __attribute__((always_inline)) inline void check_one(const void* p, const Duress
                       !g_runtime->known_context(*t, &stack)))
     return check_hard<kWrite>(p, kSize, site, false);
   t->in_runtime = true;
-  if (t->fasttrack.self->epoch_span == 0) open_epoch(t->fasttrack);
+  if (!EpochFilter::is_open(*t->fasttrack.self)) open_epoch(t->fasttrack);
   FastTrack::Outcome outcome =
       g_runtime->fasttrack.try_access<kWrite>(t->fasttrack, address, kSize, {site_id, stack});
   if (DURESS_LIKELY(outcome == FastTrack::Outcome::kDone)) {

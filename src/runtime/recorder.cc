@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Costs: an event is 4 to 8 bytes and about 5 ns beyond the hook. The shadow is FastTrack's own, but a cell
-// only says which thread's epoch last touched it, so it needs no lock: two threads that overwrite each
-// other's mark make inline code ask once more.
+// Costs: an event is 4 to 8 bytes and about 5 ns beyond the hook. Which accesses are the first of their epoch
+// is what the filters of threads say (shadow/epoch_filter.h).
 #include "runtime/recorder.h"
 
 #include <fcntl.h>
@@ -203,59 +202,36 @@ void Recorder::after_fork(const char* dir) {
 
 // ---- checked bodies ------------------------------------------------------------------------------------
 
-/// An epoch has a number that no other has, so that a cell says whose it is. When the numbers are used up all
-/// cells are forgotten: then everything is recorded once more.
 void Recorder::new_epoch(Thread& t) {
   t.clock.tick_if_released();
   t.fasttrack.epoch = t.clock.own();
-  u32 count = epochs_.fetch_add(1, std::memory_order_relaxed);
-  u32 number = count % kMostEpochs + 1;
-  if (count && number == 1) {
-    rt_.shadow.each_block([](Cell* first, Cell* end, uptr) {
-      for (Cell* cell = first; cell < end; ++cell) {
-        cell->set_writes(cell->writes() & Word::kSyncBit);
-        cell->set_reads(0);
-      }
-    });
-  }
-  t.fasttrack.low = number;
-  t.fasttrack.next = t.fasttrack.end = number + 1;  // no number is left: try_access() tries nothing
   t.fasttrack.seen_generation = t.fasttrack.generation->load(std::memory_order_relaxed);
-  t.fasttrack.self->epoch_low = u64{number} << DURESS_ID_SHIFT;
-  t.fasttrack.self->epoch_span = u64{1} << DURESS_ID_SHIFT;
-  t.fasttrack.self->read_tag = 0;
+  t.fasttrack.filter.new_epoch();
+  t.fasttrack.filter.open(*t.fasttrack.self);  // no access number is there: try_access() tries nothing
 }
 
-void Recorder::remember(uptr address, u64 size, bool write, u64 epoch) {
-  // One that spans two cells is recorded again each time; that is rare.
-  if (!ShadowMap::covers(address) || (address ^ (address + size - 1)) >> 3) return;
-  Cell* cell = rt_.shadow.cell(address);
-  rt_.shadow.mark_touched(address);
+void Recorder::remember(Thread& t, uptr address, u64 size, bool write) {
+  // One that spans two granules is recorded again each time; that is rare.
+  if ((address ^ (address + size - 1)) >> 3) return;
   u8 mask = static_cast<u8>(((1u << size) - 1) << (address & 7));
-  u64 old = write ? cell->writes() : cell->reads();
-  bool own = (old ^ epoch) >> DURESS_ID_SHIFT == 0;
-  u64 word = epoch | (own ? old & static_cast<u8>(~mask) : static_cast<u8>(~mask)) | (old & Word::kSyncBit);
-  if (write) {
-    cell->set_writes(word);
-  } else {
-    cell->set_reads(word);
-  }
+  DuressSelf& self = *t.fasttrack.self;
+  write ? EpochFilter::add<true>(self, address, mask) : EpochFilter::add<false>(self, address, mask);
 }
 
 void Recorder::first_access(Thread& t, uptr address, u64 size, bool write, Place place) {
   if (t.fasttrack.ignore) return;
-  if (t.fasttrack.self->epoch_span == 0) new_epoch(t);
+  if (!EpochFilter::is_open(*t.fasttrack.self)) new_epoch(t);
   RecordBuffer& b = enter(t);
   Encoder::access(b.at, b.state,
                   {address, static_cast<u32>(size), write ? AccessKind::kWrite : AccessKind::kRead, place});
   leave(b);
-  if (size <= 8) remember(address, size, write, t.fasttrack.self->epoch_low);
+  if (size <= 8) remember(t, address, size, write);
 }
 
 void Recorder::first_strided(Thread& t, uptr address, u64 count, i64 stride, u32 size, bool write,
                              Place place) {
   if (t.fasttrack.ignore || !count) return;
-  if (t.fasttrack.self->epoch_span == 0) new_epoch(t);
+  if (!EpochFilter::is_open(*t.fasttrack.self)) new_epoch(t);
   RecordBuffer& b = enter(t);
   Encoder::strided(b.at, b.state, {address, size, write ? AccessKind::kWrite : AccessKind::kRead, place},
                    count, stride);

@@ -47,13 +47,11 @@ class Recorder final : public Analysis {
   void after_fork(const char* dir);
 
  private:
-  static constexpr u32 kMostEpochs = kIdMask - 1;
-
   RecordBuffer& enter(Thread& t);
   void leave(RecordBuffer& b) { b.busy.store(false, std::memory_order_release); }
   void stay_in(RecordBuffer& b);
   void ready(RecordBuffer& b);
-  void remember(uptr address, u64 size, bool write, u64 epoch);
+  static void remember(Thread& t, uptr address, u64 size, bool write);
   void write_buffer(RecordBuffer& b);
   void write_chunk(recording::ChunkKind kind, u32 thread, const void* data, size_t size);
   void write_stacks();
@@ -67,7 +65,6 @@ class Recorder final : public Analysis {
   RecordBuffer* buffers_ = nullptr;
   std::atomic<bool> stopping_{false};
   std::atomic<u64> ticket_{0};
-  std::atomic<u32> epochs_{0};
   std::atomic<u64> unwritten_{0};  // bytes in chunks since the last round
   Tid last_{~0u};                  // controlled mode: whose event was the last
   u32 stacks_written_ = 1;

@@ -17,10 +17,19 @@
 extern "C" {
 extern constinit thread_local DuressSelf __duress_self __attribute__((tls_model("initial-exec")));
 extern DuressFrame __duress_scratch_frames[];
-extern uint64_t __duress_no_reads[];
+extern DuressFilterEntry __duress_no_filter;
+extern DuressFilterEntry duress_full_filter;
 }
 
 namespace duress {
+
+/// What inline code sees where every access is to call its hook, and where none is.
+inline DuressSelf self_that_asks(DuressFrame* frames) {
+  return {&__duress_no_filter, 0, ~u64{0}, 0, frames};
+}
+inline DuressSelf self_that_passes(DuressFrame* frames) {
+  return {&duress_full_filter, 0, 0, duress_full_filter.key, frames};
+}
 
 enum class VolatileMode : u8 { kPlain, kRelaxed, kAcqRel };
 

@@ -17,9 +17,9 @@ using duress::u8;
 
 extern "C" {
 __attribute__((weak, visibility("default"))) DuressFrame __duress_scratch_frames[1 << 16];
-__attribute__((weak, visibility("default"))) uint64_t __duress_no_reads[DURESS_READ_CACHE_ENTRIES];
+__attribute__((weak, visibility("default"))) DuressFilterEntry __duress_no_filter;
 __attribute__((weak, visibility("default"))) thread_local DuressSelf __duress_self = {
-    0, 0, __duress_scratch_frames, __duress_no_reads, 0};
+    &__duress_no_filter, 0, ~uint64_t{0}, 0, __duress_scratch_frames};
 }
 
 DURESS_WEAK void __duress_module_init(const DuressModule*) {}

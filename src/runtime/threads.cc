@@ -14,10 +14,18 @@
 extern "C" {
 // Threads that the runtime does not know push their frames here; nobody reads them. 65,536 frames.
 __attribute__((visibility("default"))) DuressFrame __duress_scratch_frames[1 << 16];
-// The read cache of threads that have none yet: never written, so nothing is ever found in it.
-__attribute__((visibility("default"))) uint64_t __duress_no_reads[DURESS_READ_CACHE_ENTRIES];
+// The filter of threads that have none yet: never written, so nothing is ever found in it.
+__attribute__((visibility("default"))) DuressFilterEntry __duress_no_filter;
+// One that contains everything.
+constinit DuressFilterEntry duress_full_filter = [] {
+  DuressFilterEntry entry = {};
+  entry.key = 1;
+  for (uint8_t& mask : entry.read) mask = 0xff;
+  for (uint8_t& mask : entry.written) mask = 0xff;
+  return entry;
+}();
 __attribute__((visibility("default"))) constinit thread_local DuressSelf __duress_self = {
-    0, 0, __duress_scratch_frames, __duress_no_reads, 0};
+    &__duress_no_filter, 0, ~uint64_t{0}, 0, __duress_scratch_frames};
 }
 
 namespace duress {
@@ -100,9 +108,9 @@ void Runtime::enter_thread(Thread* t) {
   t->os_id = thread_number();
   if (checking) {
     t->fasttrack.self = &__duress_self;
-    __duress_self = {0, 0, t->frames_begin, __duress_no_reads, 0};
-  } else {  // as in control_enter_strand(): no inline check fails, whatever FastTrack does to the other one
-    __duress_self = {0, ~u64{0}, t->frames_begin, __duress_no_reads, 0};
+    __duress_self = self_that_asks(t->frames_begin);
+  } else {  // whatever FastTrack does to the other one
+    __duress_self = self_that_passes(t->frames_begin);
   }
   t_current = t;
   fasttrack.attach(t->fasttrack);
@@ -156,7 +164,7 @@ void thread_ended() {
   rt.engine.thread_ended(*t, {SyncKind::kThreadEnd, 0, 0});
   rt.fasttrack.detach(t->fasttrack);
   t->fasttrack.self = &t->idle_self;
-  __duress_self = {0, 0, __duress_scratch_frames, __duress_no_reads, 0};
+  __duress_self = self_that_asks(__duress_scratch_frames);
   t_ended = true;
   t_current = nullptr;
   {

@@ -10,19 +10,18 @@
 // `rest` says that the byte is *not* covered by `id`: its last access is `old`. So two different
 // accesses can share a cell exactly: an array of ints swept by one thread after another is always
 // "part new, part old" and never needs more than this. Zero means never accessed, so fresh pages
-// are valid shadow. Inline code tests `id` against the thread's current epoch and `rest` against
-// the bytes accessed, with one load (include/duress/hooks.h).
+// are valid shadow.
 //
 // What does not fit (three accesses in one cell, concurrent readers) spills, flag P: `old` is the index
 // of a block in the spill pool, which holds the truth; `id` and `rest` still say which bytes one thread
-// has accessed in one epoch, so that inline code recognises "same epoch" there too.
+// has accessed in one epoch, so that "same epoch" is recognised there too.
 //
-// E: both accesses are of one thread and one epoch, and cover all bytes. Then `rest` is 0, so that inline
-// code finds every byte "same epoch", and which byte is whose moves to `old` with the second access as an
-// offset in its chunk. Without it the two ints of a cell that two lines of code write in turn would send each
-// other to the slow path. L, write word: the line is locked (first cell of a line only). L, read word: `id`
-// and `old` both read the bytes that are not in `rest`: two threads that read the same memory, by far the
-// commonest sharing, need no set. S, write word: atomics or locks live here.
+// E: both accesses are of one thread and one epoch, and cover all bytes. Then `rest` is 0, so that
+// every byte is found "same epoch" at once, and which byte is whose moves to `old` with the second access as
+// an offset in its chunk. Without it the two ints of a cell that two lines of code write in turn would send
+// each other to the slow path. L, write word: the line is locked (first cell of a line only). L, read word:
+// `id` and `old` both read the bytes that are not in `rest`: two threads that read the same memory, by far
+// the commonest sharing, need no set. S, write word: atomics or locks live here.
 #pragma once
 
 #include "base/spin_lock.h"
@@ -33,6 +32,7 @@ namespace duress {
 /// Index of an access record; 0: no access.
 using AccessId = u32;
 constexpr int kIdBits = 26;
+constexpr int kIdShift = 64 - kIdBits;  // in a word
 constexpr AccessId kIdMask = (AccessId{1} << kIdBits) - 1;
 
 /// One decoded word of a cell.
@@ -46,7 +46,7 @@ struct Word {
   bool sync;  // write word: atomics or locks live here; see analysis/fasttrack
 
   static Word decode(u64 w) {
-    auto id = static_cast<AccessId>(w >> DURESS_ID_SHIFT), old = static_cast<AccessId>(w >> 12) & kIdMask;
+    auto id = static_cast<AccessId>(w >> kIdShift), old = static_cast<AccessId>(w >> 12) & kIdMask;
     if (w & kEpochBit)
       return {id,
               (id & ~AccessId{255}) | (old & 255),
@@ -58,12 +58,12 @@ struct Word {
   }
   /// REQUIRES: not both in a write word, where the bit is the lock.
   u64 encode() const {
-    return u64{id} << DURESS_ID_SHIFT | u64{old} << 12 | (spilled ? kSpillBit : 0) | (both ? kBothBit : 0) |
+    return u64{id} << kIdShift | u64{old} << 12 | (spilled ? kSpillBit : 0) | (both ? kBothBit : 0) |
            (sync ? kSyncBit : 0) | rest;
   }
   /// The same for two accesses of one thread's current epoch. REQUIRES: they are of one chunk of 256 numbers.
   u64 encode_one_epoch() const {
-    return u64{id} << DURESS_ID_SHIFT | u64{(old & 255) | AccessId{rest} << 8} << 12 | kEpochBit |
+    return u64{id} << kIdShift | u64{(old & 255) | AccessId{rest} << 8} << 12 | kEpochBit |
            (sync ? kSyncBit : 0);
   }
   /// The access of one byte. REQUIRES: not spilled, not both.
@@ -76,7 +76,7 @@ struct Word {
   static constexpr u64 kSyncBit = 1u << 8;
 };
 
-static_assert(kIdBits == 64 - DURESS_ID_SHIFT);
+constexpr uptr kGranule = 8;
 
 struct Cell {
   std::atomic<u64> write;
@@ -90,16 +90,14 @@ struct Cell {
   }
   void set_reads(u64 r) { read.store(r, std::memory_order_relaxed); }
 };
-// What the pass emits code for.
-static_assert(sizeof(Cell) == DURESS_CELL_BYTES && sizeof(Cell::write) == DURESS_READ_WORD);
-static_assert(Word::kBothBit == DURESS_TWO_READERS && DURESS_OLD_ID_SHIFT == kIdBits);
+static_assert(sizeof(Cell) == 2 * kGranule);
 
 /// Four cells, one cache line, one lock: bit L of the first cell's write word. Locking costs one
 /// atomic instruction (about 7 ns here), so a sweep over memory pays it for every 32 bytes, not for
 /// every cell; and threads that use neighbouring cells contend for the cache line in any case.
 struct alignas(64) Line {
   static constexpr u32 kCells = 4;
-  static constexpr uptr kBytes = DURESS_GRANULE * kCells;  // of target memory
+  static constexpr uptr kBytes = kGranule * kCells;  // of target memory
 
   Cell cells[kCells];
 

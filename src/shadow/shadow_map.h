@@ -6,8 +6,7 @@
 // fixed linear mapping it costs one more load, which stays in the first-level cache.
 //
 // An entry is the number to add to twice the address. Regions that were never touched all point to
-// one region of zeroes that is only read: no id there is ever "same epoch", so inline code goes to
-// the slow path, which makes the region real.
+// one region of zeroes that is only read; the first access makes the region real.
 #pragma once
 
 #include "shadow/cell.h"
@@ -17,7 +16,7 @@ namespace duress {
 /// Threads: any. Regions are only ever added.
 class ShadowMap {
  public:
-  static constexpr int kRegionBits = DURESS_REGION_BITS;
+  static constexpr int kRegionBits = 32;
   static constexpr u64 kRegionBytes = u64{1} << kRegionBits;
   static constexpr u32 kRegions = 1u << (47 - kRegionBits);
   static constexpr int kBlockBits = 16;  // "touched" is remembered per 64 KiB of target memory

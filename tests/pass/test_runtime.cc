@@ -55,43 +55,8 @@ void count(Hook hook) {
   __atomic_fetch_add(&counts[hook], 1, __ATOMIC_RELAXED);
 }
 
-constexpr u64 kEpoch = u64{5} << DURESS_ID_SHIFT;
-constexpr u64 kReadTag = 0x300;
-constexpr u64 kRegions = 1 << 15;
-u64* table() {
-  return reinterpret_cast<u64*>(u64{DURESS_SHADOW_TABLE});
-}
-
-void map_region(u64 region) {
-  if (region >= kRegions || table()[region] != 0) return;
-  // Far from where the kernel places mappings, so that those stay in the regions seen at start; and from the
-  // shadow of AddressSanitizer.
-  static u64 next = u64{1} << 45;
-  void* shadow = mmap(reinterpret_cast<void*>(next), u64{1} << 33, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-  if (shadow == MAP_FAILED) abort();
-  next += u64{1} << 33;
-  table()[region] = reinterpret_cast<u64>(shadow) - (region << 33);
-}
-
-void map_shadow() {
-  void* where = reinterpret_cast<void*>(u64{DURESS_SHADOW_TABLE});
-  if (mmap(where, kRegions * 8, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
-           0) != where) {
-    abort();
-  }
-  FILE* maps = fopen("/proc/self/maps", "r");
-  char line[512];
-  while (fgets(line, sizeof line, maps) != nullptr) {
-    u64 begin;
-    u64 end;
-    if (sscanf(line, "%lx-%lx", &begin, &end) != 2) continue;
-    // Neighbours too: the heap and new mappings grow into them.
-    for (u64 region = (begin >> 32) - ((begin >> 32) != 0); region <= (end >> 32) + 1; ++region)
-      map_region(region);
-  }
-  fclose(maps);
-}
+constexpr u64 kTag = 3;
+constexpr u64 kEntries = u64{1} << 28;  // so many that blocks that are in use do not meet in one entry
 
 DuressFrame* new_frames() {
   return static_cast<DuressFrame*>(
@@ -99,13 +64,14 @@ DuressFrame* new_frames() {
 }
 
 void start_thread_state() {
-  __duress_self.epoch_low = kEpoch;
-  __duress_self.epoch_span = u64{1} << DURESS_ID_SHIFT;
+  __duress_self.filter = static_cast<DuressFilterEntry*>(
+      mmap(nullptr, kEntries * sizeof(DuressFilterEntry), PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  if (__duress_self.filter == MAP_FAILED) abort();
+  __duress_self.filter_index = kEntries - 1;
+  __duress_self.filter_blocks = ~u64{255};
+  __duress_self.filter_tag = kTag;
   __duress_self.frames = new_frames();
-  __duress_self.read_cache =
-      static_cast<u64*>(mmap(nullptr, DURESS_READ_CACHE_ENTRIES * 8, PROT_READ | PROT_WRITE,
-                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-  __duress_self.read_tag = kReadTag;
 }
 
 void print_counts() {
@@ -116,23 +82,17 @@ void print_counts() {
   fprintf(stderr, "frames %ld\n", __duress_self.frames - main_frames);
 }
 
-/// What a detector would do with a first access: remember it in the cell.
+/// What a detector would do with a first access: remember it in the filter.
 void touch(const void* p, u64 n, bool write) {
   if (!awake) return;
   for (u64 i = 0; i < n; ++i) {
     u64 a = reinterpret_cast<u64>(p) + i;
-    u64 base = table()[a >> 32];
-    if (base == 0) continue;
-    if (!write && n <= 8) {
-      u64* entry = &__duress_self.read_cache[(a >> 3) % DURESS_READ_CACHE_ENTRIES];
-      u64 key = (a & ~u64{7}) << DURESS_READ_CACHE_SHIFT | kReadTag;
-      if ((*entry ^ key) > 0xff) *entry = key | 0xff;
-      *entry &= ~(u64{1} << (a & 7));
-    }
-    u64* word = reinterpret_cast<u64*>(base + ((a & ~u64{7}) << 1) + (write ? 0 : 8));
-    u64 value = __atomic_load_n(word, __ATOMIC_RELAXED);
-    if ((value >> DURESS_ID_SHIFT) != 5) value = kEpoch | 0xff;
-    __atomic_store_n(word, value & ~(u64{1} << (a & 7)), __ATOMIC_RELAXED);
+    DuressFilterEntry& entry = __duress_self.filter[(a >> DURESS_FILTER_BLOCK_BITS) % kEntries];
+    u64 key = (a & ~u64{255}) << DURESS_FILTER_KEY_SHIFT | kTag;
+    if (entry.key != key) entry = {};
+    entry.key = key;
+    u8* masks = write ? entry.written : entry.read;
+    masks[(a >> 3) % DURESS_FILTER_GRANULES] |= static_cast<u8>(1 << (a & 7));
   }
 }
 
@@ -197,7 +157,6 @@ void __duress_module_init(const DuressModule* module) {
   const char* body = getenv("DURESS_TEST_BODY");
   if (!once) {
     once = true;
-    map_shadow();
     start_thread_state();
     main_frames = __duress_self.frames;
     if (getenv("DURESS_TEST_COUNTS") != nullptr) atexit(print_counts);

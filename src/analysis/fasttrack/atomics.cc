@@ -7,10 +7,7 @@
 namespace duress {
 
 void FastTrack::begin_atomic(FastTrackThread& t) {
-  if (DURESS_UNLIKELY(t.next == t.end)) {
-    take_chunk(t);
-    t.self->epoch_span = 0;
-  }
+  if (DURESS_UNLIKELY(t.next == t.end)) take_chunk(t);
   enter(t);
 }
 

@@ -6,8 +6,8 @@
 // mentions are copied together into new chunks; the rest is given back. Cost is proportional to the
 // shadow in use, and the budget grows with both, so it is paid seldom.
 //
-// Inline code may read cells meanwhile. It only compares numbers with its own current epoch, whose
-// chunk is never moved and never reused here, so it can not mistake a moved number for its own.
+// Some read cells meanwhile without a lock. They only compare numbers with their own current epoch, whose
+// chunk is never moved and never reused here, so they can not mistake a moved number for their own.
 #include <string.h>
 
 #include "analysis/fasttrack/fasttrack.h"
@@ -51,7 +51,7 @@ class FastTrack::Mover {
 
   /// To be called some cells ahead: what is known of a number lies anywhere in some megabytes.
   void prefetch(u64 word) const {
-    AccessId id = static_cast<AccessId>(word >> DURESS_ID_SHIFT);
+    AccessId id = static_cast<AccessId>(word >> kIdShift);
     __builtin_prefetch(&moved_[id]);
     __builtin_prefetch(&records_.time(id));
   }

@@ -8,8 +8,6 @@
 
 namespace duress {
 
-static constexpr u32 kTags = 1u << 12;
-
 void FastTrack::attach(FastTrackThread& t) {
   SpinGuard guard(threads_lock_);
   t.generation = &generation_;
@@ -18,8 +16,9 @@ void FastTrack::attach(FastTrackThread& t) {
 }
 
 void FastTrack::detach(FastTrackThread& t) {
-  if (t.has_cache) unmap_memory(t.self->read_cache, FastTrackThread::kReadCacheBytes);
-  t.has_cache = false;
+  filter_bytes_.fetch_sub(t.filter.bytes(), std::memory_order_relaxed);
+  EpochFilter::close(*t.self);
+  t.filter.release();
   SpinGuard guard(threads_lock_);
   ended_rules_.add(t.rules);
   for (FastTrackThread** link = &threads_; *link; link = &(*link)->next_thread) {
@@ -74,23 +73,28 @@ void FastTrack::open_epoch(FastTrackThread& t) {
     if (t.epoch != t.clock.own()) t.low = t.next;
     t.epoch = t.clock.own();
     t.seen_generation = generation;
-    if (++t.tag == kTags) {  // old entries would look new again
-      if (t.has_cache) drop_pages(t.self->read_cache, FastTrackThread::kReadCacheBytes);
-      t.tag = 1;
-    }
+    t.filter.new_epoch();
   }
-  t.self->read_tag = u64{t.tag} << 8;
-  t.self->epoch_low = u64{t.low} << DURESS_ID_SHIFT;
-  t.self->epoch_span = u64{t.end - t.low} << DURESS_ID_SHIFT;
+  u64 before = t.filter.bytes();
+  t.filter.open(*t.self);
+  if (DURESS_UNLIKELY(!before)) filter_bytes_.fetch_add(t.filter.bytes(), std::memory_order_relaxed);
+}
+
+/// Accesses of this epoch were not in the filter any more. All filters together may be as large as a quarter
+/// of the shadow.
+void FastTrack::lost(FastTrackThread& t, u64 count) {
+  if (!t.filter.lost(count)) return;
+  constexpr u64 kLeast = u64{16} << 20, kShadowPerBlock = u64{2} << ShadowMap::kBlockBits;
+  u64 most = shadow_.touched_blocks() * kShadowPerBlock / 4;
+  u64 more = t.filter.growth();
+  if (filter_bytes_.load(std::memory_order_relaxed) + more > (most > kLeast ? most : kLeast)) return;
+  filter_bytes_.fetch_add(more, std::memory_order_relaxed);
+  t.filter.grow(*t.self);
 }
 
 AccessId FastTrack::number(FastTrackThread& t, Place place) {
-  if (DURESS_UNLIKELY(t.self->epoch_span == 0)) open_epoch(t);
-  if (t.next == t.end) {
-    take_chunk(t);
-    t.self->epoch_low = u64{t.low} << DURESS_ID_SHIFT;
-    t.self->epoch_span = u64{t.end - t.low} << DURESS_ID_SHIFT;
-  }
+  if (DURESS_UNLIKELY(!EpochFilter::is_open(*t.self))) open_epoch(t);
+  if (t.next == t.end) take_chunk(t);
   return number_in_chunk(t, place);
 }
 

@@ -31,24 +31,9 @@ bool FastTrack::shared_read_seen(FastTrackThread& t, Cell* cell, uptr granule, u
     std::atomic_signal_fence(std::memory_order_seq_cst);
     if (cell->reads() != r) return false;
     ++t.rules.read_same_epoch;
-    remember_read(t, granule, mask);
     return true;
   }
   return false;
-}
-
-/// Puts a read of shared memory where inline code finds it.
-void FastTrack::remember_read(FastTrackThread& t, uptr granule, u8 mask) {
-  if (DURESS_UNLIKELY(!t.has_cache)) {
-    void* cache = map_memory(FastTrackThread::kReadCacheBytes);
-    if (!cache) return;
-    t.self->read_cache = static_cast<u64*>(cache);
-    t.has_cache = true;
-  }
-  u64 key = (granule & ~uptr{7}) << DURESS_READ_CACHE_SHIFT | t.self->read_tag;
-  u64& entry = t.self->read_cache[(granule >> 3) % DURESS_READ_CACHE_ENTRIES];
-  u64 rest = (entry ^ key) >> 8 ? 0xff : entry & 0xff;
-  entry = key | (rest & static_cast<u8>(~mask));
 }
 
 /// REQUIRES: the cell's line is locked. Returns true if atomics must be checked too, after it is unlocked.
@@ -66,10 +51,8 @@ bool FastTrack::read_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask,
     ++t.rules.read_exclusive;
   } else {  // [READ SHARE], [READ SHARED]
     ++(reads.spilled || reads.both ? t.rules.read_shared : t.rules.read_share);
-    if (next & Word::kSpillBit) {
-      remember_read(t, granule, mask);
+    if (next & Word::kSpillBit)
       t.set_hint(granule) = static_cast<u16>(spills_.reads(Word::decode(next).old).count - 1);
-    }
   }
   cell->set_reads(next);
   return w & Word::kSyncBit;
@@ -89,7 +72,6 @@ bool FastTrack::read_again(FastTrackThread& t, Cell* cell, uptr granule, u8 mask
   set.ids()[at] = id;
   u8 unread = own_epoch(t, reads.id) ? reads.rest : 0xff;
   cell->set_reads(Word{id, reads.old, static_cast<u8>(unread & ~mask), true, false, false}.encode());
-  remember_read(t, granule, mask);
   ++t.rules.read_shared;
   return true;
 }
@@ -124,7 +106,12 @@ bool FastTrack::access_cell(FastTrackThread& t, uptr address, u64 size, bool wri
   u8 mask = static_cast<u8>(((1u << size) - 1) << (address & 7));
   AccessId id = number(t, place);
   Cell* cell = shadow_.cell(address);
-  if (!write && shared_read_seen(t, cell, granule, mask)) return false;
+  write ? EpochFilter::add<true>(*t.self, address, mask) : EpochFilter::add<false>(*t.self, address, mask);
+  if (same_epoch(t, write ? cell->writes() : cell->reads(), mask) ||
+      (!write && shared_read_seen(t, cell, granule, mask))) {
+    lost(t, 1);
+    return false;
+  }
   Found found;
   enter(t);
   Line* line = Line::of(cell);
@@ -149,15 +136,29 @@ bool FastTrack::access_slow(FastTrackThread& t, uptr address, u64 size, bool wri
   return range(t, address, size, write, write ? AccessKind::kWrite : AccessKind::kRead, place);
 }
 
+/// The part of an access that is in one cell.
+inline bool FastTrack::access_part(FastTrackThread& t, uptr address, u32 size, bool write, Place place) {
+  if (!EpochFilter::is_open(*t.self) || t.next == t.end)
+    number(t, place);  // try_access() wants an open epoch
+  u8 mask = static_cast<u8>(((1u << size) - 1) << (address & 7));
+  if (write ? EpochFilter::contains<true>(*t.self, address, mask)
+            : EpochFilter::contains<false>(*t.self, address, mask))
+    return false;
+  Outcome outcome =
+      write ? try_access<true>(t, address, size, place) : try_access<false>(t, address, size, place);
+  return outcome != Outcome::kDone && access_slow(t, address, size, write, place);
+}
+
 bool FastTrack::access(FastTrackThread& t, uptr address, u64 size, bool write, Place place) {
-  if (DURESS_LIKELY((address & 7) + size <= 8 && size != 0 && !t.ignore)) {
-    if (t.self->epoch_span == 0 || t.next == t.end) number(t, place);  // try_access() wants an open epoch
-    auto n = static_cast<u32>(size);
-    Outcome outcome =
-        write ? try_access<true>(t, address, n, place) : try_access<false>(t, address, n, place);
-    if (outcome == Outcome::kDone) return false;
+  if (DURESS_UNLIKELY(size > kFewBytes || t.ignore)) return access_slow(t, address, size, write, place);
+  bool raced = false;
+  for (uptr end = address + size; address < end;) {
+    uptr next = (address & ~uptr{7}) + 8;
+    u32 part = static_cast<u32>((next < end ? next : end) - address);
+    raced |= access_part(t, address, part, write, place);
+    address += part;
   }
-  return access_slow(t, address, size, write, place);
+  return raced;
 }
 
 }  // namespace duress

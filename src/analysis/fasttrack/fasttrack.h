@@ -5,8 +5,9 @@
 // reports the first race on every location and never a false one.
 //
 // Here a location is a byte: eight share a cell (shadow/cell.h). An "epoch" is a range of access
-// numbers of one thread (access_records.h), so that inline code recognises "same epoch" with one
-// load and a subtraction and this code runs for the first access of an epoch only.
+// numbers of one thread (access_records.h). Accesses that the thread's filter contains
+// (shadow/epoch_filter.h) do not come here: inline code has asked it, so this code runs for the first access
+// of an epoch only.
 //
 // Atomics: accesses to atomics are remembered apart (atomic_history.h) and marked in the cell; a
 // plain access to a marked cell is checked against them and the other way round.
@@ -19,6 +20,7 @@
 #include "clock/sync_table.h"
 #include "clock/thread_clock.h"
 #include "finding/race.h"
+#include "shadow/epoch_filter.h"
 #include "shadow/shadow_map.h"
 
 namespace duress {
@@ -82,10 +84,7 @@ struct FastTrackThread {
   u16 set_hints[kSetHints] = {};
   u16& set_hint(uptr granule) { return set_hints[(granule >> 3) % kSetHints]; }
 
-  // The read cache of include/duress/hooks.h.
-  static constexpr size_t kReadCacheBytes = DURESS_READ_CACHE_ENTRIES * sizeof(u64);
-  bool has_cache = false;
-  u32 tag = 0;
+  EpochFilter filter;
   u32 seen_generation = 0;
   const std::atomic<u32>* generation =
       nullptr;  // grows when memory that threads had read together is used anew
@@ -131,19 +130,20 @@ class FastTrack final : public Analysis {
   /// memory does.
   void mark_sync(FastTrackThread& t, uptr address);
 
-  /// The thread's clock may have changed (any synchronisation): inline checks fail until open_epoch().
+  /// The thread's clock may have changed (any synchronisation): the filter contains nothing until
+  /// open_epoch().
   static void after_sync(FastTrackThread& t) {
     if (t.clock.released() || t.clock.own() != t.epoch ||
         t.generation->load(std::memory_order_relaxed) != t.seen_generation) {
-      t.self->epoch_span = 0;
-      t.self->read_tag = 0;
+      EpochFilter::close(*t.self);
     }
   }
 
   /// Offline: prefetches the cell of one of the next accesses.
   void prefetch(uptr address) { __builtin_prefetch(shadow_.cell_in_region(address), 1); }
 
-  /// Inline checks can succeed again. For the first access after a synchronisation; try_access() needs it.
+  /// The filter can contain accesses again. For the first access after a synchronisation; try_access() needs
+  /// it.
   void open_epoch(FastTrackThread& t);
 
   /// Memory is freed: a write to all of it, which later accesses must follow.
@@ -191,10 +191,8 @@ class FastTrack final : public Analysis {
   bool transition(const FastTrackThread& t, u64 w, u64 r, u8 mask, AccessId id, Transition& result) const;
   template <bool kWrite>
   bool stride(FastTrackThread& t, uptr address, u64 count, i64 step, u32 size, Place place);
-  template <bool kWrite>
-  static u64 same_epoch_run(const FastTrackThread& t, const Cell* cell, u64 count, i64 step, u8 mask);
   bool shared_read_seen(FastTrackThread& t, Cell* cell, uptr granule, u8 mask);
-  void remember_read(FastTrackThread& t, uptr granule, u8 mask);
+  void lost(FastTrackThread& t, u64 count);
   bool all_same_epoch(FastTrackThread& t, Cell* cell, uptr address, uptr stop, bool write);
   bool own_reads(const FastTrackThread& t, const Word& r, u8 mask) const;
   static u64 pack(const FastTrackThread& t, Word w);
@@ -202,9 +200,8 @@ class FastTrack final : public Analysis {
   template <bool kWrite>
   uptr sweep(FastTrackThread& t, uptr address, uptr end, AccessId id);
   static bool own_epoch(const FastTrackThread& t, AccessId id) { return id - t.low < t.next - t.low; }
-  /// The test of inline code.
   static bool same_epoch(const FastTrackThread& t, u64 word, u8 mask) {
-    return own_epoch(t, static_cast<AccessId>(word >> DURESS_ID_SHIFT)) && !(word & mask);
+    return own_epoch(t, static_cast<AccessId>(word >> kIdShift)) && !(word & mask);
   }
 
   bool read_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id, Found& found);
@@ -222,6 +219,8 @@ class FastTrack final : public Analysis {
   template <bool kWrite>
   bool try_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id);
   bool read_again(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id);
+  static constexpr u64 kFewBytes = 64;  // accesses up to here are done cell by cell, longer ones in bulk
+  bool access_part(FastTrackThread& t, uptr address, u32 size, bool write, Place place);
   bool access_cell(FastTrackThread& t, uptr address, u64 size, bool write, Place place);
   bool range(FastTrackThread& t, uptr address, u64 size, bool write, AccessKind kind, Place place);
   void collect(FastTrackThread& t);
@@ -238,8 +237,9 @@ class FastTrack final : public Analysis {
   FastTrackRules ended_rules_;  // of threads that were detached
   std::atomic<bool> collecting_{false};
   std::atomic<u32> generation_{1};
-  u32 chunk_budget_ = 3072;  // 12 MiB of records at least; see budget()
-  u32 live_chunks_ = 0;      // after the last collection
+  std::atomic<u64> filter_bytes_{0};  // of all threads
+  u32 chunk_budget_ = 3072;           // 12 MiB of records at least; see budget()
+  u32 live_chunks_ = 0;               // after the last collection
   u64 collections_ = 0;
   Mover* mover_ = nullptr;  // collect.cc
 };

@@ -149,11 +149,17 @@ template <bool kWrite, bool kAlone>
 __attribute__((always_inline)) inline FastTrack::Outcome FastTrack::try_access(FastTrackThread& t,
                                                                                uptr address, u32 size,
                                                                                Place place) {
-  if (DURESS_UNLIKELY(t.ignore || t.self->epoch_span == 0 || t.next == t.end || !shadow_.has_region(address)))
+  if (DURESS_UNLIKELY(t.ignore || !EpochFilter::is_open(*t.self) || t.next == t.end ||
+                      !shadow_.has_region(address)))
     return Outcome::kNotTried;
   Cell* cell = shadow_.cell_in_region(address);
   u8 mask = static_cast<u8>(((1u << size) - 1) << (address & 7));
-  if (!kWrite && DURESS_UNLIKELY(cell->reads() & Word::kSpillBit)) return Outcome::kNotSimple;
+  u64 word = kWrite ? cell->writes() : cell->reads();
+  if (same_epoch(t, word, mask)) {  // the filter has lost it
+    EpochFilter::add<kWrite>(*t.self, address, mask);
+    return t.filter.lost(1) && !kAlone ? Outcome::kNotSimple : Outcome::kDone;  // it may grow
+  }
+  if (!kWrite && DURESS_UNLIKELY(word & Word::kSpillBit)) return Outcome::kNotSimple;
   AccessId id = number_in_chunk(t, place);
   Line* line = Line::of(cell);
   if (!kAlone) {
@@ -169,6 +175,7 @@ __attribute__((always_inline)) inline FastTrack::Outcome FastTrack::try_access(F
   bool simple = transition<kWrite>(t, w, r, mask, id, change) && (w | r || shadow_.touched(address));
   if (DURESS_LIKELY(simple)) {
     change.apply<kWrite>(cell);
+    EpochFilter::add<kWrite>(*t.self, address, mask);
     ++(kWrite ? t.rules.write_exclusive : t.rules.read_exclusive);
   }
   if (!kAlone) {

@@ -9,7 +9,9 @@ namespace duress {
 
 bool FastTrack::freed(FastTrackThread& t, uptr address, u64 size, Place place) {
   place.site = kFreeSite;
-  return range(t, address, size, true, AccessKind::kFree, place);
+  bool raced = range(t, address, size, true, AccessKind::kFree, place);
+  t.filter.remove(*t.self, address, address + size);  // who gets the memory next may hand it to this thread
+  return raced;
 }
 
 /// Returns true if synchronisation objects live in the granule. REQUIRES: the cell's line is locked.
@@ -65,6 +67,7 @@ void FastTrack::forget(FastTrackThread& t, uptr begin, uptr end) {
   enter(t);
   wipe(begin, end);
   leave(t);
+  t.filter.remove(*t.self, begin, end);
 }
 
 }  // namespace duress

@@ -26,9 +26,9 @@ bool FastTrack::all_same_epoch(FastTrackThread& t, Cell* cell, uptr address, upt
 /// the transition of the next.
 template <bool kWrite>
 uptr FastTrack::sweep(FastTrackThread& t, uptr address, uptr end, AccessId id) {
-  const u64 low = u64{t.low} << DURESS_ID_SHIFT, span = u64{t.next - t.low} << DURESS_ID_SHIFT;
+  const u64 low = u64{t.low} << kIdShift, span = u64{t.next - t.low} << kIdShift;
   Transition last;
-  u64 changed = 0;
+  u64 changed = 0, known = 0;
   Line* line = nullptr;
   for (; end - address >= Line::kBytes; address += Line::kBytes, ++line) {
     if (!line || !(address & (ShadowMap::kRegionBytes - 1))) line = Line::of(shadow_.cell(address));
@@ -37,7 +37,10 @@ uptr FastTrack::sweep(FastTrackThread& t, uptr address, uptr end, AccessId id) {
       u64 word = kWrite ? c.writes() : c.reads();
       same &= word - low < span && !(word & 0xff);
     }
-    if (same) continue;
+    if (same) {
+      ++known;
+      continue;
+    }
     line->lock();
     bool simple = true;
     for (Cell& c : line->cells) {
@@ -55,6 +58,7 @@ uptr FastTrack::sweep(FastTrackThread& t, uptr address, uptr end, AccessId id) {
     if (!simple) break;
   }
   (kWrite ? t.rules.write_exclusive : t.rules.read_exclusive) += changed;
+  if (known) lost(t, known);
   return address;
 }
 
@@ -74,10 +78,15 @@ inline bool FastTrack::try_cell(FastTrackThread& t, Cell* cell, uptr granule, u8
 bool FastTrack::range(FastTrackThread& t, uptr address, u64 size, bool write, AccessKind kind, Place place) {
   if (DURESS_UNLIKELY(t.ignore || size == 0 || !ShadowMap::covers(address + size - 1))) return false;
   AccessId id = number(t, place);
+  uptr end = address + size;
+  if (kind != AccessKind::kFree && EpochFilter::is_open(*t.self)) {
+    address = EpochFilter::skip(*t.self, address, end, write);
+    if (address == end) return false;
+    t.filter.add_range(*t.self, address, end, write);
+  }
   enter(t);
   Found found;
   bool raced = false;
-  uptr end = address + size;
   while (address < end) {
     if (DURESS_UNLIKELY(found.nearly_full())) {
       leave(t);
@@ -133,22 +142,6 @@ bool FastTrack::range(FastTrackThread& t, uptr address, u64 size, bool write, Ac
   return true;
 }
 
-/// How many of `count` accesses, from the first on, are "same epoch". Cells are `step` bytes of memory apart.
-template <bool kWrite>
-inline u64 FastTrack::same_epoch_run(const FastTrackThread& t, const Cell* cell, u64 count, i64 step,
-                                     u8 mask) {
-  const u64 low = u64{t.low} << DURESS_ID_SHIFT, span = u64{t.next - t.low} << DURESS_ID_SHIFT;
-  i64 cells = step / 8;
-  u64 known = 0;
-  for (; known < count; ++known, cell += cells) {
-    u64 word = kWrite ? cell->writes() : cell->reads();
-    bool mine = word - low < span ||
-                (!kWrite && (word & Word::kBothBit) && (word << DURESS_OLD_ID_SHIFT) - low < span);
-    if (!mine || (word & mask)) break;
-  }
-  return known;
-}
-
 template <bool kWrite>
 bool FastTrack::stride(FastTrackThread& t, uptr address, u64 count, i64 step, u32 size, Place place) {
   AccessId id = number(t, place);
@@ -163,28 +156,25 @@ bool FastTrack::stride(FastTrackThread& t, uptr address, u64 count, i64 step, u3
   };
   auto slow = [&](uptr at) {
     let_go();
-    raced |= access(t, at, size, kWrite, place);
+    raced |= access_slow(t, at, size, kWrite, place);
     id = number(t, place);  // the chunk of the other one may be full and gone
     last = {};
   };
-  // The usual array: each access lies in its cell as the first one does, and all cells in one region.
-  uptr end = address + (count - 1) * static_cast<uptr>(step);
-  bool even = step % 8 == 0 && (address & 7) + size <= 8 && shadow_.has_region(address) &&
-              address >> ShadowMap::kRegionBits == end >> ShadowMap::kRegionBits;
   for (u64 i = 0; i < count; ++i) {
     uptr at = address + i * static_cast<uptr>(step);
-    if (DURESS_UNLIKELY(!even && ((at & 7) + size > 8 || !ShadowMap::covers(at)))) {
+    if (DURESS_UNLIKELY((at & 7) + size > 8 || !ShadowMap::covers(at))) {
       slow(at);
       continue;
     }
     u8 mask = static_cast<u8>(((1u << size) - 1) << (at & 7));
+    if (EpochFilter::contains<kWrite>(*t.self, at, mask)) continue;
+    EpochFilter::add<kWrite>(*t.self, at, mask);
     Cell* cell = shadow_.cell(at);
-    if (u64 known = same_epoch_run<kWrite>(t, cell, even ? count - i : 1, step, mask)) {
-      i += known - 1;
+    u64 w = cell->writes(), r = cell->reads();
+    if (same_epoch(t, kWrite ? w : r, mask) || (!kWrite && shared_read_seen(t, cell, at & ~uptr{7}, mask))) {
+      lost(t, 1);
       continue;
     }
-    u64 w = cell->writes(), r = cell->reads();
-    if (!kWrite && (r & Word::kSpillBit) && shared_read_seen(t, cell, at, mask)) continue;
     if (Line::of(cell) != held) {
       let_go();
       enter(t);

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shadow/epoch_filter.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "base/raw.h"
+
+namespace duress {
+namespace {
+
+/// [begin, end) within one block, as granules of which all, the first and the last may be covered in part.
+struct Part {
+  u32 first, last;  // granules, inclusive
+  u8 first_mask, last_mask;
+
+  Part(uptr begin, uptr end)
+      : first(static_cast<u32>(begin >> 3) % DURESS_FILTER_GRANULES),
+        last(static_cast<u32>((end - 1) >> 3) % DURESS_FILTER_GRANULES),
+        first_mask(static_cast<u8>(0xff << (begin & 7))),
+        last_mask(static_cast<u8>(0xff >> (7 - ((end - 1) & 7)))) {
+    if (first == last) first_mask = last_mask = first_mask & last_mask;
+  }
+  void set_in(u8* masks) const {
+    masks[first] |= first_mask;
+    if (last > first + 1) memset(masks + first + 1, 0xff, last - first - 1);
+    masks[last] |= last_mask;
+  }
+  bool is_in(const u8* masks) const {
+    u8 all = static_cast<u8>((masks[first] | ~first_mask) & (masks[last] | ~last_mask));
+    for (u32 i = first + 1; i < last; ++i) all &= masks[i];
+    return all == 0xff;
+  }
+};
+
+}  // namespace
+
+void EpochFilter::open(DuressSelf& self) {
+  if (DURESS_UNLIKELY(!table_)) {
+    table_ = static_cast<DuressFilterEntry*>(map_memory(kFewest * sizeof(DuressFilterEntry)));
+    if (!table_) fatal("out of memory for what a thread has accessed", "raise 'ulimit -v'");
+    entries_ = kFewest;
+  }
+  self.filter = table_;
+  self.filter_index = entries_ - 1;
+  self.filter_blocks = ~(kBlockBytes - 1);
+  self.filter_tag = tag_;
+}
+
+/// The numbers of epochs are used up: old entries would look new.
+void EpochFilter::start_over() {
+  if (table_) memset(table_, 0, bytes());
+  tag_ = 1;
+}
+
+uptr EpochFilter::skip(const DuressSelf& self, uptr begin, uptr end, bool write) {
+  while (begin < end) {
+    const DuressFilterEntry& entry = entry_of(self, begin);
+    if (entry.key != key_of(self, begin)) return begin;
+    const u8* masks = write ? entry.written : entry.read;
+    uptr block_end = (begin & ~(kBlockBytes - 1)) + kBlockBytes;
+    uptr stop = block_end < end ? block_end : end;
+    if (!Part(begin, stop).is_in(masks)) return begin;
+    begin = stop;
+  }
+  return end;
+}
+
+void EpochFilter::add_range(DuressSelf& self, uptr begin, uptr end, bool write) {
+  if (!is_open(self) || end - begin > entries_ * kBlockBytes / 2) return;  // it would push out all the rest
+  while (begin < end) {
+    DuressFilterEntry& entry = entry_of(self, begin);
+    claim(entry, key_of(self, begin));
+    uptr block_end = (begin & ~(kBlockBytes - 1)) + kBlockBytes;
+    uptr stop = block_end < end ? block_end : end;
+    Part part(begin, stop);
+    if (write) part.set_in(entry.written);
+    part.set_in(entry.read);
+    begin = stop;
+  }
+}
+
+void EpochFilter::remove(DuressSelf& self, uptr begin, uptr end) {
+  if (!table_) return;
+  if (end - begin >= entries_ * kBlockBytes) {
+    new_epoch();
+    if (is_open(self)) self.filter_tag = tag_;
+    return;
+  }
+  for (begin &= ~uptr{7}; begin < end;) {
+    DuressFilterEntry& entry = table_[(begin >> DURESS_FILTER_BLOCK_BITS) & (entries_ - 1)];
+    uptr block = begin & ~(kBlockBytes - 1);
+    uptr stop = block + kBlockBytes < end ? block + kBlockBytes : end;
+    if (entry.key == (block << DURESS_FILTER_KEY_SHIFT | tag_)) {
+      u32 first = granule_of(begin);
+      size_t count = (stop - begin + 7) / 8;
+      memset(entry.read + first, 0, count);
+      memset(entry.written + first, 0, count);
+    }
+    begin = block + kBlockBytes;
+  }
+}
+
+void EpochFilter::grow(DuressSelf& self) {
+  u64 more = entries_ * kGrowth;
+  lost_ = 0;
+  void* table = map_memory(more * sizeof(DuressFilterEntry));
+  if (!table) return;
+  unmap_memory(table_, bytes());
+  table_ = static_cast<DuressFilterEntry*>(table);
+  entries_ = more;
+  if (is_open(self)) open(self);
+}
+
+void EpochFilter::release() {
+  if (table_) unmap_memory(table_, bytes());
+  table_ = nullptr;
+  entries_ = 0;
+}
+
+}  // namespace duress

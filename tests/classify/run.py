@@ -12,7 +12,8 @@
   // CLASSIFY-ARGS: 4 100                   arguments of the program
 
 A destructive one must have a counterfactual that passes, a witness that replays 20 of 20 times, and an id and a token
-that show it again; the document must fit the schema. The fast suite has fewer runs of fewer programs.
+that show it again; the document must fit the schema. The fast suite has fewer runs of fewer programs. Advice, which takes
+most of the time and is checked by use.py, is asked for only of the programs of the fast suite.
 """
 import json
 import pathlib
@@ -87,6 +88,7 @@ def check(program, suite, tool):
     target = [tool.compile(program), *harness.words(statements, "CLASSIFY-ARGS")]
     with tempfile.TemporaryDirectory() as folder:
         runs = "10" if suite == "fast" else "30"
+        advice = [] if program.stem in FAST else ["--no-advice"]
         done = run(
             [
                 duress,
@@ -96,6 +98,7 @@ def check(program, suite, tool):
                 "--seed",
                 "1",
                 "--json",
+                *advice,
                 "--dir",
                 folder,
                 *(harness.words(statements, "CLASSIFY-OPTIONS") or ["--runs", runs]),

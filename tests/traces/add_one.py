@@ -155,6 +155,7 @@ ON_HOST = [
     "cli/report_files.cc",
     "report/formats.cc",
 ]
+HOST_HEADERS = ["CLI/CLI.hpp", "nlohmann/json.hpp", "fmt/format.h", "filesystem", "map", "optional", "string", "vector"]
 LIBRARIES = [
     "cli",
     "suite",
@@ -184,11 +185,11 @@ def add_lines(scratch):
         (scratch / "catalog" / name).write_text(f"{head.rstrip()} \\\n  {line}\n\nnamespace duress{tail}")
 
 
-def compile_sources(scratch, sources, *flags):
+def compile_sources(scratch, sources, *flags, headers=()):
+    """headers: parsed once for all of the sources."""
     command = [
         "clang++-19",
         "-std=c++20",
-        "-c",
         "-DFMT_SHARED",
         '-DDURESS_VERSION="0"',
         *flags,
@@ -199,8 +200,14 @@ def compile_sources(scratch, sources, *flags):
         "-I",
         ROOT / "include",
     ]
+    parsed = []
+    if headers:
+        text = "".join(f"#include <{name}>\n" for name in headers)
+        parse = [*command, "-fpch-instantiate-templates", "-x", "c++-header", "-", "-o", scratch / "headers.pch"]
+        subprocess.run(parse, input=text, text=True, check=True)
+        parsed = ["-include-pch", scratch / "headers.pch"]
     for source in sources:
-        subprocess.run([*command, source, "-o", scratch / f"{source.stem}.o"], check=True)
+        subprocess.run([*command, *parsed, "-c", source, "-o", scratch / f"{source.stem}.o"], check=True)
 
 
 def build(scratch, build_dir):
@@ -214,11 +221,13 @@ def build(scratch, build_dir):
         (scratch / name).write_text(text)
     added = [scratch / name for name in ("writes.cc", "last.cc", "second.cc")]
     compile_sources(scratch, [*added, *(ROOT / "src" / name for name in IN_TARGET)], "-fno-rtti", "-fno-exceptions")
-    compile_sources(scratch, [scratch / "driver.cc", scratch / "size.cc", *(ROOT / "src" / name for name in ON_HOST)])
+    on_host = [scratch / "driver.cc", scratch / "size.cc", *(ROOT / "src" / name for name in ON_HOST)]
+    compile_sources(scratch, on_host, headers=HOST_HEADERS)
     libraries = [build_dir / "lib" / f"libduress_{part}.a" for part in LIBRARIES]
     subprocess.run(
         [
             "clang++-19",
+            "-fuse-ld=lld",
             *scratch.glob("*.o"),
             "-Wl,--start-group",
             *libraries,

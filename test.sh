@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # test.sh [fast|real]: installs what is missing, builds, and runs the tests: the fast ones, or all of them, or those that `test.sh`
-# alone leaves out: real programs from Debian's sources, clang-tidy, and long versions of tests that repeat one thing.
+# alone leaves out: real programs from Debian's sources, clang-tidy, the Debian package, and the long versions of slow tests.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 case "${1:-all}" in

@@ -32,6 +32,9 @@ def until(what, ready, seconds=60):
     return found
 
 
+CASES = ("demo", "attach", "wrong", "test", "page")
+
+
 class Cases:
     def __init__(self, tool, slurm, folder, target):
         self.tool, self.slurm, self.target = tool, slurm, target
@@ -180,7 +183,9 @@ class Cases:
 
 
 def main():
-    options = harness.parser(__doc__, programs=False).parse_args()
+    parser = harness.parser(__doc__, programs=False)
+    parser.add_argument("cases", nargs="*", default=list(CASES), help="only these of: " + " ".join(CASES))
+    options = parser.parse_args()
     tool = harness.Tool(options.build, options.duress)
     target = str(tool.compile(harness.ROOT / "examples/jumble/double_checked_locking.cc", level="-O1"))
     folder = tempfile.mkdtemp(prefix="duress-slurm-")
@@ -189,7 +194,7 @@ def main():
         with PrivateSlurm(f"{folder}/slurm") as slurm:
             tool.env = {**tool.env, "SLURM_CONF": slurm.env["SLURM_CONF"]}
             cases = Cases(tool, slurm, folder, target)
-            for name in ("demo", "attach", "wrong", "test", "page"):
+            for name in options.cases:
                 problem, began = "", time.monotonic()
                 try:
                     getattr(cases, name)()

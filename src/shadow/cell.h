@@ -21,7 +21,8 @@
 // an offset in its chunk. Without it the two ints of a cell that two lines of code write in turn would send
 // each other to the slow path. L, write word: the line is locked (first cell of a line only). L, read word:
 // `id` and `old` both read the bytes that are not in `rest`: two threads that read the same memory, by far
-// the commonest sharing, need no set. S, write word: atomics or locks live here.
+// the commonest sharing, need no set. P and L: its reads are kept elsewhere, with the threads. S, write word:
+// atomics or locks live here.
 #pragma once
 
 #include "base/spin_lock.h"
@@ -74,6 +75,9 @@ struct Word {
   static constexpr u64 kLockBit = 1u << 9;
   static constexpr u64 kBothBit = 1u << 9;
   static constexpr u64 kSyncBit = 1u << 8;
+  /// A read word, P and L and nothing else: its reads are in the read pages of analysis/fasttrack.
+  static constexpr u64 kPaged = kSpillBit | kBothBit;
+  static bool is_paged(u64 reads) { return reads == kPaged; }
 };
 
 constexpr uptr kGranule = 8;
@@ -88,7 +92,7 @@ struct Cell {
   void set_writes(u64 w) {
     write.store(w | (write.load(std::memory_order_relaxed) & Word::kLockBit), std::memory_order_relaxed);
   }
-  void set_reads(u64 r) { read.store(r, std::memory_order_relaxed); }
+  void set_reads(u64 r) { read.store(r, std::memory_order_release); }  // after what it refers to
 };
 static_assert(sizeof(Cell) == 2 * kGranule);
 

@@ -31,8 +31,9 @@ bool FastTrack::atomic_access(FastTrackThread& t, SyncObject* object, AccessKind
     u64 w = cell->writes(), r = cell->reads();
     if (!(w | r)) shadow_.mark_touched(granule);
     check_writes(t, Word::decode(w), mask, granule, found);
-    if (write) check_reads(t, Word::decode(r), mask, granule, found);
     cell->set_writes(w | Word::kSyncBit);
+    if (Word::is_paged(r)) std::atomic_thread_fence(std::memory_order_seq_cst);  // as in read_paged()
+    if (write) check_reads(t, r, mask, granule, found);
     at = granule + 8;
   }
   if (DURESS_LIKELY(!found.count)) return false;

@@ -139,7 +139,9 @@ void FastTrack::collect(FastTrackThread& t) {
         for (AccessId& id : spills_.writes(writes.old).ids) id = mover(id);
         cell->set_writes(mover.without_hint(writes));
       }
-      if (!reads.spilled) {  // one or two numbers, whatever they mean
+      if (Word::is_paged(r)) {
+        // In the pages.
+      } else if (!reads.spilled) {  // one or two numbers, whatever they mean
         reads.id = mover(reads.id);
         reads.old = mover(reads.old);
         cell->set_reads(reads.encode());
@@ -149,6 +151,12 @@ void FastTrack::collect(FastTrackThread& t) {
         cell->set_reads(mover.without_hint(reads));
       }
     }
+  });
+  pages_.each_word([&](ReadPageWord& word) {
+    Word reads = Word::decode(word.load(std::memory_order_relaxed));
+    reads.id = mover(reads.id);
+    reads.old = mover(reads.old);
+    word.store(reads.encode(), std::memory_order_relaxed);
   });
   syncs_.each([&](SyncObject* object) {
     if (!object->history) return;

@@ -33,6 +33,7 @@ void FastTrack::after_fork(FastTrackThread& survivor) {
   new (&threads_lock_) SpinLock;
   records_.reset_lock();
   spills_.reset_lock();
+  pages_.reset_lock();
   threads_ = &survivor;
   survivor.next_thread = nullptr;
   collecting_.store(false, std::memory_order_relaxed);

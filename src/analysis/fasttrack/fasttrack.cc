@@ -14,6 +14,11 @@ namespace duress {
 bool FastTrack::shared_read_seen(FastTrackThread& t, Cell* cell, uptr granule, u8 mask) {
   u64 r = cell->reads();
   if (!(r & (Word::kSpillBit | Word::kBothBit))) return false;
+  if (Word::is_paged(r)) {
+    ReadPageWord* word = pages_.find(t.clock.slot(), granule);
+    Word mine = Word::decode(word ? word->load(std::memory_order_relaxed) : 0);
+    return own_reads(t, mine, mask);
+  }
   Word reads = Word::decode(r);
   if (reads.both) return own_epoch(t, reads.old) && !(reads.rest & mask);
   ReadSet& set = spills_.reads(reads.old);
@@ -36,22 +41,29 @@ bool FastTrack::shared_read_seen(FastTrackThread& t, Cell* cell, uptr granule, u
   return false;
 }
 
+/// read_paged() has put a read into the thread's page although the reads had been taken out of the cell
+/// meanwhile. REQUIRES: the cell's line is locked.
+void FastTrack::forget_stray(FastTrackThread& t, const Cell* cell) {
+  if (!Word::is_paged(cell->reads())) t.stray_word->store(0, std::memory_order_relaxed);
+  t.stray_word = nullptr;
+}
+
 /// REQUIRES: the cell's line is locked. Returns true if atomics must be checked too, after it is unlocked.
 bool FastTrack::read_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id, Found& found) {
   u64 w = cell->writes(), r = cell->reads();
   Word reads = Word::decode(r);
-  if (same_epoch(t, r, mask)) {  // [READ SAME EPOCH]
+  if (!Word::is_paged(r) && same_epoch(t, r, mask)) {  // [READ SAME EPOCH]
     ++t.rules.read_same_epoch;
     return false;
   }
   if (!(w | r)) shadow_.mark_touched(granule);
   check_writes(t, Word::decode(w), mask, granule, found);
-  u64 next = with_read(t, reads, mask, id);
+  u64 next = with_read(t, r, granule, mask, id);
   if (!(next & (Word::kSpillBit | Word::kBothBit))) {  // [READ EXCLUSIVE]
     ++t.rules.read_exclusive;
   } else {  // [READ SHARE], [READ SHARED]
     ++(reads.spilled || reads.both ? t.rules.read_shared : t.rules.read_share);
-    if (next & Word::kSpillBit)
+    if ((next & Word::kSpillBit) && !Word::is_paged(next))
       t.set_hint(granule) = static_cast<u16>(spills_.reads(Word::decode(next).old).count - 1);
   }
   cell->set_reads(next);
@@ -63,7 +75,7 @@ bool FastTrack::read_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask,
 /// race. False: it is not that case. REQUIRES: the cell's line is locked.
 bool FastTrack::read_again(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id) {
   u64 r = cell->reads();
-  if (!(r & Word::kSpillBit) || (cell->writes() & Word::kSyncBit)) return false;
+  if (!(r & Word::kSpillBit) || Word::is_paged(r) || (cell->writes() & Word::kSyncBit)) return false;
   Word reads = Word::decode(r);
   ReadSet& set = spills_.reads(reads.old);
   u32 at = t.set_hint(granule);
@@ -86,16 +98,13 @@ bool FastTrack::write_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask
   u64 r = cell->reads();
   if (!(w | r)) shadow_.mark_touched(granule);
   check_writes(t, writes, mask, granule, found);
-  if (r) {
-    Word reads = Word::decode(r);
-    check_reads(t, reads, mask, granule, found);
-    ++(reads.spilled || reads.both ? t.rules.write_shared
-                                   : t.rules.write_exclusive);  // [WRITE SHARED], [WRITE EXCLUSIVE]
-    cell->set_reads(without_reads(t, reads, mask));
-  } else {
-    ++t.rules.write_exclusive;
-  }
+  if (Word::is_paged(r)) cell->read.exchange(0, std::memory_order_seq_cst);  // see read_paged()
+  if (r) check_reads(t, r, mask, granule, found);
+  u64 rest = r ? without_reads(t, r, granule, mask) : 0;
+  bool shared = r & (Word::kSpillBit | Word::kBothBit);
+  ++(shared ? t.rules.write_shared : t.rules.write_exclusive);  // [WRITE SHARED], [WRITE EXCLUSIVE]
   cell->set_writes(with_write(t, writes, mask, id));
+  cell->read.store(rest, std::memory_order_release);  // who finds reads in pages again also finds the write
   return w & Word::kSyncBit;
 }
 
@@ -116,6 +125,7 @@ bool FastTrack::access_cell(FastTrackThread& t, uptr address, u64 size, bool wri
   enter(t);
   Line* line = Line::of(cell);
   line->lock();
+  if (DURESS_UNLIKELY(t.stray_word != nullptr)) forget_stray(t, cell);
   bool atomics = false;
   if (write) {
     atomics = write_cell(t, cell, granule, mask, id, found);

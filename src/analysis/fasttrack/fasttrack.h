@@ -16,6 +16,7 @@
 #include "analysis/analysis.h"
 #include "analysis/fasttrack/access_records.h"
 #include "analysis/fasttrack/atomic_history.h"
+#include "analysis/fasttrack/read_pages.h"
 #include "analysis/fasttrack/spill_pool.h"
 #include "clock/sync_table.h"
 #include "clock/thread_clock.h"
@@ -85,6 +86,7 @@ struct FastTrackThread {
   u16& set_hint(uptr granule) { return set_hints[(granule >> 3) % kSetHints]; }
 
   EpochFilter filter;
+  ReadPageWord* stray_word = nullptr;  // see FastTrack::forget_stray()
   u32 seen_generation = 0;
   const std::atomic<u32>* generation =
       nullptr;  // grows when memory that threads had read together is used anew
@@ -207,14 +209,21 @@ class FastTrack final : public Analysis {
   bool read_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id, Found& found);
   bool write_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id, Found& found);
   void check_writes(const FastTrackThread& t, Word w, u8 mask, uptr granule, Found& found);
-  void check_reads(const FastTrackThread& t, Word r, u8 mask, uptr granule, Found& found);
+  void check_reads(const FastTrackThread& t, u64 r, u8 mask, uptr granule, Found& found);
   void check_atomics(const FastTrackThread& t, uptr granule, u8 mask, bool write, Found& found);
   void check(const FastTrackThread& t, AccessId id, u8 bytes, AccessKind kind, uptr granule, Found& found);
   void wipe(uptr begin, uptr end);
-  bool wipe_cell(Cell* cell);
+  bool wipe_cell(Cell* cell, uptr granule);
   u64 with_write(const FastTrackThread& t, Word w, u8 mask, AccessId id);
-  u64 with_read(const FastTrackThread& t, Word r, u8 mask, AccessId id);
-  u64 without_reads(const FastTrackThread& t, Word r, u8 mask);
+  u64 with_read(const FastTrackThread& t, u64 r, uptr granule, u8 mask, AccessId id);
+  struct ReadOf;
+  u64 shared(const FastTrackThread& t, uptr granule, const ReadOf* reads, u32 count);
+  bool to_pages(uptr granule, const ReadOf* reads, u32 count);
+  u32 to_set(uptr granule);
+  void clear_pages(uptr granule);
+  bool read_paged(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, Place place);
+  static void forget_stray(FastTrackThread& t, const Cell* cell);
+  u64 without_reads(const FastTrackThread& t, u64 r, uptr granule, u8 mask);
   void report(const FastTrackThread& t, const Found& found, AccessKind kind, Place place);
   template <bool kWrite>
   bool try_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id);
@@ -232,6 +241,7 @@ class FastTrack final : public Analysis {
   RaceSink& sink_;
   AccessRecords records_;
   SpillPool spills_;
+  ReadPages pages_;
   mutable SpinLock threads_lock_;  // of the next two
   FastTrackThread* threads_ = nullptr;
   FastTrackRules ended_rules_;  // of threads that were detached

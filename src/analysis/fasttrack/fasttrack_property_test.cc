@@ -184,6 +184,18 @@ TEST(FastTrackProperty, AtomicsAndFences) {
 TEST(FastTrackProperty, ManyThreadsOnFewBytes) {
   EXPECT_GT(compare(3000000, rounds(15000), {.threads = 9, .events = 60, .plain_bytes = 8}), rounds(1000));
 }
+TEST(FastTrackProperty, EightThreads) {
+  EXPECT_GT(compare(8000000, rounds(5000), {.threads = 8, .events = 90, .plain_bytes = 64, .ranges = true}),
+            rounds(1000));
+}
+TEST(FastTrackProperty, EightThreadsThatMostlyRead) {
+  TraceShape shape{.threads = 8, .events = 200, .plain_bytes = 24, .all_start = true, .one_write_in = 60};
+  EXPECT_GT(compare(8500000, rounds(4000), shape), rounds(1000));
+}
+TEST(FastTrackProperty, SixtyFourThreads) {
+  TraceShape shape{.threads = 64, .events = 250, .plain_bytes = 16, .all_start = true, .one_write_in = 20};
+  EXPECT_GT(compare(9000000, rounds(1500), shape), rounds(1000));
+}
 TEST(FastTrackProperty, LongTracesOfFewRaces) {
   EXPECT_GT(compare(4000000, rounds(4000), {.threads = 3, .events = 120, .plain_bytes = 16}), rounds(1000));
 }

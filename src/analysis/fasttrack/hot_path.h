@@ -142,6 +142,35 @@ inline AccessId FastTrack::number_in_chunk(FastTrackThread& t, Place place) {
   return id;
 }
 
+/// A read of memory whose reads are kept with the threads, without the lock of its line: the thread writes
+/// its own word, and then looks whether the cell is as it was. Who writes takes the reads out of the cell
+/// first and looks at the words afterwards, so one of the two sees the other. False: it is not that simple;
+/// nothing is lost if it is done again with the lock held.
+inline bool FastTrack::read_paged(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, Place place) {
+  std::atomic_thread_fence(
+      std::memory_order_acquire);  // of the reads, which are in pages; no instruction here
+  u64 w = cell->writes();
+  ReadPageWord* word = pages_.find(t.clock.slot(), granule);
+  if (!word || (w & (Word::kSyncBit | Word::kSpillBit))) return false;
+  Word mine = Word::decode(word->load(std::memory_order_relaxed));
+  if (own_reads(t, mine, mask)) return !t.filter.lost(1);  // the filter has lost it
+  u8 of_id = mask & static_cast<u8>(~mine.rest), of_old = mask & mine.rest;
+  if ((of_id && !mine.id) ||
+      (of_old && !mine.old)) {  // else there was no write since this thread's last read
+    Word writes = Word::decode(w);
+    u8 in_new = mask & static_cast<u8>(~writes.rest), in_old = mask & writes.rest;
+    if ((in_new && !harmless(t, writes.id)) || (in_old && !harmless(t, writes.old))) return false;
+  }
+  if (!assign(mine, mask, number_in_chunk(t, place))) return false;
+  word->exchange(mine.encode(), std::memory_order_seq_cst);
+  if (DURESS_UNLIKELY(!Word::is_paged(cell->reads()) || cell->writes() != w)) {
+    t.stray_word = word;
+    return false;
+  }
+  ++t.rules.read_shared;
+  return true;
+}
+
 /// An access within one cell, if it is a simple case and needs no call. Hooks consist of
 /// this alone; a call anywhere in them would make every one of them save all registers. REQUIRES: it does not
 /// cross into the next cell.
@@ -159,7 +188,18 @@ __attribute__((always_inline)) inline FastTrack::Outcome FastTrack::try_access(F
     EpochFilter::add<kWrite>(*t.self, address, mask);
     return t.filter.lost(1) && !kAlone ? Outcome::kNotSimple : Outcome::kDone;  // it may grow
   }
-  if (!kWrite && DURESS_UNLIKELY(word & Word::kSpillBit)) return Outcome::kNotSimple;
+  if (!kWrite && DURESS_UNLIKELY(word & Word::kSpillBit)) {
+    if (!Word::is_paged(word)) return Outcome::kNotSimple;
+    if (!kAlone) {
+      t.busy.store(true, std::memory_order_relaxed);
+      std::atomic_signal_fence(std::memory_order_seq_cst);  // as in enter()
+    }
+    bool done = (kAlone || !collecting_.load(std::memory_order_relaxed)) &&
+                read_paged(t, cell, address & ~uptr{7}, mask, place);
+    if (done) EpochFilter::add<false>(*t.self, address, mask);
+    if (!kAlone) leave(t);
+    return done ? Outcome::kDone : Outcome::kNotSimple;
+  }
   AccessId id = number_in_chunk(t, place);
   Line* line = Line::of(cell);
   if (!kAlone) {

@@ -15,18 +15,18 @@ bool FastTrack::freed(FastTrackThread& t, uptr address, u64 size, Place place) {
 }
 
 /// Returns true if synchronisation objects live in the granule. REQUIRES: the cell's line is locked.
-bool FastTrack::wipe_cell(Cell* cell) {
+bool FastTrack::wipe_cell(Cell* cell, uptr granule) {
   u64 w = cell->writes(), r = cell->reads();
   if (!(w | r)) return false;
-  Word writes = Word::decode(w), reads = Word::decode(r);
+  Word writes = Word::decode(w);
   if (writes.spilled) spills_.free_writes(writes.old);
-  cell->set_reads(0);
+  Word::is_paged(r) ? (void)cell->read.exchange(0, std::memory_order_seq_cst) : cell->set_reads(0);
   cell->set_writes(0);
-  if (reads.spilled) {
+  if (r & Word::kSpillBit) {
     // Threads that read the old block must not take the new one as read. Whoever gets to know the new block
     // by synchronisation looks at the generation then (after_sync).
     generation_.fetch_add(1, std::memory_order_relaxed);
-    spills_.free_reads(reads.old);
+    Word::is_paged(r) ? clear_pages(granule) : spills_.free_reads(Word::decode(r).old);
   }
   return writes.sync;
 }
@@ -48,7 +48,7 @@ void FastTrack::wipe(uptr begin, uptr end) {
         bool syncs = false;
         if (used) {
           LineGuard guard(cell);
-          for (uptr a = at; a < stop; a += 8) syncs |= wipe_cell(cell++);
+          for (uptr a = at; a < stop; a += 8) syncs |= wipe_cell(cell++, a & ~uptr{7});
         }
         if (syncs) {
           syncs_.remove(at, stop, [&](SyncObject* object) {

@@ -33,18 +33,25 @@ void FastTrack::check_writes(const FastTrackThread& t, Word w, u8 mask, uptr gra
   }
 }
 
-void FastTrack::check_reads(const FastTrackThread& t, Word r, u8 mask, uptr granule, Found& found) {
+void FastTrack::check_reads(const FastTrackThread& t, u64 reads, u8 mask, uptr granule, Found& found) {
+  auto check_word = [&](const Word& r) {
+    check(t, r.id, mask & static_cast<u8>(~r.rest), AccessKind::kRead, granule, found);
+    check(t, r.old, mask & r.rest, AccessKind::kRead, granule, found);
+  };
+  if (Word::is_paged(reads)) {
+    pages_.each(granule, [&](ReadPageWord& word) {
+      if (u64 one = word.load(std::memory_order_relaxed)) check_word(Word::decode(one));
+    });
+    return;
+  }
+  Word r = Word::decode(reads);
   if (r.both) {
     mask &= static_cast<u8>(~r.rest);
     check(t, r.id, mask, AccessKind::kRead, granule, found);
     check(t, r.old, mask, AccessKind::kRead, granule, found);
     return;
   }
-  if (DURESS_LIKELY(!r.spilled)) {
-    check(t, r.id, mask & static_cast<u8>(~r.rest), AccessKind::kRead, granule, found);
-    check(t, r.old, mask & r.rest, AccessKind::kRead, granule, found);
-    return;
-  }
+  if (DURESS_LIKELY(!r.spilled)) return check_word(r);
   ReadSet& set = spills_.reads(r.old);
   for (u32 i = 0; i < set.count; ++i) {
     check(t, set.ids()[i], mask & set.masks()[i], AccessKind::kRead, granule, found);

@@ -14,7 +14,7 @@ namespace duress::testing {
 
 class Reference {
  public:
-  static constexpr size_t kMostEvents = 128;  // what comes after an event is two machine words
+  static constexpr size_t kMostEvents = 256;  // what comes after an event is four machine words
 
   /// REQUIRES: at most kMostEvents.
   explicit Reference(const Trace& trace);

@@ -13,6 +13,10 @@ class Generator {
 
   Trace run() {
     threads_[0].state = kRunning;
+    for (int t = 1; shape_.all_start && t < shape_.threads; ++t) {
+      threads_[t].state = kRunning;
+      emit({.op = Op::kFork, .thread = 0, .other = t});
+    }
     while (static_cast<int>(trace_.size()) < shape_.events) step();
     return std::move(trace_);
   }
@@ -133,12 +137,17 @@ class Generator {
       static constexpr u32 kRows[] = {4, 8, 16, 40, 64};
       size = kRows[prng_.below(5)];
       address -= address % (size < 8 ? size : 8);
-      emit(
-          {.op = prng_.chance(1, 3) ? Op::kWrite : Op::kRead, .thread = t, .address = address, .size = size});
+      emit({.op = prng_.chance(1, shape_.one_write_in) ? Op::kWrite : Op::kRead,
+            .thread = t,
+            .address = address,
+            .size = size});
       return;
     }
     address -= shape_.mixed_sizes && prng_.chance(1, 3) ? 0 : address % size;
-    emit({.op = prng_.chance(1, 3) ? Op::kWrite : Op::kRead, .thread = t, .address = address, .size = size});
+    emit({.op = prng_.chance(1, shape_.one_write_in) ? Op::kWrite : Op::kRead,
+          .thread = t,
+          .address = address,
+          .size = size});
   }
 
   Prng prng_;

@@ -49,7 +49,9 @@ struct TraceShape {
   u32 plain_bytes = 24;  // plain accesses fall in [0, plain_bytes)
   bool atomics = true;   // atomics fall in the first 16 bytes, so they overlap plain ones
   bool mixed_sizes = true;
-  bool ranges = false;  // whole words and rows of them
+  bool ranges = false;     // whole words and rows of them
+  bool all_start = false;  // the first thread starts all others before anything else
+  u32 one_write_in = 3;    // plain accesses
 };
 
 Trace random_trace(u64 seed, const TraceShape& shape);

@@ -17,6 +17,7 @@ bool report_access(const void* p, u64 size, AccessKind kind, const DuressSite* s
   enter_runtime(t);
   Place place{rt.modules.site_id(site), rt.context(*t)};
   if (rt.direct) {
+    t->fasttrack.every_access = true;
     rt.fasttrack.access(t->fasttrack, reinterpret_cast<uptr>(p), size, is_write(kind), place);
   } else {
     rt.chain.access(t->view, {reinterpret_cast<uptr>(p), static_cast<u32>(size), kind, place});

@@ -201,7 +201,7 @@ class Faults:
                 held = os.open(fifo, os.O_RDWR)
                 env = {"FAULT_COUNT": f"{scratch}/count", "FAULT_RUN": str(run), "FAULT_BLOCK": str(fifo)}
                 limit = ["--time", "1s"] if end == "time" else []
-                words = self.words(command, f"{scratch}/d", extra=["--json", "--run-timeout", "1h", *limit])
+                words = self.words(command, f"{scratch}/d", extra=["--json", "--run-timeout", "1h", "-j", "1", *limit])
                 with subprocess.Popen(
                     list(map(str, words)),
                     cwd=scratch,

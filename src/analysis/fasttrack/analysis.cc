@@ -16,6 +16,7 @@ Analysis* make_FastTrack(const AnalysisContext& context) {
 Pass FastTrack::access(AnalysisThread& thread, const Access& access) {
   if (is_atomic(access.kind)) return Pass::kKeep;
   auto& t = *static_cast<FastTrackThread*>(thread.inline_state);
+  t.every_access = true;
   if (access.kind == AccessKind::kFree)
     return freed(t, access.address, access.size, access.place) ? Pass::kForward : Pass::kKeep;
   bool raced = this->access(t, access.address, access.size, is_write(access.kind), access.place);

@@ -116,7 +116,7 @@ bool FastTrack::access_cell(FastTrackThread& t, uptr address, u64 size, bool wri
   AccessId id = number(t, place);
   Cell* cell = shadow_.cell(address);
   write ? EpochFilter::add<true>(*t.self, address, mask) : EpochFilter::add<false>(*t.self, address, mask);
-  if (same_epoch(t, write ? cell->writes() : cell->reads(), mask) ||
+  if ((!t.every_access && same_epoch(t, write ? cell->writes() : cell->reads(), mask)) ||
       (!write && shared_read_seen(t, cell, granule, mask))) {
     lost(t, 1);
     return false;
@@ -151,9 +151,9 @@ inline bool FastTrack::access_part(FastTrackThread& t, uptr address, u32 size, b
   if (!EpochFilter::is_open(*t.self) || t.next == t.end)
     number(t, place);  // try_access() wants an open epoch
   u8 mask = static_cast<u8>(((1u << size) - 1) << (address & 7));
-  if (write ? EpochFilter::contains<true>(*t.self, address, mask)
-            : EpochFilter::contains<false>(*t.self, address, mask))
-    return false;
+  bool known = write ? EpochFilter::contains<true>(*t.self, address, mask)
+                     : EpochFilter::contains<false>(*t.self, address, mask);
+  if (known && !t.every_access) return false;
   Outcome outcome =
       write ? try_access<true>(t, address, size, place) : try_access<false>(t, address, size, place);
   return outcome != Outcome::kDone && access_slow(t, address, size, write, place);

@@ -65,6 +65,9 @@ struct FastTrackThread {
   DuressSelf* self;  // what inline code sees of the fields below
   LockSetId locks{};
   u8 ignore = 0;  // > 0: accesses are not checked (annotations)
+  /// Faithful bodies and chains: all accesses come here, not the first of an epoch alone. The last place of
+  /// an epoch is kept, so that executions that differ name all places that race.
+  bool every_access = false;
   std::atomic<bool> busy{false};
 
   AccessId low = 0;   // the current epoch's numbers are [low, next)

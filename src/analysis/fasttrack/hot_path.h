@@ -153,7 +153,7 @@ inline bool FastTrack::read_paged(FastTrackThread& t, Cell* cell, uptr granule, 
   ReadPageWord* word = pages_.find(t.clock.slot(), granule);
   if (!word || (w & (Word::kSyncBit | Word::kSpillBit))) return false;
   Word mine = Word::decode(word->load(std::memory_order_relaxed));
-  if (own_reads(t, mine, mask)) return !t.filter.lost(1);  // the filter has lost it
+  if (own_reads(t, mine, mask) && !t.every_access) return !t.filter.lost(1);  // the filter has lost it
   u8 of_id = mask & static_cast<u8>(~mine.rest), of_old = mask & mine.rest;
   if ((of_id && !mine.id) ||
       (of_old && !mine.old)) {  // else there was no write since this thread's last read
@@ -184,7 +184,7 @@ __attribute__((always_inline)) inline FastTrack::Outcome FastTrack::try_access(F
   Cell* cell = shadow_.cell_in_region(address);
   u8 mask = static_cast<u8>(((1u << size) - 1) << (address & 7));
   u64 word = kWrite ? cell->writes() : cell->reads();
-  if (same_epoch(t, word, mask)) {  // the filter has lost it
+  if (same_epoch(t, word, mask) && !t.every_access) {  // the filter has lost it
     EpochFilter::add<kWrite>(*t.self, address, mask);
     return t.filter.lost(1) && !kAlone ? Outcome::kNotSimple : Outcome::kDone;  // it may grow
   }

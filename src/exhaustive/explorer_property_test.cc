@@ -1,41 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The explorer against brute force: on random programs it must see every class of executions, and none twice.
-#include "exhaustive/testing/exploration.h"
+#include "exhaustive/testing/random_programs.h"
 
 namespace duress::exhaustive {
 namespace {
 
+using testing::expect_matches;
 using testing::flat;
 using testing::Generator;
 using testing::Instruction;
-using testing::matches_brute_force;
 using testing::Op;
 using testing::Program;
+using Thread = std::vector<Instruction>;
 
 TEST(ExplorerProperty, AtomicsWithControlFlow) {
-  u32 checked = 0;
-  for (u64 seed = 1; seed <= 400; ++seed) {
-    Generator g(seed);
-    std::vector<std::vector<Instruction>> threads(size_t(2 + g.below(2)));
-    for (auto& thread : threads) {
+  expect_matches({}, [](Generator& g) {
+    return flat(g.threads([&](Thread& thread) {
       for (int n = 1 + g.below(4); n > 0; --n) {
         thread.push_back(g.access(2));
         if (g.below(3) == 0) thread.push_back({Op::kSkipIf, g.below(2), 1});
       }
-    }
-    checked += matches_brute_force(flat(threads), seed);
-    ASSERT_FALSE(HasFailure()) << seed;
-  }
-  EXPECT_GT(checked, 200u);
+    }));
+  });
 }
 
 TEST(ExplorerProperty, Locks) {
-  u32 checked = 0;
-  for (u64 seed = 1; seed <= 400; ++seed) {
-    Generator g(seed);
-    std::vector<std::vector<Instruction>> threads(size_t(2 + g.below(2)));
-    for (auto& thread : threads) {
+  expect_matches({}, [](Generator& g) {
+    return flat(g.threads([&](Thread& thread) {
       for (int n = 1 + g.below(2); n > 0; --n) {
         int m = g.below(2);
         bool tries = g.below(4) == 0;
@@ -53,19 +45,13 @@ TEST(ExplorerProperty, Locks) {
           thread.push_back(g.access(2));
       }
       if (g.below(3) == 0) thread.push_back(g.access(2));
-    }
-    checked += matches_brute_force(flat(threads), seed);
-    ASSERT_FALSE(HasFailure()) << seed;
-  }
-  EXPECT_GT(checked, 200u);
+    }));
+  });
 }
 
 TEST(ExplorerProperty, Semaphores) {
-  u32 checked = 0;
-  for (u64 seed = 1; seed <= 400; ++seed) {
-    Generator g(seed);
-    std::vector<std::vector<Instruction>> threads(size_t(2 + g.below(2)));
-    for (auto& thread : threads) {
+  expect_matches({}, [](Generator& g) {
+    auto threads = g.threads([&](Thread& thread) {
       for (int n = 1 + g.below(4); n > 0; --n) {
         int s = g.below(2);
         switch (g.below(5)) {
@@ -84,19 +70,14 @@ TEST(ExplorerProperty, Semaphores) {
             thread.push_back(g.access(2));
         }
       }
-    }
-    checked += matches_brute_force(flat(threads, {u64(g.below(3)), u64(g.below(2))}), seed);
-    ASSERT_FALSE(HasFailure()) << seed;
-  }
-  EXPECT_GT(checked, 200u);
+    });
+    return flat(threads, {u64(g.below(3)), u64(g.below(2))});
+  });
 }
 
 TEST(ExplorerProperty, Conditions) {
-  u32 checked = 0;
-  for (u64 seed = 1; seed <= 400; ++seed) {
-    Generator g(seed);
-    std::vector<std::vector<Instruction>> threads(size_t(2 + g.below(2)));
-    for (auto& thread : threads) {
+  expect_matches({}, [](Generator& g) {
+    return flat(g.threads([&](Thread& thread) {
       int kind = g.below(3);
       if (kind == 0) {
         thread = {{Op::kLock, 0}, {Op::kWait, 0, 0}, {Op::kUnlock, 0}};
@@ -110,19 +91,13 @@ TEST(ExplorerProperty, Conditions) {
         }
       }
       if (g.below(3) == 0) thread.push_back(g.access(1));
-    }
-    checked += matches_brute_force(flat(threads), seed);
-    ASSERT_FALSE(HasFailure()) << seed;
-  }
-  EXPECT_GT(checked, 200u);
+    }));
+  });
 }
 
 TEST(ExplorerProperty, WaitsThatMayEndByThemselves) {
-  u32 checked = 0;
-  for (u64 seed = 1; seed <= 500; ++seed) {
-    Generator g(seed);
-    std::vector<std::vector<Instruction>> threads(size_t(2 + g.below(2)));
-    for (auto& thread : threads) {
+  expect_matches({.seeds = 500, .budget = 3000}, [](Generator& g) {
+    auto threads = g.threads([&](Thread& thread) {
       int kind = g.below(3);
       if (kind == 0) {
         thread = {{Op::kLock, 0}, {g.below(2) ? Op::kTimedWait : Op::kWait, 0, 0}};
@@ -142,37 +117,28 @@ TEST(ExplorerProperty, WaitsThatMayEndByThemselves) {
         }
       }
       if (g.below(3) == 0) thread.push_back(g.access(1));
-    }
+    });
     Program program = flat(threads);
     program.spurious = g.below(3);
     program.timeouts = g.below(2);
-    checked += matches_brute_force(program, seed, 3000);
-    ASSERT_FALSE(HasFailure()) << seed;
-  }
-  EXPECT_GT(checked, 200u);
+    return program;
+  });
 }
 
 TEST(ExplorerProperty, SignalsChooseWhomTheyWake) {
-  u32 checked = 0;
-  for (u64 seed = 1; seed <= 60; ++seed) {
-    Generator g(seed);
+  expect_matches({.seeds = 60, .least = 30, .budget = 200000}, [](Generator& g) {
     std::vector<Instruction> waiter = {{Op::kLock, 0}, {Op::kWait, 0, 0}, {Op::kUnlock, 0}};
     std::vector<std::vector<Instruction>> threads = {waiter, waiter};
     threads.push_back({{Op::kSignal, 0}, g.access(1), {Op::kSignal, 0}});
     if (g.below(2)) threads[0].push_back(g.access(1));
     if (g.below(2)) threads[1].insert(threads[1].begin(), g.access(1));
-    checked += matches_brute_force(flat(threads), seed, 200000);
-    ASSERT_FALSE(HasFailure()) << seed;
-  }
-  EXPECT_GT(checked, 30u);
+    return flat(threads);
+  });
 }
 
 TEST(ExplorerProperty, LoopsThatWait) {
-  u32 checked = 0;
-  for (u64 seed = 1; seed <= 400; ++seed) {
-    Generator g(seed);
-    std::vector<std::vector<Instruction>> threads(size_t(2 + g.below(2)));
-    for (auto& thread : threads) {
+  expect_matches({}, [](Generator& g) {
+    return flat(g.threads([&](Thread& thread) {
       for (int n = 1 + g.below(3); n > 0; --n) {
         int what = g.below(5);
         if (what == 0)
@@ -182,17 +148,12 @@ TEST(ExplorerProperty, LoopsThatWait) {
         else
           thread.push_back(g.access(2));
       }
-    }
-    checked += matches_brute_force(flat(threads), seed);
-    ASSERT_FALSE(HasFailure()) << seed;
-  }
-  EXPECT_GT(checked, 200u);
+    }));
+  });
 }
 
 TEST(ExplorerProperty, ThreadsThatStartAndJoinOthers) {
-  u32 checked = 0;
-  for (u64 seed = 1; seed <= 400; ++seed) {
-    Generator g(seed);
+  expect_matches({}, [](Generator& g) {
     Program program;
     size_t n = size_t(2 + g.below(3));
     program.threads.resize(n);
@@ -215,26 +176,20 @@ TEST(ExplorerProperty, ThreadsThatStartAndJoinOthers) {
         if (t > 1 && g.below(4) == 0) thread.push_back({Op::kJoin, int(t - 1)});
       }
     }
-    checked += matches_brute_force(program, seed);
-    ASSERT_FALSE(HasFailure()) << seed;
-  }
-  EXPECT_GT(checked, 200u);
+    return program;
+  });
 }
 
 TEST(ExplorerProperty, Barriers) {
-  u32 checked = 0;
-  for (u64 seed = 1; seed <= 300; ++seed) {
-    Generator g(seed);
+  expect_matches({.seeds = 300}, [](Generator& g) {
     std::vector<std::vector<Instruction>> threads(3);
     for (auto& thread : threads) {
       if (g.below(2)) thread.push_back(g.access(1));
       thread.push_back({Op::kArrive, 0, 3});
       if (g.below(2)) thread.push_back(g.access(1));
     }
-    checked += matches_brute_force(flat(threads), seed);
-    ASSERT_FALSE(HasFailure()) << seed;
-  }
-  EXPECT_GT(checked, 200u);
+    return flat(threads);
+  });
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "exhaustive/testing/exploration.h"
+#include "exhaustive/testing/random_programs.h"
 
 namespace duress::exhaustive {
 namespace {
@@ -119,15 +119,14 @@ TEST(Explorer, GuessesOfWhatIsBelowALeafComeTrue) {
   u64 right = 0, wrong = 0;
   for (u64 seed = 1; seed <= 200; ++seed) {
     Generator g(seed);
-    std::vector<std::vector<Instruction>> threads(size_t(2 + g.below(2)));
-    for (auto& thread : threads) {
+    auto threads = g.threads([&](std::vector<Instruction>& thread) {
       for (int n = 1 + g.below(4); n > 0; --n) {
         bool locked = g.below(3) == 0;
         if (locked) thread.push_back({Op::kLock, 0});
         thread.push_back(g.access(2));
         if (locked) thread.push_back({Op::kUnlock, 0});
       }
-    }
+    });
     compare_speculation(flat(threads), &right, &wrong);
     ASSERT_FALSE(HasFailure()) << seed;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Explores all executions of a program of testing/machine.h, and compares with brute force.
+// Explores all executions of a program of testing/program.h, and compares with brute force.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,8 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "base/prng.h"
 #include "exhaustive/explorer.h"
-#include "exhaustive/testing/machine.h"
+#include "exhaustive/testing/brute_force.h"
 
 namespace duress::exhaustive::testing {
 
@@ -63,24 +64,6 @@ inline Seen explore(const Program& program, u64 seed) {
   return seen;
 }
 
-inline std::string text_of(const Program& program) {
-  static const char* const kNames[] = {"load",         "store",  "add",       "cas",         "lock",
-                                       "unlock",       "try",    "acquire",   "try-acquire", "post",
-                                       "wait",         "signal", "broadcast", "skip-if",     "await",
-                                       "await-either", "create", "join",      "arrive",      "timed-wait"};
-  std::string text;
-  for (size_t t = 0; t < program.threads.size(); ++t) {
-    text += "T" + std::to_string(t) + ":";
-    for (const Instruction& i : program.threads[t]) {
-      text += std::string("  ") + kNames[int(i.op)] + " " + std::to_string(i.a) + "," + std::to_string(i.b) +
-              "," + std::to_string(i.c);
-    }
-    text += "\n";
-  }
-  for (u64 s : program.semaphores) text += "semaphore " + std::to_string(s) + "\n";
-  return text;
-}
-
 /// The explorer sees what brute force sees, each class once. False: too many interleavings.
 inline bool matches_brute_force(const Program& program, u64 seed, u64 budget = 1500) {
   std::set<std::string> classes;
@@ -92,36 +75,5 @@ inline bool matches_brute_force(const Program& program, u64 seed, u64 budget = 1
                      << seen.diverged;
   return right;
 }
-
-inline Program flat(std::vector<std::vector<Instruction>> threads, std::vector<u64> semaphores = {}) {
-  Program program;
-  program.started.assign(threads.size(), true);
-  program.threads = std::move(threads);
-  program.semaphores = std::move(semaphores);
-  return program;
-}
-
-class Generator {
- public:
-  explicit Generator(u64 seed) : prng_(seed) {}
-  int below(u64 n) { return int(prng_.below(n)); }
-
-  Instruction access(int variables) {
-    int a = below(u64(variables));
-    switch (below(5)) {
-      case 0:
-        return {Op::kLoad, a};
-      case 1:
-        return {Op::kStore, a, below(3)};
-      case 2:
-        return {Op::kAdd, a, 1};
-      default:
-        return {Op::kCas, a, below(2), 1 + below(2)};
-    }
-  }
-
- private:
-  Prng prng_;
-};
 
 }  // namespace duress::exhaustive::testing

@@ -36,7 +36,7 @@ ROWS = {
     "exec": "base catalog event trail exhaustive finding",
     "search": "base catalog trail exhaustive finding report exec",
     "classify": "base catalog event trail finding report exec search",
-    "verify": "catalog trail exhaustive finding report exec search",
+    "verify": "base catalog trail exhaustive finding report exec search",
     "repair": "trail report exec search verify",
     "cluster": "base exec",
     "suite": "base exec report",

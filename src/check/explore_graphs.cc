@@ -2,6 +2,7 @@
 //
 // duress::check under rc11, all executions: each graph of reads-from and modification order once
 // (exhaustive/graph_explorer.h), as `duress verify --model rc11` explores them.
+#include "base/scoped_arena.h"
 #include "catalog/models.h"
 #include "check/explorers.h"
 #include "exhaustive/graph_explorer.h"
@@ -66,11 +67,10 @@ bool explore_once(DuressCheck& c, Arena& arena, const Deadline& deadline, SavedR
 
 bool explore_graphs(DuressCheck& c, SavedRace& race) {
   Deadline deadline(c.seconds);
-  Arena arena;
+  ScopedArena arena;
   bool failed = false;
   while (explore_once(c, arena, deadline, race, &failed)) {
   }
-  arena.release_all();
   return failed;
 }
 

@@ -2,6 +2,7 @@
 //
 // duress::check under sc, all executions: every interleaving up to equivalence (exhaustive/explorer.h), as
 // `duress verify` explores them.
+#include "base/scoped_arena.h"
 #include "check/explorers.h"
 #include "check/races.h"
 #include "exhaustive/explorer.h"
@@ -107,11 +108,10 @@ const char* end_reason(u32 limits) {
 
 bool explore_interleavings(DuressCheck& c, SavedRace& race) {
   Deadline deadline(c.seconds);
-  Arena arena;
+  ScopedArena arena;
   bool failed = false, unobserved = false;
   while (explore_once(c, arena, deadline, race, &failed, &unobserved)) {
   }
-  arena.release_all();
   return failed;
 }
 

@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "base/scoped_arena.h"
 #include "exhaustive/testing/random_programs.h"
 
 namespace duress::exhaustive {
@@ -42,7 +43,7 @@ std::string text_of(const Explorer::Plan& plan) {
 
 /// Guesses what comes below each leaf when it is first seen to wait, and compares with what came.
 void compare_speculation(const Program& program, u64* right, u64* wrong) {
-  Arena arena;
+  ScopedArena arena;
   std::map<u64, std::vector<std::string>> guessed, came;  // by the leaf's serial
   {
     Explorer explorer(arena);
@@ -66,7 +67,6 @@ void compare_speculation(const Program& program, u64* right, u64* wrong) {
     EXPECT_TRUE(explorer.done());
   }
   for (const auto& [leaf, plans] : guessed) plans == came[leaf] ? ++*right : ++*wrong;
-  arena.release_all();
 }
 
 TEST(Explorer, AtomicUpdatesAreTheMultinomialCoefficient) {

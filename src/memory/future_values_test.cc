@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "base/scoped_arena.h"
 #include "memory/testing/world.h"
 
 namespace duress::memory {
@@ -161,9 +162,7 @@ TEST_F(FutureValues, ProfileAndValidationAgreeWithTheDefinition) {
   u64 promised = 0, paid = 0, owed = 0;
   for (u64 seed = 1; seed <= 4000; ++seed) {
     Prng random(seed);
-    struct Emptied : Arena {
-      ~Emptied() { release_all(); }
-    } arena;
+    ScopedArena arena;
     Threads threads(arena);
     u32 thread_count = 2 + static_cast<u32>(random.below(3));
     for (u32 t = 0; t < thread_count; ++t) threads.start();

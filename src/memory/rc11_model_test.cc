@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/scoped_arena.h"
 #include "memory/testing/rc11_program.h"
 #include "memory/testing/world.h"
 
@@ -52,9 +53,7 @@ class Rc11ModelTest : public ::testing::Test, protected Rc11Picker {
   }
   const Rc11Statistics& statistics() const { return model_->statistics(); }
 
-  struct Emptied : Arena {
-    ~Emptied() { release_all(); }
-  } arena_;
+  ScopedArena arena_;
   std::unique_ptr<Threads> threads_;
   std::unique_ptr<Rc11Model> model_;
   u128 memory_[4] = {};

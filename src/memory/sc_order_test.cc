@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/scoped_arena.h"
+
 namespace duress::memory {
 namespace {
 
@@ -31,9 +33,7 @@ class ScOrderTest : public ::testing::Test {
   }
   bool allows(Nodes from, Nodes to) { return order_.allows(from, false, {to, false}); }
 
-  struct Emptied : Arena {
-    ~Emptied() { release_all(); }
-  } arena_;
+  ScopedArena arena_;
   ScOrder order_{arena_};
 };
 

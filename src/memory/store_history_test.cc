@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/scoped_arena.h"
 #include "memory/testing/world.h"
 
 namespace duress::memory {
@@ -12,9 +13,9 @@ using testing::Threads;
 
 class StoreHistoryTest : public ::testing::Test {
  protected:
-  StoreHistoryTest() : threads_(arena_.arena), history_(arena_.arena, statistics_, 0x1000, 8, 0, 1) {}
+  StoreHistoryTest() : threads_(arena_), history_(arena_, statistics_, 0x1000, 8, 0, 1) {}
   ~StoreHistoryTest() override {
-    for (ReleaseClock& lock : locks_) lock.clear(arena_.arena);
+    for (ReleaseClock& lock : locks_) lock.clear(arena_);
   }
 
   void store(u32 t, u64 value) {
@@ -39,10 +40,7 @@ class StoreHistoryTest : public ::testing::Test {
     return values;
   }
 
-  struct Memory {
-    ~Memory() { arena.release_all(); }
-    Arena arena;
-  } arena_;
+  ScopedArena arena_;
   Statistics statistics_;
   Threads threads_;
   ReleaseClock locks_[2];
@@ -156,7 +154,7 @@ TEST_F(StoreHistoryTest, Gc1WithoutThreadsRemovesNothing) {
   threads_.start();
   threads_.start();
   store(0, 1);
-  Threads none(arena_.arena);
+  Threads none(arena_);
   history_.remove_invisible(none);
   EXPECT_EQ(entries(), (Values{0, 1}));
 }
@@ -220,7 +218,7 @@ TEST_F(StoreHistoryTest, SplitKeepsEntriesAndTheirBytes) {
   threads_.start();
   threads_.start();
   store(0, 0x1111111122222222);
-  StoreHistory upper(arena_.arena, statistics_, 0x1004, 4, 0, 0);
+  StoreHistory upper(arena_, statistics_, 0x1004, 4, 0, 0);
   history_.split_into(upper);
   EXPECT_EQ(history_.size(), 4u);
   EXPECT_EQ(entries(), (Values{0, 0x22222222}));
@@ -240,7 +238,7 @@ TEST_F(StoreHistoryTest, KeepsTheSite) {
 // A slot that an unrelated thread took over (clock/slots.h, more than 4096 detached threads): the new thread
 // seems to know all that the old one did. Whoever is hidden that way must stay hidden when [GC1] has been.
 TEST_F(StoreHistoryTest, WhatAnEntryHidesIsTransitiveEvenIfClocksAreNot) {
-  VectorClock first(arena_.arena), old(arena_.arena), reused(arena_.arena);
+  VectorClock first(arena_), old(arena_), reused(arena_);
   first.set(Slot{2}, 1);
   old.set(Slot{2}, 1);
   old.set(Slot{0}, 5);
@@ -264,7 +262,7 @@ TEST_F(StoreHistoryTest, SameValueByFourThreadsStaysSmall) {
 TEST_F(StoreHistoryTest, SixteenBytes) {
   threads_.start();
   u128 wide = u128{0x0123456789abcdef} << 64 | 0xfedcba9876543210;
-  StoreHistory history(arena_.arena, statistics_, 0x2000, 16, wide, 1);
+  StoreHistory history(arena_, statistics_, 0x2000, 16, wide, 1);
   EXPECT_TRUE(history.newest().value == wide);
 }
 

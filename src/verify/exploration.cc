@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "base/scoped_arena.h"
 #include "exec/clock.h"
 #include "exhaustive/limits.h"
 #include "search/preemptions.h"
@@ -205,11 +206,7 @@ class Verifier::Exploration {
 };
 
 bool Verifier::explore(const std::atomic<bool>& stop) {
-  Arena arena;
-  struct Release {
-    Arena& arena;
-    ~Release() { arena.release_all(); }
-  } release{arena};
+  ScopedArena arena;
   if (setup_.model != ModelId::kSc && !by_interleavings_) {
     exhaustive::GraphExplorer graphs(arena);
     bool over_again = Exploration<exhaustive::GraphExplorer>(*this, graphs, arena).run(stop);

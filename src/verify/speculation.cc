@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/scoped_arena.h"
+
 namespace duress::verify {
 namespace {
 
@@ -94,10 +96,7 @@ template <typename Explorer>
 struct Verifier::SpeculativeExplorers<Explorer>::Subtree {
   explicit Subtree(Origins known) : explorer(arena), origins(std::move(known)) {}
 
-  struct OwnArena : Arena {
-    ~OwnArena() { release_all(); }
-  };
-  OwnArena arena;
+  ScopedArena arena;
   Explorer explorer;
   Origins origins;
   decltype(Explorer::Plan::ticket) ticket = nullptr;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/prng.h"
+#include "base/scoped_arena.h"
 #include "exhaustive/explorer.h"
 #include "exhaustive/testing/brute_force.h"
 
@@ -24,7 +25,7 @@ struct Seen {
 /// What is not planned is chosen by the generator; seed 0: the lowest thread.
 inline Seen explore(const Program& program, u64 seed) {
   Seen seen;
-  Arena arena;
+  ScopedArena arena;
   {
     Explorer explorer(arena);
     Prng prng(seed);
@@ -60,7 +61,6 @@ inline Seen explore(const Program& program, u64 seed) {
     seen.redundant = explorer.redundant();
     seen.diverged = explorer.diverged();
   }
-  arena.release_all();
   return seen;
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include "base/scoped_arena.h"
 #include "memory/rc11_model.h"
 #include "memory/testing/rc11_program.h"
 #include "memory/testing/world.h"
@@ -54,10 +55,6 @@ class Machine final : Rc11Picker {
   u64 reads() const { return reads_; }
 
  private:
-  struct Emptied : Arena {
-    ~Emptied() { release_all(); }
-  };
-
   u32 read(const Legal& legal) override;
   u32 place(u32 places, u32 forward) override;
   void step(u32 thread);
@@ -67,7 +64,7 @@ class Machine final : Rc11Picker {
 
   const Program& program_;
   Decisions& decisions_;
-  Emptied arena_;
+  ScopedArena arena_;
   Threads threads_;
   Rc11Model model_;
   ExecutionGraph graph_;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/prng.h"
+#include "base/scoped_arena.h"
 #include "clock/thread_clock.h"
 #include "memory/heuristics.h"
 #include "memory/stale_model.h"
@@ -124,14 +125,7 @@ class World {
   const u8* bytes() const { return bytes_; }
   static Extent at(u32 offset, u32 size) { return {kBase + offset, kBase + offset + size}; }
 
- private:
-  struct Emptied : Arena {
-    ~Emptied() { release_all(); }
-  };
-  Emptied arena_owner_;
-
- public:
-  Arena& arena = arena_owner_;
+  ScopedArena arena;
   Threads threads;
   StaleModel model;
   ReleaseClock locks[4];

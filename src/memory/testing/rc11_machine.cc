@@ -2,34 +2,8 @@
 #include "memory/testing/rc11_machine.h"
 
 namespace duress::memory::testing {
-namespace {
 
 using What = Instruction::What;
-
-/// Depth first: the answers so far, and how many there were to choose from.
-class Search final : public Decisions {
- public:
-  u32 choose(u32 count) override {
-    if (at_ == path_.size()) path_.push_back({0, count});
-    DURESS_CHECK(path_[at_].count == count);
-    return path_[at_++].answer;
-  }
-  /// To the next execution. False: that was the last.
-  bool advance() {
-    at_ = 0;
-    while (!path_.empty() && ++path_.back().answer == path_.back().count) path_.pop_back();
-    return !path_.empty();
-  }
-
- private:
-  struct Decision {
-    u32 answer, count;
-  };
-  std::vector<Decision> path_;
-  std::size_t at_ = 0;
-};
-
-}  // namespace
 
 Machine::Machine(const Program& program, Decisions& decisions, Rc11Model::Options options)
     : program_(program),
@@ -130,7 +104,7 @@ void Machine::step(u32 t) {
 
 Results executed(const Program& program) {
   Results results;
-  Search search;
+  AllDecisions search;
   do {
     Machine machine(program, search);
     machine.run();

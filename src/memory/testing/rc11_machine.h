@@ -8,17 +8,11 @@
 
 #include "base/scoped_arena.h"
 #include "memory/rc11_model.h"
+#include "memory/testing/decisions.h"
 #include "memory/testing/rc11_program.h"
 #include "memory/testing/world.h"
 
 namespace duress::memory::testing {
-
-/// Whatever is open in an execution: who runs, what is read, where a store goes.
-class Decisions {
- public:
-  virtual ~Decisions() = default;
-  virtual u32 choose(u32 count) = 0;
-};
 
 /// What an instruction makes of the value that is there.
 class InstructionUpdate final : public Update {

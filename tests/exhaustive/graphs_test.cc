@@ -4,189 +4,19 @@
 // axioms allow (memory/testing/rc11_program.h, which knows neither the model nor the explorer), none twice.
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <map>
+#include <set>
+#include <string>
 
-#include "exhaustive/graph_explorer.h"
-#include "memory/testing/rc11_machine.h"
+#include "graph_runner.h"
 #include "memory/testing/rc11_random.h"
 
 namespace duress::exhaustive {
 namespace {
 
-using memory::Legal;
-using memory::Rc11Model;
-using memory::Rc11Picker;
-using memory::testing::Instruction;
-using memory::testing::Program;
-using What = Instruction::What;
+using testing::GraphRunner;
+using What = memory::testing::Instruction::What;
 using namespace memory::testing;
-
-struct Emptied : Arena {
-  ~Emptied() { release_all(); }
-};
-
-/// Runs a program as the plan says, then the lowest thread that can go on. kAcquire and kRelease of a
-/// location are lock and unlock of a mutex here.
-class Runner final : Rc11Picker {
- public:
-  explicit Runner(const Program& program)
-      : program_(program),
-        threads_(arena_),
-        model_(arena_, threads_, {.fair_after = 0, .buckets = 4}),
-        memory_(program.locations),
-        released_(program.locations),
-        next_(program.threads.size()) {
-    for (std::size_t i = 0; i < program.threads.size(); ++i) threads_.start();
-    for (u32 t = 0; t < next_.size(); ++t) fences(t);
-  }
-  ~Runner() {
-    for (ReleaseClock& clock : released_) clock.clear(arena_);
-    for (auto& [lock, clock] : locks_) clock.clear(arena_);
-  }
-
-  /// Every thread and every value as `choose(count)` says.
-  template <typename Choose>
-  void run_freely(Choose choose) {
-    for (;;) {
-      std::vector<u32> ready;
-      for (u32 t = 0; t < next_.size(); ++t) {
-        if (can_go(t)) ready.push_back(t);
-      }
-      if (ready.empty()) break;
-      freely_ = choose;
-      step(ready[choose(static_cast<u32>(ready.size()))]);
-    }
-    for (u32 t = 0; t < next_.size(); ++t) stuck |= next_[t] < program_.threads[t].size();
-  }
-
-  void run(const GraphExplorer::Plan& plan) {
-    u64 first = plan.first;
-    for (u32 n = 0;; ++n) {
-      i32 chosen = -1;
-      wanted_ = 0;
-      if (n < plan.count) {
-        if (!can_go(plan.picks[n].strand)) return void(limits |= StepLog::kIllegal);
-        chosen = plan.picks[n].strand;
-        wanted_ = plan.picks[n].value;
-      }
-      for (u32 t = 0; chosen < 0 && t < next_.size(); ++t) {
-        if ((first >> t & 1) && can_go(t)) chosen = static_cast<i32>(t);
-      }
-      for (u32 t = 0; chosen < 0 && t < next_.size(); ++t) {
-        if (can_go(t)) chosen = static_cast<i32>(t);
-      }
-      if (chosen < 0) break;
-      if (n >= plan.count) first &= ~(u64{1} << chosen);
-      step(static_cast<u32>(chosen));
-    }
-    for (u32 t = 0; t < next_.size(); ++t) {
-      if (next_[t] == program_.threads[t].size()) continue;
-      stuck = true;
-      Step s;
-      s.kind = OpKind::kLock;
-      s.flags = Step::kPending;
-      s.strand = static_cast<u8>(t);
-      s.add(0x9000 + 16 * mine(t).location, 1, Mode::kWrite, 0);
-      steps.push_back(s);
-    }
-  }
-
-  std::vector<Step> steps;
-  u32 limits = 0;
-  bool stuck = false;
-  std::string outcome;
-
- private:
-  const Instruction& mine(u32 t) const { return program_.threads[t][next_[t]]; }
-  bool can_go(u32 t) const {
-    if (next_[t] == program_.threads[t].size()) return false;
-    return mine(t).what != What::kAcquire || held_.count(mine(t).location) == 0;
-  }
-  u32 read(const Legal& legal) override {
-    if (freely_) return freely_(legal.count);
-    for (u32 i = 0; i < legal.count; ++i) {
-      if (legal.values[i].age == wanted_) return i;
-    }
-    limits |= StepLog::kIllegal;
-    return 0;
-  }
-  u32 place(u32 places, u32) override {
-    if (freely_) return freely_(places);
-    u32 i = 0;
-    for (u64 rest = model_.open().legal; rest; rest &= rest - 1, ++i) {
-      if (static_cast<u32>(__builtin_ctzll(rest)) == wanted_) return i;
-    }
-    limits |= StepLog::kIllegal;
-    return 0;
-  }
-  void fences(u32 t) {
-    while (next_[t] < program_.threads[t].size() && mine(t).what == What::kFence) {
-      model_.fence(threads_[t], mine(t).order);
-      ++next_[t];
-    }
-  }
-  void step(u32 t) {
-    const Instruction& now = mine(t);
-    ThreadClock& who = threads_[t];
-    Step s;
-    s.strand = static_cast<u8>(t);
-    u32 where = now.location;
-    if (now.what == What::kAcquire || now.what == What::kRelease) {
-      bool locks = now.what == What::kAcquire;
-      s.kind = locks ? OpKind::kLock : OpKind::kUnlock;
-      s.add(0x9000 + 16 * where, 1, Mode::kWrite, 0);
-      if (locks) {
-        who.acquire(locks_[where]);
-        held_.insert(where);
-      } else {
-        who.release_to(locks_[where]);
-        held_.erase(where);
-      }
-    } else {
-      Rc11Model::Object object = {0x1000 + 16 * where, 8, SiteId{1}, released_[where]};
-      bool wrote = false;
-      if (now.what == What::kLoad) {
-        s.kind = OpKind::kAtomicRead;
-        outcome += std::to_string(
-            static_cast<u64>(model_.load(who, object, now.order, memory_[where], *this).value));
-      } else if (now.what == What::kStore) {
-        s.kind = OpKind::kAtomicWrite;
-        wrote = true;
-        if (model_.store(who, object, now.order, memory_[where], now.value, *this).newest)
-          memory_[where] = now.value;
-      } else {
-        s.kind = OpKind::kAtomicRmw;
-        InstructionUpdate change(now);
-        Rc11Model::Updated updated =
-            model_.update(who, object, now.order, now.failure, memory_[where], change, *this);
-        wrote = updated.wrote;
-        if (wrote && updated.written.newest) memory_[where] = static_cast<u64>(updated.value);
-      }
-      const Rc11Model::Open& open = model_.open();
-      s.add(object.address, 8, wrote ? Mode::kWrite : Mode::kRead, open.floor);
-      s.value = static_cast<u8>(open.picked);
-      s.choices = open.legal;
-      s.expected = open.readable;
-      if (open.picked != wanted_ && !freely_) limits |= StepLog::kIllegal;
-    }
-    steps.push_back(s);
-    ++next_[t];
-    fences(t);
-  }
-
-  const Program& program_;
-  Emptied arena_;
-  Threads threads_;
-  Rc11Model model_;
-  std::vector<u64> memory_;
-  std::vector<ReleaseClock> released_;
-  std::map<u32, ReleaseClock> locks_;
-  std::set<u32> held_;
-  std::vector<u32> next_;
-  u32 wanted_ = 0;
-  std::function<u32(u32)> freely_;
-};
 
 /// The graph of an execution as text: what each event read, and the orders of stores and of locks.
 std::string graph_of(const std::vector<Step>& steps) {
@@ -217,22 +47,14 @@ struct BruteForce {
   std::set<std::string> graphs, stuck;
 };
 BruteForce brute_force(const Program& program) {
-  struct Decision {
-    u32 answer, count;
-  };
   BruteForce all;
-  std::vector<Decision> path;
+  AllDecisions decisions;
   do {
-    std::size_t at = 0;
-    Runner runner(program);
-    runner.run_freely([&](u32 count) {
-      if (at == path.size()) path.push_back({0, count});
-      return path[at++].answer;
-    });
+    GraphRunner runner(program);
+    runner.run(decisions);
     all.graphs.insert(graph_of(runner.steps));
     if (runner.stuck) all.stuck.insert(graph_of(runner.steps));
-    while (!path.empty() && ++path.back().answer == path.back().count) path.pop_back();
-  } while (!path.empty());
+  } while (decisions.advance());
   return all;
 }
 
@@ -243,7 +65,7 @@ struct Counts {
 /// Whether it got stuck.
 bool run_next(GraphExplorer& graphs, const GraphExplorer::Plan& plan, const Program& program,
               GraphExplorer::Learned* learned) {
-  Runner runner(program);
+  GraphRunner runner(program);
   runner.run(plan);
   *learned =
       graphs.learn(plan.ticket, runner.steps.data(), static_cast<u32>(runner.steps.size()), runner.limits);
@@ -252,43 +74,39 @@ bool run_next(GraphExplorer& graphs, const GraphExplorer::Plan& plan, const Prog
 
 /// How many graphs come of each piece of work that waits after the first execution, each explored by itself.
 u64 explore_apart(const Program& program) {
-  Emptied arena;
+  ScopedArena arena;
   u64 count = 0;
-  {
-    GraphExplorer graphs(arena);
-    GraphExplorer::Plan plan;
-    GraphExplorer::Learned learned = GraphExplorer::Learned::kDuplicate;
-    if (graphs.next(&plan)) run_next(graphs, plan, program, &learned);
-    count += learned == GraphExplorer::Learned::kNew;
-    graphs.upcoming(~0u, [&](const GraphExplorer::Upcoming& one) {
-      GraphExplorer speculative(arena);
-      speculative.begin_subtree(graphs, one.leaf);
-      for (GraphExplorer::Plan guess; speculative.next(&guess) && speculative.in_subtree(guess.ticket);) {
-        run_next(speculative, guess, program, &learned);
-        count += learned == GraphExplorer::Learned::kNew;
-      }
-    });
-  }
+  GraphExplorer graphs(arena);
+  GraphExplorer::Plan plan;
+  GraphExplorer::Learned learned = GraphExplorer::Learned::kDuplicate;
+  if (graphs.next(&plan)) run_next(graphs, plan, program, &learned);
+  count += learned == GraphExplorer::Learned::kNew;
+  graphs.upcoming(~0u, [&](const GraphExplorer::Upcoming& one) {
+    GraphExplorer speculative(arena);
+    speculative.begin_subtree(graphs, one.leaf);
+    for (GraphExplorer::Plan guess; speculative.next(&guess) && speculative.in_subtree(guess.ticket);) {
+      run_next(speculative, guess, program, &learned);
+      count += learned == GraphExplorer::Learned::kNew;
+    }
+  });
   return count;
 }
 
 Counts explore(const Program& program) {
-  Emptied arena;
+  ScopedArena arena;
   Counts counts;
-  {
-    GraphExplorer graphs(arena);
-    GraphExplorer::Plan plan;
-    while (graphs.next(&plan)) {
-      GraphExplorer::Learned learned;
-      bool stuck = run_next(graphs, plan, program, &learned);
-      counts.graphs += learned == GraphExplorer::Learned::kNew;
-      counts.stuck += learned == GraphExplorer::Learned::kNew && stuck;
-      if (graphs.redundant() + graphs.illegal() > 100000) break;
-    }
-    counts.again = graphs.redundant();
-    counts.illegal = graphs.illegal();
-    counts.diverged = graphs.diverged();
+  GraphExplorer graphs(arena);
+  GraphExplorer::Plan plan;
+  while (graphs.next(&plan)) {
+    GraphExplorer::Learned learned;
+    bool stuck = run_next(graphs, plan, program, &learned);
+    counts.graphs += learned == GraphExplorer::Learned::kNew;
+    counts.stuck += learned == GraphExplorer::Learned::kNew && stuck;
+    if (graphs.redundant() + graphs.illegal() > 100000) break;
   }
+  counts.again = graphs.redundant();
+  counts.illegal = graphs.illegal();
+  counts.diverged = graphs.diverged();
   return counts;
 }
 

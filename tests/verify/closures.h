@@ -4,6 +4,7 @@
 #pragma once
 
 #include <duress/test.h>
+#include <semaphore.h>
 
 #include <condition_variable>
 #include <cstdint>
@@ -44,6 +45,35 @@ template <typename... Bodies>
 void together(Bodies&&... bodies) {
   const Body list[] = {Body(std::ref(bodies))...};
   run_together(list, sizeof...(bodies));
+}
+
+/// Three threads, each once in a section of one mutex.
+inline void sections_of_three() {
+  std::mutex m;
+  int shared = 0;
+  auto body = [&] {
+    std::lock_guard guard(m);
+    ++shared;
+  };
+  together(body, body, body);
+  EXPECT_EQ(shared, 3);
+}
+
+/// One thread writes and posts, the other waits and reads.
+inline void ordered_by_a_semaphore() {
+  sem_t s;
+  sem_init(&s, 0, 0);
+  int shared = 0;
+  together(
+      [&] {
+        shared = 1;
+        sem_post(&s);
+      },
+      [&] {
+        sem_wait(&s);
+        EXPECT_EQ(shared, 1);
+      });
+  sem_destroy(&s);
 }
 
 /// A wait in a loop, or with nothing but an if around it.

@@ -13,17 +13,7 @@
 namespace {
 
 TEST(Locks, Sections) {
-  EXPECT_EQ(count([] {
-              std::mutex m;
-              int shared = 0;
-              auto body = [&] {
-                std::lock_guard guard(m);
-                ++shared;
-              };
-              together(body, body, body);
-              EXPECT_EQ(shared, 3);
-            }),
-            6u);
+  EXPECT_EQ(count(sections_of_three), 6u);
 }
 
 TEST(Locks, TryLock) {
@@ -56,22 +46,7 @@ TEST(Locks, ReadersAndAWriter) {
 }
 
 TEST(Waiting, SemaphoreOrdersTwoThreads) {
-  EXPECT_EQ(count([] {
-              sem_t s;
-              sem_init(&s, 0, 0);
-              int shared = 0;
-              together(
-                  [&] {
-                    shared = 1;
-                    sem_post(&s);
-                  },
-                  [&] {
-                    sem_wait(&s);
-                    EXPECT_EQ(shared, 1);
-                  });
-              sem_destroy(&s);
-            }),
-            1u);
+  EXPECT_EQ(count(ordered_by_a_semaphore), 1u);
 }
 
 TEST(Waiting, ConditionWithALoop) {

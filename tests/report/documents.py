@@ -17,9 +17,10 @@ import xml.etree.ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import harness  # noqa: E402
-import pages  # noqa: E402
+import hostile  # noqa: E402
 
 ARGS = None
+FORMS = "--html a.html --sarif a.sarif --junit a.xml --perfetto a.perfetto --json a.json".split()
 UNSAFE = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 
 
@@ -68,19 +69,7 @@ class DocumentsTest(unittest.TestCase):
         self.classify("--html", "direct.html", "--sarif", "direct.sarif", "--junit", "direct.xml")
         out, err = self.duress("report")
         self.assertRegex(out, r"error: data race on 0x10 is DESTRUCTIVE \[R-[0-9a-f]{4}\]\n$")
-        self.duress(
-            "report",
-            "--html",
-            "a.html",
-            "--sarif",
-            "a.sarif",
-            "--junit",
-            "a.xml",
-            "--perfetto",
-            "a.perfetto",
-            "--json",
-            "a.json",
-        )
+        self.duress("report", *FORMS)
         # The same, whether asked for at once or later.
         for later, direct in (("a.html", "direct.html"), ("a.sarif", "direct.sarif"), ("a.xml", "direct.xml")):
             self.assertEqual((self.folder / later).read_bytes(), (self.folder / direct).read_bytes())
@@ -115,26 +104,11 @@ class DocumentsTest(unittest.TestCase):
         self.assertIn("The interleaving is not there", (self.folder / "gone.html").read_text())
 
     def test_hostile_names(self):
-        (self.folder / "in.json").write_text(json.dumps(pages.hostile_document()))
+        (self.folder / "in.json").write_text(json.dumps(hostile.hostile_document()))
         out, err = self.duress("report", "--from", "in.json")
-        self.assertEqual(len(out.splitlines()), 2 * len(pages.HOSTILE))
+        self.assertEqual(len(out.splitlines()), 2 * len(hostile.HOSTILE))
         self.assertNotRegex(out.replace("\n", "") + err, UNSAFE)
-        self.duress(
-            "report",
-            "--from",
-            "in.json",
-            "--no-replay",
-            "--html",
-            "a.html",
-            "--sarif",
-            "a.sarif",
-            "--junit",
-            "a.xml",
-            "--perfetto",
-            "a.perfetto",
-            "--json",
-            "a.json",
-        )
+        self.duress("report", "--from", "in.json", "--no-replay", *FORMS)
         page = (self.folder / "a.html").read_text()
         self.assertNotIn("<script>window", page)
         self.assertNotIn("<img", page)
@@ -142,11 +116,11 @@ class DocumentsTest(unittest.TestCase):
         json.loads((self.folder / "a.perfetto").read_text())
         harness.valid(json.loads((self.folder / "a.json").read_text()))
         cases = list(xml.etree.ElementTree.parse(self.folder / "a.xml").iter("testcase"))
-        self.assertEqual(len(cases), 2 * len(pages.HOSTILE))
-        self.assertIn(pages.HOSTILE[0], cases[0].get("name"))
+        self.assertEqual(len(cases), 2 * len(hostile.HOSTILE))
+        self.assertIn(hostile.HOSTILE[0], cases[0].get("name"))
 
     def test_bytes_that_are_no_text(self):
-        text = json.dumps(pages.hostile_document()).encode().replace(b"{{7*7}}", b"\xff\xfe\xc0\x80")
+        text = json.dumps(hostile.hostile_document()).encode().replace(b"{{7*7}}", b"\xff\xfe\xc0\x80")
         (self.folder / "in.json").write_bytes(text)
         self.one_line(self.duress("report", "--from", "in.json", "--html", "a.html", code=2), "no document")
 

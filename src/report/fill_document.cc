@@ -19,29 +19,37 @@ namespace duress::report {
 
 namespace {
 
-/// Suspected races as one entry per pair of places, without those that were seen to be real.
-std::vector<finding::Race> suspected(const finding::RunLog& log, Resolver& resolver,
-                                     const std::unordered_map<std::string, std::size_t>& real) {
-  std::vector<finding::Race> groups;
+/// Races, with one entry for each pair of places.
+struct RaceGroups {
+  std::vector<finding::Race> races;
   std::unordered_map<std::string, std::size_t> by_key;
+
+  void add(finding::Race race, const std::string& analysis) {
+    auto [it, fresh] = by_key.try_emplace(finding::group_key(race), races.size());
+    if (fresh) {
+      races.push_back(std::move(race));
+      return;
+    }
+    finding::Race& group = races[it->second];
+    ++group.count;
+    if (group.collision && race.collision)
+      group.collision->category = std::min(group.collision->category, race.collision->category);
+    if (std::find(group.found_by.begin(), group.found_by.end(), analysis) == group.found_by.end())
+      group.found_by.push_back(analysis);
+  }
+};
+
+/// Suspected races, without those that were seen to be real.
+std::vector<finding::Race> suspected(const finding::RunLog& log, Resolver& resolver, const RaceGroups& real) {
+  RaceGroups groups;
   for (const finding::ProcessLog& process : log.processes) {
     for (const finding::RaceRecord& record : process.potentials) {
       finding::Race race = resolver.race(process, record);
-      std::string key = finding::group_key(race);
-      if (real.count(key) != 0) continue;
-      auto [it, fresh] = by_key.try_emplace(std::move(key), groups.size());
-      if (fresh) {
-        groups.push_back(std::move(race));
-        continue;
-      }
-      finding::Race& group = groups[it->second];
-      ++group.count;
-      if (std::find(group.found_by.begin(), group.found_by.end(), record.analysis) == group.found_by.end())
-        group.found_by.push_back(record.analysis);
+      if (real.by_key.count(finding::group_key(race)) == 0) groups.add(std::move(race), record.analysis);
     }
   }
-  finding::assign_ids(groups);
-  return groups;
+  finding::assign_ids(groups.races);
+  return std::move(groups.races);
 }
 
 std::vector<finding::Suspicion> suspicions_of(const finding::RunLog& log, Resolver& resolver) {
@@ -61,29 +69,51 @@ std::vector<finding::Suspicion> suspicions_of(const finding::RunLog& log, Resolv
   return all;
 }
 
+/// What is neither suppressed nor hidden.
+std::vector<RaceEntry> shown_races(std::vector<finding::Race> races, Suppressions& suppressions,
+                                   Document& document) {
+  std::vector<RaceEntry> shown;
+  for (finding::Race& race : races) {
+    if (suppressions.hides(race, document.cwd)) {
+      ++document.suppressed;
+      continue;
+    }
+    if (race.collision && document.collide) {
+      ++document.collide->found[static_cast<std::size_t>(race.collision->category)];
+      if (document.collide->hidden.count(race.collision->category) != 0) continue;
+    }
+    static_cast<finding::Race&>(shown.emplace_back()) = std::move(race);
+  }
+  return shown;
+}
+
+bool by_place(const finding::Race& a, const finding::Race& b) {
+  auto place = [](const finding::Race& race) {
+    finding::Frame site = race.sites[race.headline()].site();
+    return std::make_tuple(site.file, site.line, site.column, race.id);
+  };
+  return place(a) < place(b);
+}
+
+/// By place; the pairs of one variable come together, at its first place.
+void sort_races(std::vector<RaceEntry>& races) {
+  std::sort(races.begin(), races.end(), by_place);
+  std::unordered_map<std::string, std::size_t> first;
+  for (std::size_t i = 0; i < races.size(); ++i) first.try_emplace(races[i].variable, i);
+  std::stable_sort(races.begin(), races.end(), [&](const RaceEntry& a, const RaceEntry& b) {
+    return first[a.variable] < first[b.variable];
+  });
+}
+
 }  // namespace
 
 void fill_document(const finding::RunLog& log, Suppressions& suppressions, Document& document) {
   Resolver resolver;
-  std::vector<finding::Race> groups;
-  std::unordered_map<std::string, std::size_t> by_key;
+  RaceGroups groups;
   std::set<std::string> incomplete;
   for (const finding::ProcessLog& process : log.processes) {
-    for (const finding::RaceRecord& record : process.races) {
-      finding::Race race = resolver.race(process, record);
-      auto [it, fresh] = by_key.try_emplace(finding::group_key(race), groups.size());
-      if (fresh) {
-        groups.push_back(std::move(race));
-        continue;
-      }
-      finding::Race& group = groups[it->second];
-      ++group.count;
-      if (group.collision && race.collision)
-        group.collision->category = std::min(group.collision->category, race.collision->category);
-      if (std::find(group.found_by.begin(), group.found_by.end(), record.analysis) == group.found_by.end()) {
-        group.found_by.push_back(record.analysis);
-      }
-    }
+    for (const finding::RaceRecord& record : process.races)
+      groups.add(resolver.race(process, record), record.analysis);
     for (const finding::CrashRecord& record : process.crashes) {
       document.crashes.push_back(resolver.crash(process, record));
     }
@@ -93,34 +123,11 @@ void fill_document(const finding::RunLog& log, Suppressions& suppressions, Docum
     for (const auto& [name, value] : process.stats) document.stats[name] += value;
   }
 
-  document.potential = suspected(log, resolver, by_key);
+  document.potential = suspected(log, resolver, groups);
   document.suspicions = suspicions_of(log, resolver);
-  finding::assign_ids(groups);
-  std::vector<RaceEntry> kept;
-  for (finding::Race& race : groups) {
-    if (suppressions.hides(race, document.cwd)) {
-      ++document.suppressed;
-      continue;
-    }
-    if (race.collision && document.collide) {
-      ++document.collide->found[static_cast<std::size_t>(race.collision->category)];
-      if (document.collide->hidden.count(race.collision->category) != 0) continue;
-    }
-    static_cast<finding::Race&>(kept.emplace_back()) = std::move(race);
-  }
-  auto place = [](const finding::Race& race) {
-    finding::Frame site = race.sites[race.headline()].site();
-    return std::make_tuple(site.file, site.line, site.column, race.id);
-  };
-  auto by_place = [&](const finding::Race& a, const finding::Race& b) { return place(a) < place(b); };
-  std::sort(kept.begin(), kept.end(), by_place);
-  // The pairs of one variable come together, at its first place.
-  std::unordered_map<std::string, std::size_t> first;
-  for (std::size_t i = 0; i < kept.size(); ++i) first.try_emplace(kept[i].variable, i);
-  std::stable_sort(kept.begin(), kept.end(), [&](const RaceEntry& a, const RaceEntry& b) {
-    return first[a.variable] < first[b.variable];
-  });
-  document.races = std::move(kept);
+  finding::assign_ids(groups.races);
+  document.races = shown_races(std::move(groups.races), suppressions, document);
+  sort_races(document.races);
   std::erase_if(document.potential,
                 [&](const finding::Race& race) { return suppressions.hides(race, document.cwd); });
   std::sort(document.potential.begin(), document.potential.end(), by_place);

@@ -4,20 +4,15 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
-#include <filesystem>
 #include <fstream>
+
+#include "exec/testing/folder_test.h"
 
 namespace duress::classify {
 namespace {
 
-class CampaignRecordTest : public testing::Test {
+class CampaignRecordTest : public exec::testing::FolderTest {
  protected:
-  void SetUp() override {
-    std::string pattern = testing::TempDir() + "recordXXXXXX";
-    folder_ = mkdtemp(pattern.data());
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   static TrialName name(u64 number, const std::string& variable = "x") {
     return {"attack", variable, attacks()[1], number, 100 + number, "context"};
   }
@@ -40,7 +35,6 @@ class CampaignRecordTest : public testing::Test {
     trial.created = {{11, 22}};
     return trial;
   }
-  std::string folder_;
   CampaignName campaign_{"classify", "target", 1, "./target"};
 };
 

@@ -7,20 +7,15 @@
 
 #include "classify/judgement.h"
 #include "classify/witness.h"
+#include "exec/testing/folder_test.h"
 #include "exec/token_text.h"
 #include "report/json_writer.h"
 
 namespace duress::classify {
 namespace {
 
-class ClassifyTest : public testing::Test {
+class ClassifyTest : public exec::testing::FolderTest {
  protected:
-  void SetUp() override {
-    std::string pattern = testing::TempDir() + "classifyXXXXXX";
-    folder_ = mkdtemp(pattern.data());
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   ClassifySetup setup(const std::string& what) {
     ClassifySetup setup;
     setup.worker.target = {DURESS_FAKE_TARGET, what};
@@ -66,7 +61,6 @@ class ClassifyTest : public testing::Test {
     return report::to_json(document) + std::to_string(classifier_->runs());
   }
 
-  std::string folder_;
   finding::Names names_;
   std::atomic<bool> stop_{false};
   u64 stop_after_ = 0;

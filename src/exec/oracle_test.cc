@@ -7,20 +7,17 @@
 #include <filesystem>
 
 #include "exec/files.h"
+#include "exec/testing/folder_test.h"
 
 namespace duress::exec {
 namespace {
 
-class OracleTest : public testing::Test {
+class OracleTest : public testing::FolderTest {
  protected:
   void SetUp() override {
-    std::string pattern = testing::TempDir() + "oracleXXXXXX";
-    folder_ = mkdtemp(pattern.data());
     captured_ = {folder_ + "/out", folder_ + "/err"};
     print("", "");
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   void print(const std::string& output, const std::string& errors) {
     write_file(captured_.output, output);
     write_file(captured_.errors, errors);
@@ -40,7 +37,6 @@ class OracleTest : public testing::Test {
   }
   static int exit_status(int code) { return code << 8; }
 
-  std::string folder_;
   Captured captured_;
   Execution execution_;
   std::string why_, text_, detail_;

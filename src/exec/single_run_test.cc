@@ -4,22 +4,15 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
-#include <filesystem>
-
 #include "exec/files.h"
+#include "exec/testing/folder_test.h"
 #include "exec/worker.h"
 
 namespace duress::exec {
 namespace {
 
-class SingleRunTest : public testing::Test {
+class SingleRunTest : public testing::FolderTest {
  protected:
-  void SetUp() override {
-    std::string pattern = testing::TempDir() + "singleXXXXXX";
-    folder_ = mkdtemp(pattern.data());
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   SingleRunOptions options(const std::string& what) {
     SingleRunOptions options;
     options.target = {DURESS_FAKE_TARGET, what};
@@ -27,7 +20,6 @@ class SingleRunTest : public testing::Test {
     options.pass_on = false;
     return options;
   }
-  std::string folder_;
 };
 
 TEST_F(SingleRunTest, IsTheRunThatAServerMade) {

@@ -6,19 +6,14 @@
 #include <filesystem>
 
 #include "exec/files.h"
+#include "exec/testing/folder_test.h"
 #include "exec/token_text.h"
 
 namespace duress::exec {
 namespace {
 
-class StoreTest : public testing::Test {
+class StoreTest : public testing::FolderTest {
  protected:
-  void SetUp() override {
-    std::string pattern = testing::TempDir() + "storeXXXXXX";
-    folder_ = mkdtemp(pattern.data());
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::string folder_;
 };
 
 TEST_F(StoreTest, FindingsComeBack) {

@@ -11,19 +11,15 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "exec/testing/folder_test.h"
 #include "exec/worker.h"
 
 namespace duress::exec {
 namespace {
 
-class UsabilityTest : public ::testing::Test {
+class UsabilityTest : public testing::FolderTest {
  protected:
-  void SetUp() override {
-    folder_ = ::testing::TempDir() + "/duress-usable-" + std::to_string(getpid());
-    std::filesystem::create_directories(folder_);
-    setenv("FAKE_TARGET_COUNT", (folder_ + "/count").c_str(), 1);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
+  void SetUp() override { setenv("FAKE_TARGET_COUNT", (folder_ + "/count").c_str(), 1); }
 
   WorkerOptions options(const std::string& what) {
     WorkerOptions options;
@@ -49,7 +45,6 @@ class UsabilityTest : public ::testing::Test {
     if (!result.usable()) EXPECT_EQ(result.why().text.find('\n'), std::string::npos) << result.why().text;
     return result;
   }
-  std::string folder_;
   int repeats_ = 0;
 };
 

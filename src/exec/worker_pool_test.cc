@@ -3,18 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
+#include "exec/testing/folder_test.h"
 
 namespace duress::exec {
 namespace {
 
-class WorkerPoolTest : public testing::Test {
+class WorkerPoolTest : public testing::FolderTest {
  protected:
-  void SetUp() override {
-    std::string pattern = testing::TempDir() + "poolXXXXXX";
-    folder_ = mkdtemp(pattern.data());
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
   WorkerOptions options(const std::string& what) {
     WorkerOptions options;
     options.target = {DURESS_FAKE_TARGET, what};
@@ -22,7 +17,6 @@ class WorkerPoolTest : public testing::Test {
     return options;
   }
   static bool go_on() { return true; }
-  std::string folder_;
 };
 
 TEST_F(WorkerPoolTest, ResultsDoNotDependOnTheNumberOfWorkers) {

@@ -13,19 +13,14 @@
 #include <thread>
 
 #include "exec/files.h"
+#include "exec/testing/folder_test.h"
 #include "trail/whole_mark.h"
 
 namespace duress::exec {
 namespace {
 
-class WorkerTest : public testing::Test {
+class WorkerTest : public testing::FolderTest {
  protected:
-  void SetUp() override {
-    std::string pattern = testing::TempDir() + "workerXXXXXX";
-    folder_ = mkdtemp(pattern.data());
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   WorkerOptions options(const std::string& what) {
     WorkerOptions options;
     options.target = {DURESS_FAKE_TARGET, what};
@@ -39,7 +34,6 @@ class WorkerTest : public testing::Test {
     plan.head.seed = seed;
     return plan;
   }
-  std::string folder_;
 };
 
 TEST_F(WorkerTest, RunsAndReplays) {

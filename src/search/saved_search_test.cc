@@ -3,19 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
+#include "exec/testing/folder_test.h"
 
 namespace duress::search {
 namespace {
 
-class SavedSearchTest : public testing::Test {
+class SavedSearchTest : public exec::testing::FolderTest {
  protected:
-  void SetUp() override {
-    std::string pattern = testing::TempDir() + "searchXXXXXX";
-    folder_ = mkdtemp(pattern.data());
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::string folder_;
 };
 
 TEST_F(SavedSearchTest, ComesBack) {

@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
+#include "exec/testing/folder_test.h"
 #include "exec/token_text.h"
 
 namespace duress::search {
@@ -21,14 +20,8 @@ struct Stopper : SearchListener {
   }
 };
 
-class SearchTest : public testing::Test {
+class SearchTest : public exec::testing::FolderTest {
  protected:
-  void SetUp() override {
-    std::string pattern = testing::TempDir() + "searchXXXXXX";
-    folder_ = mkdtemp(pattern.data());
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   SearchSetup setup(const std::string& what) {
     SearchSetup setup;
     setup.worker.target = {DURESS_FAKE_TARGET, what};
@@ -47,7 +40,6 @@ class SearchTest : public testing::Test {
       text += "; " + found.failure.id + " run " + std::to_string(found.run) + " " + found.token;
     return text;
   }
-  std::string folder_;
   Stopper listener_;
 };
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/exec_words.h"
 #include "catalog/lookup.h"
 
 namespace duress::cli {
@@ -127,9 +128,7 @@ void pass_on_listing(const std::vector<std::string>& target) {
            word == "--gtest_list_tests=true";
   };
   if (target.empty() || std::none_of(target.begin() + 1, target.end(), lists)) return;
-  std::vector<char*> words;
-  for (const std::string& word : target) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
+  std::vector<char*> words = exec_words(target);
   unsetenv("DURESS_OPTIONS");
   execvp(words[0], words.data());  // if this fails, starting it as usual reports why
 }

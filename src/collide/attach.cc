@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <set>
 
+#include "base/exec_words.h"
 #include "collide/elf_file.h"
 #include "collide/target_memory.h"
 
@@ -98,9 +99,7 @@ int seize(pid_t tid) {
 }
 
 pid_t start_program(const std::vector<std::string>& program, const sigset_t& mask, int& error) {
-  std::vector<char*> arguments;
-  for (const std::string& word : program) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
+  std::vector<char*> arguments = exec_words(program);
   int go[2], report[2];
   if (pipe2(go, O_CLOEXEC) != 0) {
     error = errno;

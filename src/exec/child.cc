@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "base/exec_words.h"
 #include "exec/files.h"
 #include "exec/target_start.h"
 
@@ -24,13 +25,6 @@ namespace duress::exec {
 namespace fs = std::filesystem;
 
 namespace {
-
-std::vector<char*> pointers(const std::vector<std::string>& texts) {
-  std::vector<char*> list;
-  for (const std::string& text : texts) list.push_back(const_cast<char*>(text.c_str()));
-  list.push_back(nullptr);
-  return list;
-}
 
 std::vector<std::string> environment_of(const ChildStart& start) {
   std::vector<std::string> all = start.environment, names = start.unset;
@@ -63,7 +57,7 @@ std::string program_path(const std::string& program) {
 
 pid_t start_child(const ChildStart& start) {
   std::vector<std::string> variables = environment_of(start);
-  std::vector<char*> argv = pointers(start.argv), envp = pointers(variables);
+  std::vector<char*> argv = exec_words(start.argv), envp = exec_words(variables);
   int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
   Descriptor input(open(start.input.empty() ? "/dev/null" : start.input.c_str(), O_RDONLY | O_CLOEXEC));
   Descriptor output(start.output.empty() ? dup(STDOUT_FILENO) : open(start.output.c_str(), flags, 0666));

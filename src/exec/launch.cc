@@ -15,6 +15,8 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "base/exec_words.h"
+
 namespace duress::exec {
 namespace {
 
@@ -31,9 +33,7 @@ constexpr int kPassedOn[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 LaunchResult launch(const std::vector<std::string>& argv,
                     const std::vector<std::pair<std::string, std::string>>& environment) {
   LaunchResult result;
-  std::vector<char*> arguments;
-  for (const std::string& argument : argv) arguments.push_back(const_cast<char*>(argument.c_str()));
-  arguments.push_back(nullptr);
+  std::vector<char*> arguments = exec_words(argv);
 
   int report[2];
   if (pipe2(report, O_CLOEXEC) != 0) {

@@ -19,6 +19,7 @@
 #include <regex>
 #include <set>
 
+#include "base/exec_words.h"
 #include "exec/files.h"
 
 namespace duress::exec {
@@ -34,13 +35,6 @@ std::vector<std::string> environment_with(const std::string& options) {
   }
   variables.push_back("DURESS_OPTIONS=" + with_user_options(options));
   return variables;
-}
-
-std::vector<char*> pointers(const std::vector<std::string>& texts) {
-  std::vector<char*> list;
-  for (const std::string& text : texts) list.push_back(const_cast<char*>(text.c_str()));
-  list.push_back(nullptr);
-  return list;
 }
 
 /// In the child, between fork and exec: system calls only, locks of other threads may be held forever.
@@ -93,7 +87,7 @@ std::string check_option_path(const std::string& path) {
 Started start_target(const TargetStart& start) {
   Started result;
   std::vector<std::string> variables = environment_with(start.options);
-  std::vector<char*> argv = pointers(start.argv), envp = pointers(variables);
+  std::vector<char*> argv = exec_words(start.argv), envp = exec_words(variables);
   int report[2];
   if (pipe2(report, O_CLOEXEC) != 0) {
     result.error = errno;

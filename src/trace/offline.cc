@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "finding/log_reader.h"
+#include "trace/json_lines.h"
 
 namespace duress::trace {
 namespace {
@@ -21,18 +22,13 @@ struct SiteRange {
 
 std::vector<SiteRange> site_ranges(const std::string& text) {
   std::vector<SiteRange> ranges;
-  for (std::size_t at = 0; at < text.size();) {
-    std::size_t end = std::min(text.find('\n', at), text.size());
-    auto line = nlohmann::json::parse(text.begin() + static_cast<std::ptrdiff_t>(at),
-                                      text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
-    at = end + 1;
-    if (!line.is_object() || line.value("t", nlohmann::json()) != "sites") continue;
+  each_json_line(text, "sites", [&](const nlohmann::json& line) {
     auto number = [&](const char* key) -> u32 {
       auto it = line.find(key);
       return it != line.end() && it->is_number_unsigned() ? it->get<u32>() : 0;
     };
     ranges.push_back({static_cast<int>(number("module")), number("first"), number("count")});
-  }
+  });
   return ranges;
 }
 

@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "trace/json_lines.h"
+
 namespace duress::trace {
 namespace {
 
@@ -254,20 +256,15 @@ std::string names_text(const RapidNames& names) {
 
 RapidNames names_from_text(const std::string& text) {
   RapidNames names;
-  for (std::size_t at = 0; at < text.size();) {
-    std::size_t end = std::min(text.find('\n', at), text.size());
-    auto line = nlohmann::json::parse(text.begin() + static_cast<std::ptrdiff_t>(at),
-                                      text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
-    at = end + 1;
-    if (!line.is_object() || line.value("t", nlohmann::json()) != "name") continue;
+  each_json_line(text, "name", [&](const nlohmann::json& line) {
     auto name = line.find("name"), thread = line.find("thread"), object = line.find("object");
-    if (name == line.end() || !name->is_string()) continue;
+    if (name == line.end() || !name->is_string()) return;
     if (thread != line.end() && thread->is_number_unsigned() && thread->get<u64>() == names.threads.size()) {
       names.threads.push_back(*name);
     } else if (object != line.end() && object->is_number_unsigned()) {
       names.objects.emplace(object->get<uptr>(), *name);
     }
-  }
+  });
   return names;
 }
 

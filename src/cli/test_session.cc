@@ -51,11 +51,10 @@ class Session {
     line_.clear();
     suite::SuiteDocument document = suite::merge_documents(
         {options_.seed, options_.selection.build_dir, campaign_.seconds()}, campaign_.cases());
-    bool written =
-        finish_with_reports(options_.files, options_.setup.dir, report::Json::parse(document.json));
+    bool written = finish_with_reports(options_.files, options_.setup.dir, document.json);
     if (text_) print_summary(document);
     if (!options_.json.empty()) {
-      if (std::string error = exec::write_document(options_.json, document.json); !error.empty()) {
+      if (std::string error = exec::write_document(options_.json, document.text()); !error.empty()) {
         say(error);
         return kExitToolFailed;
       }
@@ -72,9 +71,9 @@ class Session {
       if (!result.why.empty() && !options_.quiet)
         say(fmt::format("{}: {}: {}", result.test_case.name, suite::name_of(result.outcome), result.why));
     }
-    suite::SuiteDocument one = suite::merge_documents({}, {result});
-    races_ += one.summary.races;
-    destructive_ += one.summary.count(finding::VerdictKind::kDestructive);
+    report::Summary one = suite::summary_of(result);
+    races_ += one.races;
+    destructive_ += one.count(finding::VerdictKind::kDestructive);
   }
 
   void print_summary(const suite::SuiteDocument& document) {
@@ -100,7 +99,7 @@ class Session {
     }
     bool ran = false, broken = false;
     for (const suite::CaseResult& result : campaign_.cases()) {
-      ran = ran || !result.document.empty();
+      ran = ran || !result.document.is_null();
       broken = broken || result.outcome == suite::CaseOutcome::kError;
     }
     if (broken) return kExitToolFailed;

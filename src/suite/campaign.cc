@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "base/hash.h"
 #include "exec/child.h"
@@ -133,16 +132,17 @@ bool Campaign::start(std::size_t index, unsigned jobs, std::size_t open_cases) {
 void Campaign::finish(std::size_t index, int code) {
   CaseResult& result = cases_[index];
   std::string errors = exec::read_file(path_of(index, ".err")).value_or("");
-  std::optional<std::string> document = exec::read_file(path_of(index, ".json"));
-  nlohmann::json json = nlohmann::json::parse(document.value_or(""), nullptr, false);
+  report::Json json =
+      report::Json::parse(exec::read_file(path_of(index, ".json")).value_or(""), nullptr, false);
   bool good = code == 0 && json.is_object();
+  std::string fails = report::text_at(json, "fails");
   if (good || (code == 124 && json.is_object())) {
-    result.document = std::move(*document);
+    result.document = std::move(json);
     result.text = exec::read_file(path_of(index, ".out")).value_or("");
   }
   if (code == 124) return;  // it stays open
   if (good) {
-    result.why = json.value("fails", "");
+    result.why = fails;
     result.outcome = result.why.empty() ? CaseOutcome::kPassed : CaseOutcome::kFails;
   } else {
     result.outcome = CaseOutcome::kError;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/types.h"
+#include "report/stored_document.h"
 #include "suite/ctest_tests.h"
 
 namespace duress::suite {
@@ -35,9 +36,9 @@ struct CaseResult {
   double timeout = 0;
   bool serial = false;
   CaseOutcome outcome = CaseOutcome::kOpen;
-  std::string why;       // one line, where the outcome needs it
-  std::string document;  // of classify; "": there is none
-  std::string text;      // what classify printed of races
+  std::string why;        // one line, where the outcome needs it
+  report::Json document;  // of classify; null: there is none
+  std::string text;       // what classify printed of races
 };
 
 struct Setup {

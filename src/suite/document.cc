@@ -2,7 +2,7 @@
 #include "suite/document.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <map>
 #include <set>
 
 #include "report/json_writer.h"
@@ -10,88 +10,116 @@
 namespace duress::suite {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using report::Json;
+using report::list_at;
+using report::number_at;
+using report::text_at;
 
 /// The worst first.
 int rank(const Json& race) {
   static const std::vector<std::string> order{"destructive", "slower", "no-harm-found", "same-value", ""};
-  auto at = std::find(order.begin(), order.end(), race.value("verdict", ""));
+  auto at = std::find(order.begin(), order.end(), text_at(race, "verdict"));
   return static_cast<int>(at - order.begin());
 }
 
 /// Ids are short: two cases may have different races of one id.
 std::string key_of(const Json& race) {
-  std::string text = race.value("id", "") + '\1' + race.value("variable", "");
+  std::string text = text_at(race, "id") + '\1' + text_at(race, "variable");
   std::vector<std::string> sites;
-  for (const Json& site : race.value("sites", Json::array()))
-    sites.push_back(site.value("file", "") + '\2' + site.value("function", ""));
+  for (const Json& site : list_at(race, "sites"))
+    sites.push_back(text_at(site, "file") + '\2' + text_at(site, "function"));
   std::sort(sites.begin(), sites.end());
   for (const std::string& site : sites) text += '\1' + site;
   return text;
 }
 
-}  // namespace
+report::Summary count(const Json& races) {
+  std::vector<report::JudgedPair> pairs;
+  for (const Json& race : races)
+    pairs.push_back({text_at(race, "variable"), finding::verdict_named(text_at(race, "verdict"))});
+  return report::count_races(pairs);
+}
 
-SuiteDocument merge_documents(const DocumentHead& head, const std::vector<CaseResult>& cases) {
-  SuiteDocument result;
-  Json races = Json::array(), listed = Json::array();
+double seconds_of(const Json& document) {
+  auto it = document.find("seconds");
+  return it != document.end() && it->is_number() ? it->get<double>() : 0;
+}
+
+/// The cases so far.
+struct Merged {
+  Json races = Json::array(), cases = Json::array();
   std::map<std::string, std::size_t> known;  // index in `races`
   std::set<std::string> incomplete;
   bool complete = true;
   u64 runs = 0;
-  for (const CaseResult& one : cases) {
+
+  void add(const CaseResult& result) {
     Json entry;
-    entry["name"] = one.test_case.name;
-    entry["test"] = one.test_case.test;
-    entry["outcome"] = name_of(one.outcome);
-    if (!one.why.empty()) entry["text"] = one.why;
-    complete = complete && one.outcome != CaseOutcome::kOpen && one.outcome != CaseOutcome::kError;
-    Json document = Json::parse(one.document, nullptr, false);
-    if (document.is_object()) {
-      entry["runs"] = document.value("runs", u64{0});
-      entry["seconds"] = document.value("seconds", 0.0);
+    entry["name"] = result.test_case.name;
+    entry["test"] = result.test_case.test;
+    entry["outcome"] = name_of(result.outcome);
+    if (!result.why.empty()) entry["text"] = result.why;
+    complete = complete && result.outcome != CaseOutcome::kOpen && result.outcome != CaseOutcome::kError;
+    if (result.document.is_object()) {
+      entry["runs"] = number_at(result.document, "runs");
+      entry["seconds"] = seconds_of(result.document);
       entry["races"] = Json::array();
-      runs += document.value("runs", u64{0});
-      for (const Json& what : document.value("incomplete", Json::array()))
-        incomplete.insert(one.test_case.name + ": " + what.get<std::string>());
-      for (Json& race : document["races"]) {
-        entry["races"].push_back(race["id"]);
-        auto [at, fresh] = known.try_emplace(key_of(race), races.size());
-        race["tests"] = fresh ? Json::array() : races[at->second]["tests"];
-        race["tests"].push_back(one.test_case.name);
-        if (fresh)
-          races.push_back(race);
-        else if (rank(race) < rank(races[at->second]))
-          races[at->second] = race;
-        else
-          races[at->second]["tests"] = race["tests"];
+      runs += number_at(result.document, "runs");
+      for (const std::string& what : report::texts_at(result.document, "incomplete"))
+        incomplete.insert(result.test_case.name + ": " + what);
+      for (const Json& race : list_at(result.document, "races")) {
+        if (!race.is_object()) continue;
+        entry["races"].push_back(text_at(race, "id"));
+        add_race(race, result.test_case.name);
       }
     }
-    listed.push_back(std::move(entry));
+    cases.push_back(std::move(entry));
   }
-  std::vector<report::JudgedPair> pairs;
-  for (const Json& race : races) {
-    result.races.push_back({race.value("id", ""), race.value("verdict", ""), race.value("test", "")});
-    pairs.push_back({race.value("variable", ""), finding::verdict_named(race.value("verdict", ""))});
+
+  void add_race(const Json& race, const std::string& test) {
+    auto [at, fresh] = known.try_emplace(key_of(race), races.size());
+    if (fresh) races.push_back(race);
+    Json& entry = races[at->second];
+    Json tests = fresh ? Json::array() : entry["tests"];
+    tests.push_back(test);
+    if (rank(race) < rank(entry)) entry = race;
+    entry["tests"] = std::move(tests);
   }
-  result.summary = report::count_races(pairs);
+};
+
+}  // namespace
+
+SuiteDocument merge_documents(const DocumentHead& head, const std::vector<CaseResult>& cases) {
+  Merged merged;
+  for (const CaseResult& one : cases) merged.add(one);
+  SuiteDocument result;
+  for (const Json& race : merged.races)
+    result.races.push_back({text_at(race, "id"), text_at(race, "verdict"), text_at(race, "test")});
+  result.summary = count(merged.races);
   result.summary.judged = true;
-  result.summary.runs = runs;
-  Json json;
+  result.summary.runs = merged.runs;
+  Json& json = result.json;
   json["schema"] = "duress/1";
   json["command"] = "test";
   json["version"] = DURESS_VERSION;
   json["seed"] = head.seed;
   json["target"] = {head.build_dir};
-  json["runs"] = runs;
+  json["runs"] = merged.runs;
   json["seconds"] = head.seconds;
-  json["complete"] = complete;
-  json["incomplete"] = incomplete;
+  json["complete"] = merged.complete;
+  json["incomplete"] = merged.incomplete;
   json["summary"] = report::json_of(result.summary);
-  json["races"] = std::move(races);
-  json["cases"] = std::move(listed);
-  result.json = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  json["races"] = std::move(merged.races);
+  json["cases"] = std::move(merged.cases);
   return result;
+}
+
+std::string SuiteDocument::text() const {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+report::Summary summary_of(const CaseResult& result) {
+  return count(list_at(result.document, "races"));
 }
 
 }  // namespace duress::suite

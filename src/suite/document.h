@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One document of many: what `duress test --json` writes.
+// One document of many: what `duress test --json` writes. The documents of cases stay JSON, as a
+// report::StoredDocument does: they come from files, and those of an interrupted campaign may be of another
+// version.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
+#include "report/stored_document.h"
 #include "report/summary.h"
 #include "suite/campaign.h"
 
@@ -18,9 +20,12 @@ struct ChargedRace {
 };
 
 struct SuiteDocument {
-  std::string json;
+  report::Json json;
   std::vector<ChargedRace> races;  // each once, however many cases have it
   report::Summary summary;
+
+  /// As --json writes it.
+  std::string text() const;
 };
 
 struct DocumentHead {
@@ -32,5 +37,8 @@ struct DocumentHead {
 /// A race that several cases have is one entry, of the case with the worst verdict: `test`; all of them are
 /// in `tests`. `cases` lists every case with its outcome.
 SuiteDocument merge_documents(const DocumentHead& head, const std::vector<CaseResult>& cases);
+
+/// The races of one case, counted.
+report::Summary summary_of(const CaseResult& result);
 
 }  // namespace duress::suite

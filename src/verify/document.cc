@@ -1,32 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "verify/document.h"
 
+#include <string>
+#include <unordered_map>
+
 #include "search/document.h"
 
 namespace duress::verify {
 namespace {
 
-bool same_place(const finding::AccessReport& a, const finding::AccessReport& b) {
-  finding::Frame x = a.site(), y = b.site();
-  return x.file == y.file && x.line == y.line && x.column == y.column && a.access == b.access;
-}
-
-/// Not by the id: of several races that are alike but for their lines, only the first has the id that it
-/// would have alone.
-bool same_race(const finding::Race& a, const finding::Race& b) {
-  return a.variable == b.variable &&
-         ((same_place(a.sites[0], b.sites[0]) && same_place(a.sites[1], b.sites[1])) ||
-          (same_place(a.sites[0], b.sites[1]) && same_place(a.sites[1], b.sites[0])));
-}
-
-/// The execution that shows the race.
-const RacyExecution* shown_by(const finding::Race& race, const VerifyResult& result, finding::Names& names) {
+/// For each race the first execution that shows it, by finding::group_key: races of one id differ in places.
+std::unordered_map<std::string, const RacyExecution*> executions_by_race(const VerifyResult& result,
+                                                                         finding::Names& names) {
+  std::unordered_map<std::string, const RacyExecution*> all;
   for (const RacyExecution& racy : result.racy) {
-    for (const finding::RaceRecord& record : racy.log.races) {
-      if (same_race(names.race(racy.log, record), race)) return &racy;
-    }
+    for (const finding::RaceRecord& record : racy.log.races)
+      all.try_emplace(finding::group_key(names.race(racy.log, record)), &racy);
   }
-  return nullptr;
+  return all;
 }
 
 }  // namespace
@@ -39,13 +30,14 @@ void fill_document(const VerifySetup& setup, const VerifyResult& result, finding
   report::fill_document(result.races, none, document);
   document.incomplete.assign(result.incomplete.begin(), result.incomplete.end());
   document.complete = result.complete;
+  auto shown_by = executions_by_race(result, names);
   for (report::RaceEntry& race : document.races) {
     race.pid = 0;  // which process it was is chance
-    const RacyExecution* racy = shown_by(race, result, names);
-    if (racy == nullptr) continue;
-    race.replay = racy->token;
-    race.executions = racy->executions;
-    race.switches = racy->switches;
+    auto shown = shown_by.find(finding::group_key(race));
+    if (shown == shown_by.end()) continue;
+    race.replay = shown->second->token;
+    race.executions = shown->second->executions;
+    race.switches = shown->second->switches;
   }
   document.failures.emplace();
   for (const search::Found& found : result.found)

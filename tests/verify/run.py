@@ -16,6 +16,7 @@
         complete
   // VERIFY-ASSUMES: TEXT                what a proof takes for granted; not stated or with --spurious: nothing
   // VERIFY-ASSUMES-NOTHING: FLAG        not so when it is compiled with this flag of VERIFY-ALSO
+  // VERIFY-PAIR: FUNCTION FUNCTION: N   in so many interleavings accesses of these two were seen to race
   // VERIFY-SUITE: fast                  one of the few of the fast suite
 
 Programs without a fault are verified with one worker and with two (the documents must be the same but for the time),
@@ -185,6 +186,15 @@ def problems_of(path, flag, expected, tool, work):
             yield f"no token shows the race on {race['variable']} at {race['sites'][0]['line']}:{race['sites'][0]['column']}"
         if race.get("fix", {}).get("text") != document.get("advice", {}).get("text"):
             yield f"the fix of {race['id']} is {race.get('fix')}"
+    for stated in expected.get("VERIFY-PAIR", []):
+        pair, _, number = stated.rpartition(":")
+        found = [
+            race["executions"]
+            for race in document["races"]
+            if sorted(site["function"] for site in race["sites"]) == sorted(pair.split())
+        ]
+        if found != [int(number)]:
+            yield f"{pair} race in {found} interleavings, not in {number}"
     wanted = [line.split(maxsplit=1)[1] for line in expected["EXPECT-VERIFY"]]
     races = sorted({race["variable"] for race in document["races"]})
     failures = sorted({failure["failure"] for failure in document["failures"]})

@@ -150,6 +150,18 @@ def problems_of_replays(document, build, program, work):
                 yield f"{failure['failure']} is another one when replayed: {ended.stderr[-400:]}"
 
 
+def problems_of_pairs(document, expected):
+    for stated in expected.get("VERIFY-PAIR", []):
+        pair, _, number = stated.rpartition(":")
+        found = [
+            race["executions"]
+            for race in document["races"]
+            if sorted(site["function"] for site in race["sites"]) == sorted(pair.split())
+        ]
+        if found != [int(number)]:
+            yield f"{pair} race in {found} interleavings, not in {number}"
+
+
 def problems_of(path, flag, expected, tool, work):
     build = tool.build
     program = tool.compile(path, [*FLAGS, *filter(None, [flag])], "-O1")
@@ -186,15 +198,7 @@ def problems_of(path, flag, expected, tool, work):
             yield f"no token shows the race on {race['variable']} at {race['sites'][0]['line']}:{race['sites'][0]['column']}"
         if race.get("fix", {}).get("text") != document.get("advice", {}).get("text"):
             yield f"the fix of {race['id']} is {race.get('fix')}"
-    for stated in expected.get("VERIFY-PAIR", []):
-        pair, _, number = stated.rpartition(":")
-        found = [
-            race["executions"]
-            for race in document["races"]
-            if sorted(site["function"] for site in race["sites"]) == sorted(pair.split())
-        ]
-        if found != [int(number)]:
-            yield f"{pair} race in {found} interleavings, not in {number}"
+    yield from problems_of_pairs(document, expected)
     wanted = [line.split(maxsplit=1)[1] for line in expected["EXPECT-VERIFY"]]
     races = sorted({race["variable"] for race in document["races"]})
     failures = sorted({failure["failure"] for failure in document["failures"]})

@@ -10,13 +10,15 @@ namespace duress::search {
 namespace {
 
 /// Asks the search to stop once so many runs are done.
+/// Stops between two runs: what a failure becomes that is interrupted while it is being minimised depends on
+/// how far that came.
 struct Stopper : SearchListener {
   std::atomic<bool> stop{false};
   u64 resumed_at = 0;
   u64 stop_after = ~u64{0};
   void resumed(u64 run, const std::vector<std::string>&) override { resumed_at = run; }
   void progress(const Progress& progress) override {
-    if (progress.fresh_runs >= stop_after) stop = true;
+    if (progress.fresh_runs >= stop_after && *progress.phase == 0) stop = true;
   }
 };
 

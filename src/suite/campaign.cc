@@ -140,7 +140,8 @@ void Campaign::finish(std::size_t index, int code) {
     result.document = std::move(json);
     result.text = exec::read_file(path_of(index, ".out")).value_or("");
   }
-  if (code == 124) return;  // it stays open
+  // It stays open. A child that gets the interrupt before it can handle it dies of it.
+  if (code == 124 || (interrupted_ && !good)) return;
   if (good) {
     result.why = fails;
     result.outcome = result.why.empty() ? CaseOutcome::kPassed : CaseOutcome::kFails;
@@ -161,7 +162,6 @@ void Campaign::run(const std::atomic<bool>& stop, const Listener& listener, cons
   std::size_t next = 0;
   double begun = seconds();
   std::size_t before = done_;
-  bool stopped = false;
   while (true) {
     bool over = setup_.seconds > 0 && seconds() > setup_.seconds;
     bool quit = stop || over;
@@ -179,9 +179,9 @@ void Campaign::run(const std::atomic<bool>& stop, const Listener& listener, cons
       continue;
     }
     if (running_.empty() && next >= cases_.size()) break;
-    if (quit && !stopped) {
+    if (quit && !interrupted_) {
       for (const Running& one : running_) kill(one.pid, SIGINT);
-      stopped = true;
+      interrupted_ = true;
     }
     for (std::size_t i = 0; i < running_.size();) {
       int code = exec::child_code(running_[i].pid, false);

@@ -88,7 +88,8 @@ class Campaign {
   Setup setup_;
   std::vector<CaseResult> cases_;
   std::vector<Running> running_;
-  std::string folder_;  // of this campaign
+  bool interrupted_ = false;  // those that run were told to stop
+  std::string folder_;        // of this campaign
   double started_ = 0;
   std::size_t reported_ = 0, resumed_ = 0, done_ = 0;
   std::vector<bool> ended_;

@@ -161,7 +161,7 @@ class TestCommandTest(fit.ProjectTest):
         self.assertEqual(code, 66, out + err)
         self.assertIn("going on after ", err)
         second = self.document((self.folder / "races.json").read_text())
-        self.assertTrue(second["complete"])
+        self.assertTrue(second["complete"], second)
         self.assertEqual(self.races(second), set(RACY.items()))
         # A third time it begins anew, and finds the same.
         code, out, err = fit.run(words, self.folder, FEW)

@@ -99,13 +99,6 @@ i32 GraphExplorer::store_of_age(u32 n, u32 age) const {
   return kInitial;
 }
 
-/// Its predecessor in modification order among the events added before that time.
-i32 GraphExplorer::store_before(i32 store, u32 time) const {
-  do store = events_[static_cast<u32>(store)].before;
-  while (store != kInitial && static_cast<u32>(store) >= time);
-  return store;
-}
-
 void GraphExplorer::add_event(const Item& item, const Step& step) {
   u32 n = events_.size();
   Event& e = events_.push();

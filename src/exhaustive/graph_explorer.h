@@ -156,7 +156,6 @@ class GraphExplorer {
   }
   bool meets(OpKind kind, u64 object, u32 size, const Clock* own, u32 time) const;
   i32 store_of_age(u32 n, u32 age) const;
-  i32 store_before(i32 store, u32 time) const;
   u32 rank_of(i32 store) const { return store >= 0 ? events_[static_cast<u32>(store)].rank : 0; }
   bool known(const Clock* prefix, u32 e) const {
     return prefix[events_[e].plan.strand] > events_[e].plan.index;

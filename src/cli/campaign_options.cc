@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/campaign_options.h"
 
+#include "cli/command_app.h"
+
 namespace duress::cli {
 
 void CampaignOptions::add_campaign(CommandApp& app, exec::CampaignSetup& setup, u64& runs, const Help& help) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "catalog/lookup.h"
+#include "cli/command_app.h"
 #include "exec/session.h"
 
 namespace duress::cli {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/cluster_options.h"
 
+#include "cli/command_app.h"
+
 namespace duress::cli {
 namespace {
 

@@ -3,10 +3,11 @@
 // --executor and what belongs to it: which processes perform the executions of a campaign.
 #pragma once
 
-#include "cli/command_app.h"
 #include "cluster/session.h"
 
 namespace duress::cli {
+
+class CommandApp;
 
 /// Adds the options to a command's own.
 void add_cluster_options(CommandApp& app, cluster::SessionOptions& options);

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "catalog/lookup.h"
+#include "cli/command_app.h"
 #include "exec/session.h"
 
 namespace duress::cli {

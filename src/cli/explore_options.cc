@@ -3,6 +3,7 @@
 
 #include "catalog/lookup.h"
 #include "catalog/strategies.h"
+#include "cli/command_app.h"
 
 namespace duress::cli {
 namespace {

@@ -3,6 +3,7 @@
 // `duress fix`: the change that `duress verify` proposes for a race, as a diff or applied.
 #include <fmt/format.h>
 
+#include "cli/command_app.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "repair/advice.h"

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "cli/command_app.h"
 #include "exec/session.h"
 #include "report/json_writer.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/types.h"
-#include "cli/command_app.h"
+#include "cli/commands.h"
 #include "cli/gate.h"
 #include "cli/report_files.h"
 #include "exec/oracle.h"
@@ -19,6 +19,8 @@
 #include "report/text_writer.h"
 
 namespace duress::cli {
+
+class CommandApp;  // cli/command_app.h, whose CLI11 takes two seconds to compile
 
 /// --dir: where findings and records are kept.
 struct DirOptions {

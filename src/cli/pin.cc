@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "cli/command_app.h"
 #include "cli/options.h"
 #include "exec/files.h"
 #include "exec/pin_file.h"

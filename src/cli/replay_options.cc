@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "cli/command_app.h"
 #include "exec/store.h"
 #include "exec/token_text.h"
 

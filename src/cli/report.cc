@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "cli/command_app.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/report_files.h"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "cli/command_app.h"
 #include "cli/commands.h"
 #include "cli/report_replay.h"
 #include "exec/last.h"
@@ -20,7 +21,7 @@ bool ReportFiles::any() const {
   return std::any_of(places.begin(), places.end(), [](const std::string& place) { return !place.empty(); });
 }
 
-void ReportFiles::add_to(CLI::App& app) {
+void ReportFiles::add_to(CommandApp& app) {
   for (u32 i = 0; i < places.size(); ++i) {
     if (static_cast<FormatId>(i) == FormatId::kJson) continue;
     const CatalogEntry& format = Catalog<FormatId>::kEntries[i];

@@ -4,7 +4,6 @@
 // commands that find things.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <string>
 #include <vector>
@@ -15,6 +14,8 @@
 
 namespace duress::cli {
 
+class CommandApp;
+
 /// Where each format goes; "": it is not wanted, "-": stdout.
 struct ReportFiles {
   std::array<std::string, kCatalogSize<FormatId>> places;
@@ -22,7 +23,7 @@ struct ReportFiles {
   std::string& operator[](FormatId id) { return places[raw(id)]; }
   bool any() const;
   /// Adds an option for each format but --json, which is each command's own.
-  void add_to(CLI::App& app);
+  void add_to(CommandApp& app);
   /// "" or what is wrong with one of the places; asked before the work.
   std::string check() const;
 };

@@ -7,6 +7,7 @@
 
 #include "catalog/heuristics.h"
 #include "catalog/lookup.h"
+#include "cli/command_app.h"
 #include "exec/child.h"
 #include "exec/session.h"
 #include "report/site_table.h"

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <thread>
 
+#include "cli/command_app.h"
 #include "cli/options.h"
 #include "cli/stop.h"
 

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "cli/command_app.h"
 #include "exec/session.h"
 
 namespace duress::cli {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "catalog/lookup.h"
+#include "cli/command_app.h"
 #include "cli/trace_confirm.h"
 #include "exec/session.h"
 #include "report/document.h"

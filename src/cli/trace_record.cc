@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "cli/command_app.h"
 #include "cli/options.h"
 #include "exec/files.h"
 #include "exec/run_once.h"

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <regex>
 
+#include "cli/command_app.h"
 #include "exec/session.h"
 #include "report/tsan_writer.h"
 

@@ -5,10 +5,11 @@
 
 #include <string>
 
-#include "cli/command_app.h"
 #include "report/document.h"
 
 namespace duress::cli {
+
+class CommandApp;
 
 struct FormatOptions {
   std::string format = "text", log_path;

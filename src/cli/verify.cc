@@ -6,6 +6,7 @@
 
 #include "catalog/lookup.h"
 #include "cli/campaign.h"
+#include "cli/command_app.h"
 #include "cli/stop.h"
 #include "repair/advice.h"
 #include "repair/weaken.h"

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 
+#include "cli/command_app.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/stop.h"

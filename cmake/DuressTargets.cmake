@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# duress_target_part(NAME SOURCES ... DEPS ...): a part that runs inside the target (and in tests).
+# duress_target_part(NAME [PCH KIND] SOURCES ... DEPS ...): a part that runs inside the target (and in tests).
 #   No exceptions, RTTI or static constructors; see docs/design/runtime.md.
 # duress_host_part(NAME [HOT] SOURCES ... DEPS ...): a part of the host.
 # duress_test(NAME SOURCES ... DEPS ...): a GoogleTest binary, found by ctest; label "fast" unless LABEL is given.
@@ -12,15 +12,21 @@ set(DURESS_WARNINGS -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wno-unused-parame
 # Most of the host waits for targets. In the preset dev it is compiled with -O1 and line tables only, which halves its build time;
 # parts marked HOT (exploration, trace decoding) and everything in the target keep -O2. Release builds are not affected.
 set(DURESS_COLD $<$<CONFIG:RelWithDebInfo>:-O1;-g1>)
+set(DURESS_IN_TARGET -fno-exceptions -fno-rtti -fvisibility=hidden -fno-threadsafe-statics -fomit-frame-pointer
+  -ftls-model=initial-exec -fno-stack-protector -mcx16)
+
+include(DuressPrecompiled)
 
 function(duress_target_part name)
-  cmake_parse_arguments(P "" "" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(P "" "PCH" "SOURCES;DEPS" ${ARGN})
   add_library(duress_${name} STATIC ${P_SOURCES})
   target_include_directories(duress_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
-  target_compile_options(duress_${name} PRIVATE ${DURESS_WARNINGS}
-    -fno-exceptions -fno-rtti -fvisibility=hidden -fno-threadsafe-statics -fomit-frame-pointer
-    -ftls-model=initial-exec -fno-stack-protector)
+  target_compile_options(duress_${name} PRIVATE ${DURESS_WARNINGS} ${DURESS_IN_TARGET})
   set_target_properties(duress_${name} PROPERTIES LINKER_LANGUAGE CXX)
+  if(NOT P_PCH)
+    set(P_PCH target)
+  endif()
+  duress_precompile(duress_${name} ${P_PCH})
   foreach(dep ${P_DEPS})
     target_link_libraries(duress_${name} PUBLIC duress_${dep})
   endforeach()
@@ -34,6 +40,7 @@ function(duress_host_part name)
   if(NOT P_HOT)
     target_compile_options(duress_${name} PRIVATE ${DURESS_COLD})
   endif()
+  duress_precompile(duress_${name} host)
   foreach(dep ${P_DEPS})
     target_link_libraries(duress_${name} PUBLIC duress_${dep})
   endforeach()
@@ -52,6 +59,7 @@ function(duress_test name)
   add_executable(${name} ${P_SOURCES})
   target_compile_options(${name} PRIVATE ${DURESS_WARNINGS} ${DURESS_COLD})
   target_link_libraries(${name} PRIVATE GTest::gtest GTest::gtest_main)
+  duress_precompile(${name} test)
   foreach(dep ${P_DEPS})
     target_link_libraries(${name} PRIVATE duress_${dep})
   endforeach()

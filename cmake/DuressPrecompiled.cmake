@@ -42,7 +42,6 @@ endfunction()
 # Used by more than one target; what only some sources of a part need (LLVM in src/report) is not here.
 duress_make_pch(target OPTIONS ${DURESS_IN_TARGET} HEADERS <algorithm> <array> <atomic> <new> <utility>)
 if(DURESS_PCH)
-  find_package(CLI11 REQUIRED)
   find_package(fmt REQUIRED)
   find_package(nlohmann_json REQUIRED)
 endif()
@@ -50,7 +49,6 @@ set(duress_host OPTIONS ${DURESS_COLD} LIBRARIES fmt::fmt nlohmann_json::nlohman
   HEADERS <algorithm> <array> <atomic> <chrono> <filesystem> <fstream> <functional> <map> <memory> <mutex> <optional> <regex> <set>
   <sstream> <string> <string_view> <thread> <unordered_map> <vector> <fmt/format.h> <nlohmann/json.hpp>)
 duress_make_pch(host ${duress_host})
-duress_make_pch(command ${duress_host} <CLI/CLI.hpp>)
 if(DURESS_TESTS)
   duress_make_pch(test ${duress_host} <gtest/gtest.h> LIBRARIES GTest::gtest OPTIONS -fPIE)
   if(DURESS_PCH)

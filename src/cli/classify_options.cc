@@ -65,7 +65,7 @@ void add_attacks(CommandApp& app, ClassifyOptions& options) {
   app.add_option("--only", options.only, "Only this race: its variable, its id, or file:line of an access");
   app.add_option("--tear", options.setup.tear,
                  "Values wider than this are read in pieces: 8 (default) or 4 bytes")
-      ->check(CLI::IsMember({4, 8}));
+      .one_of({4, 8});
   app.add_flag_callback(
       "--advice", [&options] { options.advice = true; },
       "Look for a change that fixes the races, as duress verify does, in up to 5,000 interleavings; "
@@ -81,9 +81,9 @@ void add_surroundings(CommandApp& app, ClassifyOptions& options) {
   app.add_option("--in", options.setup.worker.start_in, "Folder to start the program in; default: this one");
   app.add_option("--env", options.setup.environment,
                  "NAME=VALUE in the program's environment; may be repeated")
-      ->allow_extra_args(false);
-  app.add_option("--test", options.test)->group("");            // duress test: the case that is charged
-  app.add_flag("--allow-none", options.allow_none)->group("");  // duress pin: --only may match nothing
+      .one_at_a_time();
+  app.add_option("--test", options.test).hidden();            // duress test: the case that is charged
+  app.add_flag("--allow-none", options.allow_none).hidden();  // duress pin: --only may match nothing
 }
 
 }  // namespace
@@ -123,7 +123,7 @@ std::optional<int> read_classify_options(const Arguments& arguments, ClassifyOpt
       "  duress classify --only Cache::size_ --runs 1000 -v -- ./cache");
   if (std::optional<int> code = app.read_with_target(arguments, options.target)) return code;
   pass_on_listing(options.target);
-  setup.runs_given = app.count("--runs") != 0;
+  setup.runs_given = app.was_given("--runs");
   return app.reject(check(options));
 }
 

@@ -8,11 +8,11 @@ namespace {
 
 void add_workers(CommandApp& app, cluster::SessionOptions& options) {
   app.add_option("--workers", options.workers, "With --executor: how many workers")
-      ->check(CLI::Range(u64{1}, u64{100000}));
+      .between(u64{1}, u64{100000});
   app.add_option("--partition", options.partition, "With --executor slurm: Slurm's partition");
   app.add_option("--sbatch-args", options.sbatch_args,
                  "With --executor slurm: an extra argument for sbatch; may be repeated")
-      ->allow_extra_args(false);
+      .one_at_a_time();
 }
 
 }  // namespace
@@ -22,19 +22,19 @@ void add_cluster_options(CommandApp& app, cluster::SessionOptions& options) {
   app.add_option("--executor", options.executor,
                  "Where executions run: local (default: this machine), slurm (a job array), or shared "
                  "(workers that you start with duress work)")
-      ->check(CLI::IsMember({"local", "slurm", "shared", "recorded", "background"}));
+      .one_of({"local", "slurm", "shared", "recorded", "background"});
   add_workers(app, options);
   app.add_flag("--cancel", options.cancel, "With --executor slurm: end the job array of this campaign");
   app.add_option("--from", options.from, "With --executor recorded: folders with results")
-      ->allow_extra_args(false)
-      ->group("");
+      .one_at_a_time()
+      .hidden();
 }
 
 void add_slurm_options(CommandApp& app, cluster::SessionOptions& options) {
   app.add_option("--executor", options.executor,
                  "Where executions run: local (default: this machine) or slurm: a job array for each case, "
                  "one case after the other")
-      ->check(CLI::IsMember({"local", "slurm"}));
+      .one_of({"local", "slurm"});
   add_workers(app, options);
 }
 

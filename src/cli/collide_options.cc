@@ -131,7 +131,7 @@ std::optional<int> read_collide_options(const Arguments& arguments, CollideOptio
   options.add_print_suppressions(app);
   app.add_option("--fail-on", options.fail_on,
                  "destructive, race (default) or never: what makes the exit code 66")
-      ->check(CLI::IsMember({"destructive", "race", "never"}));
+      .one_of({"destructive", "race", "never"});
   add_seed(app, options.seed);
   options.add_output(app, "Only the first line of each finding", "All frames of all stacks");
   options.add_dir(app);

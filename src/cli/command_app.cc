@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 
@@ -69,8 +70,41 @@ std::vector<std::string> parse_with_target(CLI::App& app, const Arguments& argum
 }
 
 CommandApp::CommandApp(std::string name, std::string description)
-    : CLI::App(std::move(description), "duress " + name), name_(std::move(name)) {
-  set_help_flag("-h,--help", "Show this help");
+    : app_(std::make_unique<CLI::App>(std::move(description), "duress " + name)), name_(std::move(name)) {
+  app_->set_help_flag("-h,--help", "Show this help");
+}
+
+CommandApp::~CommandApp() = default;
+
+template <class Value>
+AddedOption CommandApp::add_option(const std::string& names, Value& value, const std::string& help) {
+  return AddedOption(app_->add_option(names, value, help));
+}
+template AddedOption CommandApp::add_option(const std::string&, std::string&, const std::string&);
+template AddedOption CommandApp::add_option(const std::string&, std::vector<std::string>&,
+                                            const std::string&);
+template AddedOption CommandApp::add_option(const std::string&, int&, const std::string&);
+template AddedOption CommandApp::add_option(const std::string&, unsigned&, const std::string&);
+template AddedOption CommandApp::add_option(const std::string&, std::int64_t&, const std::string&);
+template AddedOption CommandApp::add_option(const std::string&, u64&, const std::string&);
+
+AddedOption CommandApp::add_flag(const std::string& names, bool& value, const std::string& help) {
+  return AddedOption(app_->add_flag(names, value, help));
+}
+
+void CommandApp::add_flag_callback(const std::string& names, std::function<void()> given,
+                                   const std::string& help) {
+  app_->add_flag_callback(names, std::move(given), help);
+}
+
+void CommandApp::footer(const std::string& text) {
+  app_->footer(text);
+}
+AddedOption CommandApp::option(const std::string& name) const {
+  return AddedOption(app_->get_option(name));
+}
+bool CommandApp::was_given(const std::string& name) const {
+  return app_->count(name) != 0;
 }
 
 void CommandApp::allow_bare(const std::string& option, const std::string& meaning, bool loose) {
@@ -83,7 +117,7 @@ std::optional<int> CommandApp::guarded(const std::string& rest, Parse parse) {
   try {
     parse();
   } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", help_text(*this, rest));
+    fmt::print("{}", help_text(*app_, rest));
     return kExitOk;
   } catch (const CLI::ParseError& error) {
     return wrong_use(command(), message_of(error));
@@ -97,7 +131,7 @@ std::optional<int> CommandApp::read(const Arguments& arguments) {
     for (std::string& word : words) {
       if (auto meaning = bare_.find(word); meaning != bare_.end()) word += "=" + meaning->second;
     }
-    parse(words);
+    app_->parse(words);
   });
 }
 
@@ -110,9 +144,9 @@ std::optional<int> CommandApp::read_before_mark(const Arguments& arguments,
 
 std::optional<int> CommandApp::read_with_target(const Arguments& arguments, std::vector<std::string>& target,
                                                 const std::string& rest, bool required) {
-  prefix_command();
+  app_->prefix_command();
   std::optional<int> code =
-      guarded(rest, [&] { target = parse_with_target(*this, arguments, bare_, loose_); });
+      guarded(rest, [&] { target = parse_with_target(*app_, arguments, bare_, loose_); });
   if (code || !required || (!target.empty() && !target[0].empty())) return code;
   return reject("no program given; put it and its arguments after --");
 }
@@ -131,15 +165,6 @@ void pass_on_listing(const std::vector<std::string>& target) {
   std::vector<char*> words = exec_words(target);
   unsetenv("DURESS_OPTIONS");
   execvp(words[0], words.data());  // if this fails, starting it as usual reports why
-}
-
-CLI::Validator at_least(int least) {
-  auto check = [least](const std::string& text) -> std::string {
-    double value = 0;
-    if (!CLI::detail::lexical_cast(text, value)) return fmt::format("must be a number, not '{}'", text);
-    return value < least ? fmt::format("must be at least {}", least) : "";
-  };
-  return CLI::Validator(check, least > 0 ? "POSITIVE" : "NONNEGATIVE");
 }
 
 }  // namespace duress::cli

@@ -1,24 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The option parser of one command: what all of them share beside CLI11. Options come first, then, for
-// commands of the form `duress CMD [OPTIONS] -- PROG ARGS`, the program.
+// The option parser of one command. Options come first, then, for commands of the form
+// `duress CMD [OPTIONS] -- PROG ARGS`, the program. CLI11 does the work; only command_app.cc includes it,
+// because each file that does takes two seconds more to compile.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "cli/added_option.h"
 #include "cli/commands.h"
+
+namespace CLI {
+class App;
+}
 
 namespace duress::cli {
 
-class CommandApp : public CLI::App {
+class CommandApp {
  public:
   /// `name` as it was typed: "classify", "trace record".
   CommandApp(std::string name, std::string description);
+  ~CommandApp();
+
+  /// `names`: "-t,--tool", or "FILE" for an argument without a name. command_app.cc lists the types of
+  /// values.
+  template <class Value>
+  AddedOption add_option(const std::string& names, Value& value, const std::string& help = "");
+  AddedOption add_flag(const std::string& names, bool& value, const std::string& help = "");
+  void add_flag_callback(const std::string& names, std::function<void()> given, const std::string& help);
+  /// What help says at its end.
+  void footer(const std::string& text);
+  AddedOption option(const std::string& name) const;
+  bool was_given(const std::string& name) const;
 
   /// Lets `option` be given without a value, which then means `meaning`. With `loose` its value may also be
   /// the next word if a `--` follows.
@@ -40,6 +59,7 @@ class CommandApp : public CLI::App {
   std::optional<int> guarded(const std::string& rest, Parse parse);
   std::string command() const { return name_.substr(0, name_.find(' ')); }
 
+  std::unique_ptr<CLI::App> app_;
   std::string name_;
   std::map<std::string, std::string> bare_;
   std::set<std::string> loose_;
@@ -56,8 +76,5 @@ std::vector<std::string> parse_with_target(CLI::App& app, const Arguments& argum
 /// A program that is only asked for the names of its tests, as build systems do with a launcher before it, is
 /// started directly, with nothing added to what it prints. Does not return then.
 void pass_on_listing(const std::vector<std::string>& target);
-
-/// A number that is not smaller than `least`.
-CLI::Validator at_least(int least);
 
 }  // namespace duress::cli

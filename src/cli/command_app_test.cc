@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <CLI/CLI.hpp>
+
 namespace duress::cli {
 namespace {
 

@@ -46,7 +46,7 @@ void add_search(CommandApp& app, ExploreOptions& options) {
   app.add_option("--strategy", setup.search.strategy,
                  "portfolio (default) or one strategy (see duress list strategies)");
   app.add_option("--depth", setup.search.depth, "Depth of the bugs that pct looks for; default 3")
-      ->check(CLI::Range(1, 1000));
+      .between(1, 1000);
   app.add_option(
       "--points", options.points,
       "Where threads may be switched: sync (default: synchronisation, atomics, racing accesses) or all "
@@ -58,7 +58,7 @@ void add_search(CommandApp& app, ExploreOptions& options) {
   app.add_option("--max-steps", setup.search.most_steps,
                  "Schedule points after which a run counts as endless");
   app.add_option("--backend", options.backend, "fiber (default) or thread: what runs the program's threads")
-      ->check(CLI::IsMember({"fiber", "thread"}));
+      .one_of({"fiber", "thread"});
   app.add_flag("--keep-going", setup.keep_going, "Go on after a failure, to find others");
   app.add_flag("--no-minimise,--no-minimize", options.no_minimise, "Show the failing run as it was found");
 }
@@ -87,7 +87,7 @@ std::optional<int> read_explore_options(const Arguments& arguments, ExploreOptio
       "  duress explore --time 5m -j 8 --check 'grep -q total=100' -- ./bank 10");
   if (std::optional<int> code = app.read_with_target(arguments, options.target)) return code;
   pass_on_listing(options.target);
-  return app.reject(check(options, app.count("--runs") != 0));
+  return app.reject(check(options, app.was_given("--runs")));
 }
 
 }  // namespace duress::cli

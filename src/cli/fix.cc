@@ -15,7 +15,7 @@ int fix_command(const Arguments& arguments) {
   std::string id;
   bool apply = false;
   CommandApp app("fix", "Prints the fix for a race as a unified diff, or applies it.");
-  app.add_option("ID", id, "The race, or under --model rc11 the failure: R-12ab, F-34cd")->required();
+  app.add_option("ID", id, "The race, or under --model rc11 the failure: R-12ab, F-34cd").required();
   folder.add_dir(app, "Folder with findings");
   app.add_flag("--apply", apply, "Apply the change to the source files");
   app.footer(

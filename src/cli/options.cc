@@ -29,8 +29,7 @@ std::string DirOptions::absolute_dir() const {
 void ScreenOptions::add_screen(CommandApp& app, const char* quiet_help, const char* verbose_help) {
   app.add_flag("-q,--quiet", quiet, quiet_help);
   app.add_flag("-v,--verbose", verbose, verbose_help);
-  app.add_option("--color", color, "auto (default), always or never")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
+  app.add_option("--color", color, "auto (default), always or never").one_of({"auto", "always", "never"});
   app.allow_bare("--color", "always");
 }
 
@@ -59,7 +58,7 @@ bool OutputOptions::write(const report::Document& document, const std::string& d
 }
 
 void BudgetOptions::add_budget(CommandApp& app, u64& runs, unsigned& jobs, const Help& help) {
-  app.add_option("--runs", runs, help.runs)->check(at_least(1));
+  app.add_option("--runs", runs, help.runs).at_least(1);
   app.add_option("--time", time, help.time);
   add_seed(app, seed);
   app.add_option("-j,--jobs", jobs, help.jobs);
@@ -84,7 +83,7 @@ void add_oracle(CommandApp& app, exec::OracleOptions& oracle) {
   app.add_option("--check", oracle.check, "Shell command that reads a run's output; non-zero exit = failure");
   app.add_option("--expect-output", oracle.expected_output, "File that every run's output must equal");
   app.add_option("--expect-exit", oracle.expect_exit, "The exit code that means success; default 0")
-      ->check(CLI::Range(0, 255));
+      .between(0, 255);
 }
 
 std::string check_oracle(exec::OracleOptions& oracle) {
@@ -96,7 +95,7 @@ std::string check_oracle(exec::OracleOptions& oracle) {
 
 void GateOptions::add_gate(CommandApp& app, const char* by_default, const char* fail_on_help) {
   fail_on = by_default;
-  app.add_option("--fail-on", fail_on, fail_on_help)->check(CLI::IsMember(fail_on_names()));
+  app.add_option("--fail-on", fail_on, fail_on_help).one_of(fail_on_names());
   app.add_option("--baseline", baseline,
                  "Document of an earlier --json; findings in it do not make the exit code 66");
 }
@@ -107,7 +106,7 @@ std::string GateOptions::load_baseline() {
 
 void SuppressionOptions::add_suppressions(CommandApp& app) {
   app.add_option("--suppressions", suppressions, "File of races to hide, in ThreadSanitizer's syntax")
-      ->allow_extra_args(false);
+      .one_at_a_time();
 }
 
 void SuppressionOptions::add_print_suppressions(CommandApp& app) {

@@ -20,7 +20,7 @@
 
 namespace duress::cli {
 
-class CommandApp;  // cli/command_app.h, whose CLI11 takes two seconds to compile
+class CommandApp;
 
 /// --dir: where findings and records are kept.
 struct DirOptions {

@@ -74,9 +74,9 @@ int pin_command(const Arguments& arguments) {
   app.add_option(
          "--expect", options.expect,
          "passes (default): test succeeds when the bug is gone; fails: succeeds while it still reproduces")
-      ->check(CLI::IsMember({"passes", "fails"}));
+      .one_of({"passes", "fails"});
   app.add_option("--runs", options.runs, "How hard the test looks for it when the replay passes; default 20")
-      ->check(at_least(1));
+      .at_least(1);
   options.add_dir(app, "Folder that holds the finding");
   app.add_option("--run", options.run, "Perform the test of this file; -- PROG ARGS: with another program");
   app.footer(

@@ -55,12 +55,12 @@ std::optional<int> read_replay_options(const Arguments& arguments, ReplayOptions
   app.add_flag("--trace", options.trace, "Print every step, a column per thread");
   app.add_flag("--gdb", options.gdb, "Run it in gdb, with a thread of the system for each of its own");
   app.add_option("--backend", options.backend, "fiber (default) or thread: what runs the program's threads")
-      ->check(CLI::IsMember({"fiber", "thread"}));
+      .one_of({"fiber", "thread"});
   app.add_option("--times", options.times, "Repeat it, and say how often it was the same; default 1")
-      ->check(CLI::Range(u64{1}, u64{1} << 32));
+      .between(u64{1}, u64{1} << 32);
   add_oracle(app, options.oracle);
   for (const char* option : {"--check", "--expect-output", "--expect-exit"})
-    app.get_option(option)->description("Same as in duress explore; taken from the record for an id");
+    app.option(option).description("Same as in duress explore; taken from the record for an id");
   app.add_option("--run-timeout", options.run_timeout,
                  "How long it may take; default 10s, with --backend thread 60s");
   options.add_dir(app, "Folder that holds the finding");

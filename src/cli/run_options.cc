@@ -76,12 +76,12 @@ void add_execution(CommandApp& app, RunOptions& options) {
   app.add_option("--heuristic", options.heuristic,
                  "Which legal value a load returns (see duress list heuristics); default Random");
   app.add_option("--only", options.only, "The variable, as races name it; several with commas")
-      ->delimiter(',');
+      .separated_by(',');
   app.add_option("--tear", options.tear, "Values wider than this are read in pieces: 8 (default) or 4 bytes")
-      ->check(CLI::IsMember({4, 8}));
+      .one_of({4, 8});
   app.add_option("--volatile", options.volatile_order,
                  "How volatile is meant: plain (default), relaxed (--volatile alone), acqrel")
-      ->check(CLI::IsMember({"plain", "relaxed", "acqrel"}));
+      .one_of({"plain", "relaxed", "acqrel"});
   app.allow_bare("--volatile", "relaxed");
   app.add_flag("--halt", options.halt, "Stop the program at its first race");
   app.add_flag("--stats", options.stats, "Print the runtime's counters");

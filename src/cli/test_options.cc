@@ -91,7 +91,7 @@ std::optional<int> read_test_options(const Arguments& arguments, TestOptions& op
   app.add_option("--model", options.model, "Only these attacks: sc (schedules alone), stale, future or both");
   app.add_option("--heuristic", options.heuristic, "Only this one; see duress classify --help");
   app.add_option("--tear", options.tear, "Values wider than this are read in pieces: 8 (default) or 4 bytes")
-      ->check(CLI::IsMember({4, 8}));
+      .one_of({4, 8});
   options.add_suppressions(app);
   options.add_gate(app, "destructive",
                    "destructive (default), new-destructive (also a race of the baseline that was not so "

@@ -44,8 +44,8 @@ int print_command(const Arguments& arguments) {
 int convert_command(const Arguments& arguments) {
   std::string from, to;
   CommandApp app("trace convert", "Turns a trace into RAPID's text, and RAPID's text into a trace.");
-  app.add_option("INPUT", from, "A trace, or text")->required();
-  app.add_option("OUTPUT", to, "The other; - is standard output (text only)")->required();
+  app.add_option("INPUT", from, "A trace, or text").required();
+  app.add_option("OUTPUT", to, "The other; - is standard output (text only)").required();
   if (std::optional<int> code = app.read(arguments)) return *code;
   trace::TraceInput input;
   if (!open_input(input, from)) return kExitWrongUse;

@@ -92,14 +92,14 @@ int analyze_command(const Arguments& arguments, bool predict) {
   app.add_option("--json", options.json, "Write one JSON document: --json=FILE, - is standard output");
   options.add_suppressions(app);
   app.add_option("--fail-on", options.fail_on, "race (default) or never: what makes the exit code 66")
-      ->check(CLI::IsMember({"race", "never"}));
+      .one_of({"race", "never"});
   app.add_flag("-q,--quiet", options.quiet, "Only the first line of each finding");
   app.add_flag("-v,--verbose", options.verbose, "All frames of all stacks");
-  app.add_option("FILE", options.file, "The trace")->required();
+  app.add_option("FILE", options.file, "The trace").required();
   if (predict) {
     app.add_flag("--confirm", options.confirm, "Run the program after -- and create what was predicted");
     app.add_option("--runs", options.confirming.runs, "With --confirm: how many executions; default 256")
-        ->check(at_least(1));
+        .at_least(1);
     add_seed(app, options.confirming.seed);
     options.confirming.add_dir(app, "With --confirm: folder for records");
   }

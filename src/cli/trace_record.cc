@@ -68,11 +68,11 @@ int record(const RecordOptions& options, const fs::path& work) {
 int record_command(const Arguments& arguments) {
   RecordOptions options;
   CommandApp app("trace record", "Runs a program and writes its events to a file.");
-  app.add_option("-o,--output", options.output, "The file; default duress.trace")->allow_extra_args(false);
+  app.add_option("-o,--output", options.output, "The file; default duress.trace").one_at_a_time();
   app.add_option("--accesses", options.accesses,
                  "first (default): of each thread's accesses between two releases the first to a location; "
                  "all: every access of the source")
-      ->check(CLI::IsMember({"first", "all"}));
+      .one_of({"first", "all"});
   app.add_flag("--controlled", options.controlled, "One thread at a time, as --seed says; all accesses");
   add_seed(app, options.seed);
   app.add_flag("-q,--quiet", options.quiet, "Print nothing");

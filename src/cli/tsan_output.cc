@@ -47,7 +47,7 @@ void FormatOptions::add_format(CommandApp& app, const char* what) {
                  fmt::format("text (default), or tsan: as ThreadSanitizer prints it{}; log_path=FILE in "
                              "DURESS_OPTIONS or TSAN_OPTIONS sends it to FILE.PID",
                              what))
-      ->check(CLI::IsMember({"text", "tsan"}));
+      .one_of({"text", "tsan"});
 }
 
 bool FormatOptions::write_tsan(const report::Document& document, int fd) const {

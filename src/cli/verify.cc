@@ -45,28 +45,28 @@ std::string check(VerifyOptions& options) {
 void add_exploration(CommandApp& app, VerifyOptions& options) {
   VerifySetup& setup = options.setup;
   app.add_option("--preemptions", setup.preemptions, "At most N preemptions per interleaving")
-      ->type_name("N")
-      ->check(at_least(0));
+      .value_name("N")
+      .at_least(0);
   app.add_option("--model", options.model,
                  "The memory model: sc (default), or rc11: also what relaxed, acquire and release allow")
-      ->check(CLI::IsMember({"sc", "rc11"}));
+      .one_of({"sc", "rc11"});
   app.add_option(
          "--spurious", setup.spurious,
          "Waits on conditions may end with no signal: at most N times (default 1) in a row of a thread at a "
          "place, until it is signalled")
-      ->type_name("N")
-      ->check(at_least(1));
+      .value_name("N")
+      .at_least(1);
   app.add_option("--timeouts", setup.timeouts,
                  "Timeouts may come before anything else happens, with the same bound; otherwise they come "
                  "only when nothing else can happen")
-      ->type_name("N")
-      ->check(at_least(1));
+      .value_name("N")
+      .at_least(1);
   for (const char* option : {"--spurious", "--timeouts"}) app.allow_bare(option, "1", true);
   app.add_option(
          "--order", options.order,
          "Which interleavings come first: run-on (default), writes-first, watch-written, avoid-release, "
          "acquire-first")
-      ->check(CLI::IsMember(catalog::names<ExplorationOrder>()));
+      .one_of(catalog::names<ExplorationOrder>());
   app.add_flag("--weaken", options.weaken,
                "With --model rc11: which memory orders are needed; each is weakened, one at a time");
   app.add_flag("--no-advice", options.no_advice, "Do not look for a change that fixes the races");

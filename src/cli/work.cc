@@ -35,7 +35,7 @@ int work_command(const Arguments& arguments) {
   std::string shard, time;
   CommandApp app("work", "Performs a share of the executions of a campaign that other machines work on too.");
   folder.add_dir(app, "The folder of the campaign, which all machines see");
-  app.add_option("--shard", shard, "Which of how many workers: 2/8")->required();
+  app.add_option("--shard", shard, "Which of how many workers: 2/8").required();
   app.add_option("--time", time, "End after this long: 30m, 2h");
   app.footer(
       "Ends when the campaign is finished, when the time is up, or on SIGTERM; may be started again or "

@@ -155,7 +155,7 @@ ON_HOST = [
     "cli/report_files.cc",
     "report/formats.cc",
 ]
-HOST_HEADERS = ["CLI/CLI.hpp", "nlohmann/json.hpp", "fmt/format.h", "filesystem", "map", "optional", "string", "vector"]
+HOST_HEADERS = ["nlohmann/json.hpp", "fmt/format.h", "filesystem", "map", "optional", "string", "vector"]
 LIBRARIES = [
     "cli",
     "suite",

@@ -56,6 +56,15 @@ inline llvm::CallBase* copy_call(llvm::CallBase* call, llvm::ArrayRef<llvm::Oper
 #endif
 }
 
+/// Whether it adds its operands: a sum, or an `or` of numbers without a common bit.
+inline bool is_sum(const llvm::BinaryOperator& inst) {
+#if LLVM_VERSION_MAJOR >= 18
+  auto* either = llvm::dyn_cast<llvm::PossiblyDisjointInst>(&inst);
+  if (either != nullptr && either->isDisjoint()) return true;
+#endif
+  return inst.getOpcode() == llvm::Instruction::Add;
+}
+
 /// SCEVExpander lost its data layout parameter on the way.
 template <class Expander = llvm::SCEVExpander>
 Expander make_expander(llvm::ScalarEvolution& scev, const llvm::DataLayout& layout) {

@@ -58,6 +58,15 @@ const llvm::DIDerivedType* member_at(const llvm::DICompositeType* type, uint64_t
   return best;
 }
 
+/// The constant in an offset in bytes such as 8 * i + 8, where the optimiser has put a member's offset into
+/// the index.
+uint64_t constant_part(llvm::Value* bytes) {
+  auto* sum = llvm::dyn_cast<llvm::BinaryOperator>(bytes);
+  if (sum == nullptr || !is_sum(*sum)) return 0;
+  auto* constant = llvm::dyn_cast<llvm::ConstantInt>(sum->getOperand(1));
+  return constant == nullptr || constant->isNegative() ? 0 : constant->getZExtValue();
+}
+
 std::string record_name(const llvm::DIType* written, const llvm::DICompositeType* type) {
   // `typedef struct {...} Point;` has no name but its typedef's.
   if (type->getName().empty()) {
@@ -122,6 +131,7 @@ llvm::Value* VariableNamer::split_offset(llvm::Value* address, uint64_t* offset,
         *offset += static_cast<uint64_t>(index->getSExtValue()) *
                    layout_.getTypeAllocSize(it.getIndexedType()).getKnownMinValue();
       } else {
+        if (it.getIndexedType()->isIntegerTy(8)) *offset += constant_part(it.getOperand());
         *indexed = true;
       }
     }

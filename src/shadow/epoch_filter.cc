@@ -33,11 +33,17 @@ struct Part {
   }
 };
 
+/// Inline code loads the masks of two granules at once before it looks whether the first is the last of its
+/// block: in the last entry that is one byte more.
+u64 mapped_bytes(u64 entries) {
+  return entries * sizeof(DuressFilterEntry) + 1;
+}
+
 }  // namespace
 
 void EpochFilter::open(DuressSelf& self) {
   if (DURESS_UNLIKELY(!table_)) {
-    table_ = static_cast<DuressFilterEntry*>(map_memory(kFewest * sizeof(DuressFilterEntry)));
+    table_ = static_cast<DuressFilterEntry*>(map_memory(mapped_bytes(kFewest)));
     if (!table_) fatal("out of memory for what a thread has accessed", "raise 'ulimit -v'");
     entries_ = kFewest;
   }
@@ -104,16 +110,16 @@ void EpochFilter::remove(DuressSelf& self, uptr begin, uptr end) {
 void EpochFilter::grow(DuressSelf& self) {
   u64 more = entries_ * kGrowth;
   lost_ = 0;
-  void* table = map_memory(more * sizeof(DuressFilterEntry));
+  void* table = map_memory(mapped_bytes(more));
   if (!table) return;
-  unmap_memory(table_, bytes());
+  unmap_memory(table_, mapped_bytes(entries_));
   table_ = static_cast<DuressFilterEntry*>(table);
   entries_ = more;
   if (is_open(self)) open(self);
 }
 
 void EpochFilter::release() {
-  if (table_) unmap_memory(table_, bytes());
+  if (table_) unmap_memory(table_, mapped_bytes(entries_));
   table_ = nullptr;
   entries_ = 0;
 }

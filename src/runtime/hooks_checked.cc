@@ -61,19 +61,21 @@ __attribute__((always_inline)) inline void check_one(const void* p, const Duress
   auto address = reinterpret_cast<uptr>(p);
   SiteId site_id;
   StackId stack;
-  if (DURESS_UNLIKELY(!t || t->in_runtime || kSize > 8 || (address & 7) + kSize > 8 ||
+  if (DURESS_UNLIKELY(!t || t->in_runtime || (kSize <= 8 && (address & 7) + kSize > 8) ||
                       !g_runtime->modules.known_site_id(site, &site_id) ||
                       !g_runtime->known_context(*t, &stack)))
     return check_hard<kWrite>(p, kSize, site, false);
   t->in_runtime = true;
   if (!EpochFilter::is_open(*t->fasttrack.self)) open_epoch(t->fasttrack);
-  FastTrack::Outcome outcome =
-      g_runtime->fasttrack.try_access<kWrite>(t->fasttrack, address, kSize, {site_id, stack});
+  FastTrack& fasttrack = g_runtime->fasttrack;
+  Place place{site_id, stack};
+  FastTrack::Outcome outcome = kSize > 8 ? fasttrack.try_pair<kWrite>(t->fasttrack, address, place)
+                                         : fasttrack.try_access<kWrite>(t->fasttrack, address, kSize, place);
   if (DURESS_LIKELY(outcome == FastTrack::Outcome::kDone)) {
     t->in_runtime = false;
     return;
   }
-  if (g_runtime->recorder) return record_first<kWrite>(*t, address, kSize, {site_id, stack});
+  if (g_runtime->recorder) return record_first<kWrite>(*t, address, kSize, place);
   t->in_runtime = false;
   check_hard<kWrite>(p, kSize, site, outcome == FastTrack::Outcome::kNotSimple);
 }

@@ -123,6 +123,8 @@ class FastTrack final : public Analysis {
   enum class Outcome : u8 { kDone, kNotTried, kNotSimple };
   template <bool kWrite, bool kAlone = false>
   Outcome try_access(FastTrackThread& t, uptr address, u32 size, Place place);
+  template <bool kWrite>
+  Outcome try_pair(FastTrackThread& t, uptr address, Place place);
   bool access_slow(FastTrackThread& t, uptr address, u64 size, bool write, Place place);
   /// `count` plain accesses of `size` bytes (at most 8), `stride` bytes apart.
   bool strided(FastTrackThread& t, uptr address, u64 count, i64 stride, u32 size, bool write, Place place);

@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "analysis/fasttrack/fasttrack.h"
+#include "analysis/fasttrack/hot_path.h"
 #include "analysis/testing/reference.h"
 #include "base/testing/rounds.h"
 
@@ -75,7 +75,7 @@ class Runner final : public RaceSink {
           bool down = now_ % 4 == 1;
           fasttrack_.strided(t.ft, down ? address + e.size - 8 : address, e.size / 8, down ? -8 : 8, 8,
                              e.op == Op::kWrite, place);
-        } else {
+        } else if (e.size != 16 || !pair(t, address, e.op == Op::kWrite, place)) {
           fasttrack_.access(t.ft, address, e.size, e.op == Op::kWrite, place);
         }
         break;
@@ -121,6 +121,14 @@ class Runner final : public RaceSink {
         break;
     }
     FastTrack::after_sync(t.ft);
+  }
+
+  /// As the hooks for 16 bytes do.
+  bool pair(Thread& t, uptr address, bool write, Place place) {
+    if (!EpochFilter::is_open(t.self)) fasttrack_.open_epoch(t.ft);
+    FastTrack::Outcome outcome = write ? fasttrack_.try_pair<true>(t.ft, address, place)
+                                       : fasttrack_.try_pair<false>(t.ft, address, place);
+    return outcome == FastTrack::Outcome::kDone;
   }
 
   void atomic(Thread& t, const Event& e, Place place) {

@@ -225,4 +225,39 @@ __attribute__((always_inline)) inline FastTrack::Outcome FastTrack::try_access(F
   return simple ? Outcome::kDone : Outcome::kNotSimple;
 }
 
+/// The same for 16 bytes that are two whole cells of one line, as a compiler makes them of a pair of pointers
+/// or of two elements of an array: one lock for both. kNotTried: each half is an access of its own.
+template <bool kWrite>
+__attribute__((always_inline)) inline FastTrack::Outcome FastTrack::try_pair(FastTrackThread& t, uptr address,
+                                                                             Place place) {
+  if (DURESS_UNLIKELY((address & 7) || (address & (Line::kBytes - 1)) > 16 || t.ignore || t.every_access ||
+                      !EpochFilter::is_open(*t.self) || t.next == t.end || !shadow_.has_region(address)))
+    return Outcome::kNotTried;
+  Cell* cell = shadow_.cell_in_region(address);
+  AccessId id = number_in_chunk(t, place);
+  Line* line = Line::of(cell);
+  t.busy.store(true, std::memory_order_relaxed);
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // as in enter()
+  if (DURESS_UNLIKELY(collecting_.load(std::memory_order_relaxed)) || !line->try_lock()) {
+    leave(t);
+    return Outcome::kNotTried;
+  }
+  Transition change;
+  u32 done = 0;
+  for (; done < 2; ++done) {
+    u64 w = cell[done].writes(), r = cell[done].reads();
+    if (same_epoch(t, kWrite ? w : r, 0xff)) continue;
+    if (!change.is(w, r, 0xff) && !transition<kWrite>(t, w, r, 0xff, id, change)) break;
+    if (!(w | r) && !shadow_.touched(address)) break;
+    change.apply<kWrite>(cell + done);
+    ++(kWrite ? t.rules.write_exclusive : t.rules.read_exclusive);
+  }
+  line->unlock();
+  leave(t);
+  if (DURESS_UNLIKELY(done < 2)) return Outcome::kNotTried;  // a half that is done is found done again
+  EpochFilter::add<kWrite>(*t.self, address, 0xff);
+  EpochFilter::add<kWrite>(*t.self, address + 8, 0xff);
+  return Outcome::kDone;
+}
+
 }  // namespace duress

@@ -46,6 +46,52 @@ class EpochFilter {
     entry.read[granule_of(address)] |=
         mask;  // a read after the write adds nothing: who races with it races with both
   }
+  /// The same for several accesses to one block of kBlockBytes, until the filter changes otherwise.
+  /// Equal accesses at equal distances, a divisor of the block, as bits of a whole block.
+  struct Row {
+    u64 bits[DURESS_FILTER_GRANULES / 8] = {};
+    Row(uptr first, uptr step, u8 mask) {
+      for (uptr at = first % step; at < kBlockBytes; at += step)
+        reinterpret_cast<u8*>(bits)[granule_of(at)] |= mask;
+    }
+  };
+  class Block {
+   public:
+    Block(const DuressSelf& self, uptr address)
+        : entry_(entry_of(self, address)), begin_(address & ~(kBlockBytes - 1)) {
+      claim(entry_, key_of(self, address));
+    }
+    bool has(uptr address) const { return address - begin_ < kBlockBytes; }
+    /// False if it was contained already.
+    template <bool kWrite>
+    bool add(uptr address, u8 mask) {
+      u32 granule = granule_of(address);
+      u8& known = kWrite ? entry_.written[granule] : entry_.read[granule];
+      if ((known & mask) == mask) return false;
+      known |= mask;
+      if (kWrite) entry_.read[granule] |= mask;
+      return true;
+    }
+    template <bool kWrite>
+    bool add(const Row& row) {
+      u64 missing = 0;
+      u8* masks = kWrite ? entry_.written : entry_.read;
+      for (u32 i = 0; i < DURESS_FILTER_GRANULES / 8; ++i) {
+        u64 known;
+        __builtin_memcpy(&known, masks + 8 * i, 8);
+        missing |= row.bits[i] & ~known;
+        known |= row.bits[i];
+        __builtin_memcpy(masks + 8 * i, &known, 8);
+      }
+      if (!missing) return false;
+      if (kWrite) add<false>(row);
+      return true;
+    }
+
+   private:
+    DuressFilterEntry& entry_;
+    uptr begin_;
+  };
   /// Where the first block begins of which not all is contained, at most `end`; `begin` for the first.
   static uptr skip(const DuressSelf& self, uptr begin, uptr end, bool write);
   void add_range(DuressSelf& self, uptr begin, uptr end, bool write);

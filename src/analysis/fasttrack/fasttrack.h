@@ -197,7 +197,7 @@ class FastTrack final : public Analysis {
   template <bool kWrite>
   bool transition(const FastTrackThread& t, u64 w, u64 r, u8 mask, AccessId id, Transition& result) const;
   template <bool kWrite>
-  bool stride(FastTrackThread& t, uptr address, u64 count, i64 step, u32 size, Place place);
+  class Strider;  // strides.cc
   bool shared_read_seen(FastTrackThread& t, Cell* cell, uptr granule, u8 mask);
   void lost(FastTrackThread& t, u64 count);
   bool all_same_epoch(FastTrackThread& t, Cell* cell, uptr address, uptr stop, bool write);

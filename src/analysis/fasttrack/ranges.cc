@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Accesses to more than one cell: ranges (memcpy, memset, free) and strided loops. Elements of an array are
-// mostly accessed by one thread at a time, so cell after cell holds the same two words and the transition of
-// one cell is the transition of the next.
+// Accesses to more than one cell without gaps: memcpy, memset, free, loops over arrays. Elements of an array
+// are mostly accessed by one thread at a time, so cell after cell holds the same two words and the transition
+// of one cell is the transition of the next.
 #include "analysis/fasttrack/found.h"
 #include "analysis/fasttrack/hot_path.h"
 
@@ -140,65 +140,6 @@ bool FastTrack::range(FastTrackThread& t, uptr address, u64 size, bool write, Ac
   if (DURESS_LIKELY(!found.count)) return raced;
   report(t, found, kind, place);
   return true;
-}
-
-template <bool kWrite>
-bool FastTrack::stride(FastTrackThread& t, uptr address, u64 count, i64 step, u32 size, Place place) {
-  AccessId id = number(t, place);
-  bool raced = false;
-  Transition last;       // elements of one array mostly share their two words
-  Line* held = nullptr;  // neighbours share a line
-  auto let_go = [&] {
-    if (!held) return;
-    held->unlock();
-    leave(t);
-    held = nullptr;
-  };
-  auto slow = [&](uptr at) {
-    let_go();
-    raced |= access_slow(t, at, size, kWrite, place);
-    id = number(t, place);  // the chunk of the other one may be full and gone
-    last = {};
-  };
-  for (u64 i = 0; i < count; ++i) {
-    uptr at = address + i * static_cast<uptr>(step);
-    if (DURESS_UNLIKELY((at & 7) + size > 8 || !ShadowMap::covers(at))) {
-      slow(at);
-      continue;
-    }
-    u8 mask = static_cast<u8>(((1u << size) - 1) << (at & 7));
-    if (EpochFilter::contains<kWrite>(*t.self, at, mask)) continue;
-    EpochFilter::add<kWrite>(*t.self, at, mask);
-    Cell* cell = shadow_.cell(at);
-    u64 w = cell->writes(), r = cell->reads();
-    if (same_epoch(t, kWrite ? w : r, mask) || (!kWrite && shared_read_seen(t, cell, at & ~uptr{7}, mask))) {
-      lost(t, 1);
-      continue;
-    }
-    if (Line::of(cell) != held) {
-      let_go();
-      enter(t);
-      held = Line::of(cell);
-      held->lock();
-      w = cell->writes(), r = cell->reads();
-    }
-    if (DURESS_LIKELY(last.is(w, r, mask) || transition<kWrite>(t, w, r, mask, id, last))) {
-      if (!(w | r)) shadow_.mark_touched(at);
-      last.apply<kWrite>(cell);
-      ++(kWrite ? t.rules.write_exclusive : t.rules.read_exclusive);
-    } else {
-      slow(at);
-    }
-  }
-  let_go();
-  return raced;
-}
-
-bool FastTrack::strided(FastTrackThread& t, uptr address, u64 count, i64 step, u32 size, bool write,
-                        Place place) {
-  if (DURESS_UNLIKELY(t.ignore || count == 0)) return false;
-  return write ? stride<true>(t, address, count, step, size, place)
-               : stride<false>(t, address, count, step, size, place);
 }
 
 }  // namespace duress

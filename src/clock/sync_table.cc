@@ -59,6 +59,7 @@ SyncObject* SyncTable::make() {
                      std::memory_order_relaxed);  // what threads remember of the old one is not of this
     return o;
   }
+  objects_.store(objects() + 1, std::memory_order_relaxed);
   return arena_.make<SyncObject>();
 }
 

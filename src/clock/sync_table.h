@@ -63,10 +63,14 @@ class SyncTable {
   template <typename Visit>
   void each(Visit visit) {
     for (u32 i = 0; i < kBuckets; ++i) {
+      if (!buckets_[i].first) continue;
       SpinGuard guard(buckets_[i].lock);
       for (SyncObject* o = buckets_[i].first; o; o = o->next) visit(o);
     }
   }
+
+  /// How many objects there are, with those that wait to be used again.
+  u32 objects() const { return objects_.load(std::memory_order_relaxed); }
 
   /// Forgets objects in [begin, end). `drop` is called for each, to free its history.
   template <typename Drop>
@@ -122,20 +126,27 @@ class SyncTable {
   };
 
  private:
-  static constexpr u32 kBuckets = 1u << 17;
+  static constexpr u32 kGroups = 1u << 13;
+  static constexpr u32 kInGroup = 64;
+  static constexpr u32 kBuckets = kGroups * kInGroup;
   static constexpr u32 kMostInGranule = 8 + 4 + 2 + 1 + 1;  // aligned atomics of every size
   struct Bucket {
     SyncObject* first;
     SpinLock lock;
   };
-  static u32 index(uptr granule) { return static_cast<u32>((granule * 0x9e3779b97f4a7c15u) >> 47); }
+  /// Neighbours in memory are neighbours here: an array of atomics is walked in order.
+  static u32 index(uptr granule) {
+    u64 group = granule / kInGroup * 0x9e3779b97f4a7c15u >> 51;
+    return static_cast<u32>(group * kInGroup + granule % kInGroup);
+  }
   SyncObject* make();
   void retire(SyncObject* o);
 
   Arena& arena_;
   SpinLock retired_lock_;
   SyncObject* retired_ = nullptr;  // to be used again as SyncObjects only
-  Bucket* buckets_;                // 2 MiB of address space; pages exist where objects do
+  std::atomic<u32> objects_{0};
+  Bucket* buckets_;  // 8 MiB of address space; pages exist where objects do
 };
 
 }  // namespace duress

@@ -57,13 +57,13 @@ void FastTrack::take_chunk(FastTrackThread& t) {
   t.end = first + AccessRecords::kChunk;
 }
 
-/// How many chunks of records may be in use before a collection: a quarter of the size of the shadow, because
-/// a collection walks all of it; and few enough to stay in the caches where the shadow is small.
+/// How many chunks of records may be in use before a collection: a quarter of what a collection walks, which
+/// is the shadow and the atomics; and few enough to stay in the caches where that is small.
 u32 FastTrack::budget() const {
   constexpr u64 kShadowPerBlock = u64{2} << ShadowMap::kBlockBits;
-  u64 of_shadow =
-      shadow_.touched_blocks() * kShadowPerBlock / 4 / (AccessRecords::kChunk * sizeof(AccessRecord));
-  u64 most = of_shadow > chunk_budget_ ? of_shadow : chunk_budget_;
+  u64 walked = shadow_.touched_blocks() * kShadowPerBlock + syncs_.objects() * sizeof(SyncObject);
+  u64 share = walked / 4 / (AccessRecords::kChunk * sizeof(AccessRecord));
+  u64 most = share > chunk_budget_ ? share : chunk_budget_;
   return static_cast<u32>(most > live_chunks_ * 2u ? most : live_chunks_ * 2u);
 }
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/fasttrack/read_pages.h"
 
+#include <sys/syscall.h>
+
 #include "base/raw.h"
 
 namespace duress {
 
-static constexpr size_t kBlockBytes = size_t{1} << 20;
+static constexpr size_t kFirstBlockBytes = size_t{1} << 14, kMostBlockBytes = size_t{1} << 20;
+static constexpr long kPopulateWrite = 23;  // MADV_POPULATE_WRITE, Linux 5.14
 
 ReadPages::~ReadPages() {
   std::atomic<Region*>* regions = regions_.load(std::memory_order_relaxed);
@@ -15,8 +18,8 @@ ReadPages::~ReadPages() {
   }
   unmap_memory(regions, kRegions * sizeof *regions);
   while (blocks_) {
-    void* next = *static_cast<void**>(blocks_);
-    unmap_memory(blocks_, kBlockBytes);
+    Block* next = blocks_->next;
+    unmap_memory(blocks_, blocks_->bytes);
     blocks_ = next;
   }
 }
@@ -25,12 +28,19 @@ ReadPages::~ReadPages() {
 void* ReadPages::take(size_t bytes) {
   bytes = (bytes + 63) & ~size_t{63};
   if (static_cast<size_t>(fresh_end_ - fresh_) < bytes) {
-    auto* block = static_cast<char*>(map_memory(kBlockBytes));
+    // Small at first: an execution of a fork server that needs few words pays for few.
+    const size_t size = !blocks_                           ? kFirstBlockBytes
+                        : blocks_->bytes < kMostBlockBytes ? blocks_->bytes * 2
+                                                           : kMostBlockBytes;
+    auto* block = static_cast<Block*>(map_memory(size));
     if (!block) return nullptr;
-    *reinterpret_cast<void**>(block) = blocks_;
+    // Words are read before they are written: each page would cost two faults, and the second an interrupt of
+    // all processors. What cannot be filled here is filled then.
+    raw_syscall(SYS_madvise, reinterpret_cast<long>(block), static_cast<long>(size), kPopulateWrite);
+    *block = {blocks_, size};
     blocks_ = block;
-    fresh_ = block + 64;
-    fresh_end_ = block + kBlockBytes;
+    fresh_ = reinterpret_cast<char*>(block) + 64;
+    fresh_end_ = reinterpret_cast<char*>(block) + size;
   }
   void* result = fresh_;
   fresh_ += bytes;

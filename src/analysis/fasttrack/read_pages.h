@@ -96,7 +96,11 @@ class ReadPages {
   Page* pages_ = nullptr;
   char* fresh_ = nullptr;  // of the last block
   char* fresh_end_ = nullptr;
-  void* blocks_ = nullptr;  // linked through their first word
+  struct Block {
+    Block* next;
+    size_t bytes;
+  };
+  Block* blocks_ = nullptr;
   SpinLock lock_;
 };
 

@@ -12,6 +12,7 @@
 
 #include "base/prng.h"
 #include "base/raw.h"
+#include "runtime/own_file.h"
 
 extern char** environ;
 
@@ -63,6 +64,7 @@ char** command_line(const char* program, const uptr* addresses, u32 count) {
 
 /// Runs it with the addresses as arguments; the answer goes to `out`. False: there is none.
 bool run_symbolizer(const char* program, const uptr* addresses, u32 count, char* out, size_t room) {
+  if (has_raised_privileges()) return false;  // PATH comes from somebody with fewer rights
   char** words = command_line(program, addresses, count);
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return false;

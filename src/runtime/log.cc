@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "runtime/own_file.h"
+
 namespace duress {
 
 static constexpr int kHighDescriptor = 900;  // out of the way of programs that count on low numbers
@@ -59,8 +61,7 @@ bool Log::open_later(const char* dir, void (*first)()) {
 }
 
 bool Log::reopen() {
-  long fd = raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path_),
-                        O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+  long fd = open_own_file(path_);
   if (fd < 0) return false;
   fd = moved_up(fd);
   fd_ = static_cast<int>(fd);

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 
 #include "base/check.h"
+#include "runtime/own_file.h"
 #include "runtime/runtime.h"
 
 namespace duress {
@@ -19,9 +20,9 @@ using recording::Encoder;
 bool Recorder::open(const char* dir) {
   Text path(rt_.arena);
   path.put(dir).put('/').number(static_cast<u64>(process_number())).put(".trace").put('\0');
-  long fd = raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path.data()),
-                        O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_APPEND, 0644);
+  long fd = open_own_file(path.data());
   if (fd < 0) return false;
+  raw_syscall(SYS_ftruncate, fd, 0);  // of what this process was before it called exec
   long high = raw_syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 901);
   if (high >= 0) {
     raw_syscall(SYS_close, fd);

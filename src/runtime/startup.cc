@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How the runtime starts: from .preinit_array, before the constructors of any library, when DURESS_OPTIONS
-// names a log folder; or late, when a test calls duress::check. Otherwise every function runs its plain body.
+// names a log folder; never in a program with raised privileges; or late, when a test calls duress::check.
+// Otherwise every function runs its plain body.
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include "base/check.h"
 #include "runtime/control.h"
 #include "runtime/crash.h"
+#include "runtime/own_file.h"
 #include "runtime/parallel_adversary.h"
 #include "runtime/runtime.h"
 
@@ -28,16 +30,26 @@ Analysis* make_tool(void* context, const char* name, size_t length) {
   return make_analysis(&rt.analysis_context, name, length);
 }
 
+constexpr char kOptionsName[] = "DURESS_OPTIONS=";
+
 void at_exit(int code, void*) {
   process_ending(code);
 }
 
-const char* find_options(char** environment) {
-  static constexpr char kName[] = "DURESS_OPTIONS=";
+/// The entry of DURESS_OPTIONS in the environment, or null.
+char** find_options(char** environment) {
   for (; environment && *environment; ++environment) {
-    if (strncmp(*environment, kName, sizeof kName - 1) == 0) return *environment + sizeof kName - 1;
+    if (strncmp(*environment, kOptionsName, sizeof kOptionsName - 1) == 0) return environment;
   }
   return nullptr;
+}
+
+/// What a program with raised privileges starts may have lost the mark that it has them: it must not see the
+/// options of the user either.
+void remove_options(char** environment) {
+  while (char** entry = find_options(environment)) {
+    for (; *entry; ++entry) entry[0] = entry[1];
+  }
 }
 
 // Modules that reported themselves, awake or not: duress::check wakes the runtime late.
@@ -59,7 +71,7 @@ void start_parallel_adversary(Runtime& rt) {
 void open_log(Runtime& rt) {
   const char* folder = rt.options.log_dir_;
   bool open = rt.controlled ? rt.log.open_later(folder, [] { g_runtime->log_start(); }) : rt.log.open(folder);
-  if (!open) fatal("cannot write to the log folder", "check log_dir in DURESS_OPTIONS");
+  if (!open) fatal("cannot write to the log folder", "log_dir in DURESS_OPTIONS must be a folder of yours");
 }
 
 void build_chain(Runtime& rt, Arena& arena) {
@@ -82,11 +94,12 @@ void start(char** environment) {
   static bool started = false;
   if (started) return;
   started = true;
-  const char* text = find_options(environment);
-  if (!text) return;
+  if (has_raised_privileges()) return remove_options(environment);
+  char** entry = find_options(environment);
+  if (!entry) return;
   static Arena option_arena;
   static Options options;
-  options.parse(text, option_arena);
+  options.parse(*entry + sizeof kOptionsName - 1, option_arena);
   if (options.help_) Options::print_help();
   if (!*options.log_dir_) return;
   if (*options.record_ && control_taken(options.record_)) return;

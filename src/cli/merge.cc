@@ -32,6 +32,10 @@ int merge_command(const Arguments& arguments) {
   if (dirs.empty()) return wrong_use("merge", "no folder given");
   std::string first = fs::absolute(dirs[0]).lexically_normal().string();
   std::optional<cluster::Folder> folder = cluster::Folder::current(first);
+  if (std::string error = folder ? folder->owner_problem() : ""; !error.empty()) {
+    say(error);
+    return kExitToolFailed;
+  }
   std::optional<cluster::CampaignFile> campaign = folder ? folder->campaign() : std::nullopt;
   if (!campaign) {
     say(fmt::format("no campaign of several machines in '{}'", dirs[0]));

@@ -17,6 +17,7 @@
 #include "base/hash.h"
 #include "exec/child.h"
 #include "exec/files.h"
+#include "exec/ownership.h"
 #include "exec/worker.h"
 
 namespace duress::cluster {
@@ -81,7 +82,7 @@ std::string text_of(const File& file) {
 template <typename File>
 std::optional<File> load(const std::string& path) {
   std::optional<std::string> text = read_file(path);
-  if (!text) return std::nullopt;
+  if (!text || !exec::owner_problem(path).empty()) return std::nullopt;
   try {
     Json json = Json::parse(*text);
     File file;
@@ -124,10 +125,14 @@ std::string local_folder() {
   struct statvfs info{};
   bool room = access("/dev/shm", W_OK) == 0 && statvfs("/dev/shm", &info) == 0 &&
               u64{info.f_bavail} * info.f_frsize >= kRoomWanted;
-  if (room) return "/dev/shm/duress-work-" + std::to_string(getuid());
+  std::string user = std::to_string(getuid());
+  std::string folder = room ? exec::private_folder("/dev/shm/duress-work-" + user) : "";
+  if (!folder.empty()) return folder;
   const char* temporary = std::getenv("TMPDIR");
-  return std::string(temporary != nullptr && *temporary != '\0' ? temporary : "/tmp") + "/duress-" +
-         std::to_string(getuid());
+  std::string name =
+      std::string(temporary != nullptr && *temporary != '\0' ? temporary : "/tmp") + "/duress-" + user;
+  folder = exec::private_folder(name);
+  return folder.empty() ? name : folder;  // whoever makes something below it says why that cannot be
 }
 
 std::string build_of(const std::string& path) {
@@ -174,6 +179,11 @@ std::optional<Folder> Folder::current(const std::string& dir) {
   u64 number = text ? std::strtoull(text->c_str(), nullptr, 10) : 0;
   if (number == 0) return std::nullopt;
   return Folder(dir + "/cluster/" + std::to_string(number));
+}
+
+std::string Folder::owner_problem() const {
+  std::string error = exec::owner_problem(path_);
+  return error.empty() ? exec::owner_problem(path_ + "/campaign.json") : error;
 }
 
 Folder Folder::make(const std::string& dir, const CampaignFile& campaign, std::string& error) {

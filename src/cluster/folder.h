@@ -75,6 +75,8 @@ class Folder {
   std::string queue(u64 epoch) const { return path_ + "/queue/" + std::to_string(epoch); }
   std::string slurm() const { return path_ + "/slurm"; }
 
+  /// "" or that it belongs to another user: what it says would be run. Files of others are not read.
+  std::string owner_problem() const;
   std::optional<CampaignFile> campaign() const;
   std::string save(const CampaignFile& campaign) const;
   std::optional<DriverFile> driver() const;
@@ -93,7 +95,7 @@ class Folder {
 /// The build id of an ELF file, or else a hash of what is in it; "" if it cannot be read.
 std::string build_of(const std::string& path);
 std::string host_name();
-/// A folder that only this machine uses.
+/// A folder that only this user on this machine uses.
 std::string local_folder();
 std::string hex(u64 number);
 

@@ -53,11 +53,13 @@ std::string ShardWorker::open() {
   std::optional<CampaignFile> campaign;
   for (;;) {
     folder_ = Folder::current(options_.dir);
+    if (folder_ && !folder_->owner_problem().empty()) break;
     campaign = folder_ ? folder_->campaign() : std::nullopt;
     // Who starts it may be a moment late, and the last campaign is of no interest then.
     if ((campaign && !campaign->finished) || over() || now() - started_ > options_.patience) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
+  if (std::string error = folder_ ? folder_->owner_problem() : ""; !error.empty()) return error;
   if (!campaign)
     return "no campaign in '" + options_.dir + "' as " + host_name() +
            " sees it: every machine must see the folder that duress classify --executor was given with --dir";

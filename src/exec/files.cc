@@ -12,6 +12,7 @@
 #include <filesystem>
 
 #include "base/hash.h"
+#include "exec/ownership.h"
 
 namespace duress::exec {
 
@@ -70,6 +71,7 @@ std::string write_file(const std::string& path, const std::string& text) {
 std::string make_folder(const std::string& path, const std::string& root) {
   std::error_code code;
   bool fresh = !fs::exists(root, code);
+  if (std::string error = owner_problem(root); !error.empty()) return error;
   fs::create_directories(path, code);
   if (code) return "cannot make the folder '" + path + "': " + code.message() + "; give another with --dir";
   if (fresh) {  // what we leave behind should not show up in version control

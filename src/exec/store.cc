@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "exec/files.h"
+#include "exec/ownership.h"
 #include "exec/token_text.h"
 
 namespace duress::exec {
@@ -102,6 +103,9 @@ std::string Store::save(StoredFinding& finding) {
 }
 
 std::optional<StoredFinding> Store::load(const std::string& id, std::string& error) const {
+  error = owner_problem(dir_);
+  if (error.empty()) error = owner_problem(finding_path(id));
+  if (!error.empty()) return std::nullopt;
   std::optional<std::string> text = read_file(finding_path(id));
   if (!text) {
     error = "no recording of " + id + " in '" + dir_ +

@@ -8,6 +8,7 @@
 #include "cli/report_files.h"
 #include "cli/stop.h"
 #include "exec/clock.h"
+#include "exec/session.h"
 
 namespace duress::cli {
 

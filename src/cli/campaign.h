@@ -10,7 +10,7 @@
 #include "cli/campaign_options.h"
 #include "cli/live_line.h"
 #include "cluster/session.h"
-#include "exec/session.h"
+#include "exec/work_folder.h"
 #include "report/document.h"
 #include "report/resolved_names.h"
 
@@ -36,7 +36,7 @@ class Campaign {
   /// A document with its head filled in.
   report::Document document() const;
   /// Where a record belongs that only one process may open; "": where it always is.
-  std::string record_dir() const { return cluster_.record_dir(); }
+  std::string record_dir() const { return cluster_.serves_other_command() ? work_->path() + "/record" : ""; }
 
  private:
   const char* command_;

@@ -15,6 +15,7 @@
 #include "exec/oracle.h"
 #include "exec/session.h"
 #include "exec/single_run.h"
+#include "exec/work_folder.h"
 #include "exec/worker.h"
 #include "report/failure_text.h"
 #include "report/resolved_names.h"

@@ -10,10 +10,10 @@
 
 #include "cli/commands.h"
 #include "exec/oracle.h"
-#include "exec/session.h"
 #include "exec/single_run.h"
 #include "exec/store.h"
 #include "exec/token_text.h"
+#include "exec/work_folder.h"
 #include "report/lanes.h"
 #include "report/resolved_names.h"
 

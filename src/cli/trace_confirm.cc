@@ -8,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "exec/session.h"
+#include "exec/work_folder.h"
 #include "report/resolved_names.h"
 #include "report/site_keys.h"
 #include "search/search.h"

@@ -12,7 +12,7 @@
 #include "cli/stop.h"
 #include "cluster/driver.h"
 #include "cluster/shard_worker.h"
-#include "exec/session.h"
+#include "exec/work_folder.h"
 
 namespace duress::cli {
 namespace {

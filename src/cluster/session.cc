@@ -195,11 +195,6 @@ std::string Session::work_dir(const std::string& dir) const {
   return remote() ? local_folder() : dir;
 }
 
-std::string Session::record_dir() const {
-  bool own = serves_other_command();
-  return own ? local_folder() + "/record-" + std::to_string(getpid()) : "";
-}
-
 std::string Session::input(const std::string& path) {
   if (!remote()) return path;
   bool given = serves_other_command();
@@ -235,8 +230,6 @@ void Session::end(bool over) {
   bool recorded = options_.executor == "recorded";
   if (recorded && coordinator_->missing() && !job_.quiet)
     job_.say("not everything is recorded yet: this is what the results so far say");
-  std::error_code ignored;
-  if (std::string own = record_dir(); !own.empty()) fs::remove_all(own, ignored);
   if (recorded) return;
   if (over) {
     campaign_.finished = true;

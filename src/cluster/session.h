@@ -57,8 +57,10 @@ class Session {
   bool remote() const { return coordinator_ != nullptr; }
   /// Where this process works: on this machine, if the folder of the campaign is shared with others.
   std::string work_dir(const std::string& dir) const;
-  /// Where a record belongs that only one process may open; "": where it always is.
-  std::string record_dir() const;
+  /// Started by duress merge or duress work: the campaign is another command's, and so are its records.
+  bool serves_other_command() const {
+    return options_.executor == "recorded" || options_.executor == "background";
+  }
   /// The program's standard input, kept at `path` ("": none), where workers see it.
   std::string input(const std::string& path);
   /// Makes workers with these options hand their executions to other machines.
@@ -74,10 +76,6 @@ class Session {
   SessionEnd cancel_array(std::optional<CampaignFile>& known);
   std::string choose_campaign(const std::optional<CampaignFile>& known);
   std::string open_coordinator();
-  /// Started by duress merge or duress work: the campaign is another command's.
-  bool serves_other_command() const {
-    return options_.executor == "recorded" || options_.executor == "background";
-  }
   std::string array_file() const;
 
   // The thread (session_array.cc):

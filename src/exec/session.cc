@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,28 +16,6 @@
 namespace duress::exec {
 
 namespace fs = std::filesystem;
-
-WorkFolder::WorkFolder(const std::string& dir) {
-  const std::string all = dir + "/work";
-  error_ = make_folder(all, dir);
-  if (!error_.empty()) return;
-  std::error_code code;
-  for (fs::directory_iterator it(all, code), end; !code && it != end; it.increment(code)) {
-    long pid = std::strtol(it->path().filename().c_str(), nullptr, 10);
-    std::error_code ignored;
-    if (pid > 0 && kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH)
-      fs::remove_all(it->path(), ignored);
-  }
-  std::string path = all + "/" + std::to_string(getpid());
-  fs::remove_all(path, code);
-  error_ = make_folder(path, dir);
-  if (error_.empty()) path_ = path;
-}
-
-WorkFolder::~WorkFolder() {
-  std::error_code ignored;
-  if (!path_.empty()) fs::remove_all(path_, ignored);
-}
 
 std::string keep_input(const std::string& path) {
   struct stat info{};

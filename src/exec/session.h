@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a command that executes a target needs: a folder to work in, the input, the time, a place for its
+// What a command that executes a target needs: the input, the time, a place for its
 // document.
 #pragma once
 
@@ -8,22 +8,6 @@
 #include <string>
 
 namespace duress::exec {
-
-/// A folder below `dir` that only this process uses, removed with the object. Folders of processes that were
-/// killed are removed on the way.
-class WorkFolder {
- public:
-  explicit WorkFolder(const std::string& dir);
-  ~WorkFolder();
-  WorkFolder(const WorkFolder&) = delete;
-  WorkFolder& operator=(const WorkFolder&) = delete;
-  const std::string& path() const { return path_; }
-  /// "" or why there is none.
-  const std::string& error() const { return error_; }
-
- private:
-  std::string path_, error_;
-};
 
 /// Copies what our standard input holds to the file `path`, so that every execution can read it from the
 /// start. Returns the path, or "" if there is nothing to copy: a terminal, /dev/null, a pipe

@@ -9,11 +9,11 @@
 
 #include <cstddef>
 #include <cstring>
-#include <fstream>
 #include <iterator>
 #include <string_view>
 
 #include "duress/hooks.h"
+#include "report/plain_file.h"
 
 namespace duress::report {
 namespace {
@@ -96,20 +96,14 @@ std::string text_at(std::string_view strings, std::uint32_t offset) {
 }  // namespace
 
 SiteTable SiteTable::load(const std::string& path) {
-  // In one piece: a character at a time was a fifth of a report's cost.
-  std::ifstream in(path, std::ios::binary | std::ios::ate);
-  if (!in) {
-    SiteTable table;
-    table.problem_ = "cannot be read";
-    return table;
-  }
-  std::string bytes(static_cast<std::size_t>(std::max<std::streamoff>(in.tellg(), 0)), '\0');
-  in.seekg(0);
-  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  return parse(bytes);
+  PlainFile file(path);
+  if (file.good()) return parse(file.bytes());
+  SiteTable table;
+  table.problem_ = "cannot be read";
+  return table;
 }
 
-SiteTable SiteTable::parse(const std::string& bytes) {
+SiteTable SiteTable::parse(std::string_view bytes) {
   SiteTable table;
   Elf elf(bytes);
   if (!elf.valid()) {

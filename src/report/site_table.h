@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace duress::report {
@@ -33,7 +34,7 @@ class SiteTable {
   /// what could be read and says why in problem().
   static SiteTable load(const std::string& path);
   /// The same from the bytes of a file.
-  static SiteTable parse(const std::string& bytes);
+  static SiteTable parse(std::string_view bytes);
 
   /// The site at `index`, which counts 32-byte entries of the section, headers included.
   const Site* find(std::uint32_t index) const;

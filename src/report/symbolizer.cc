@@ -12,6 +12,8 @@
 
 #include <cstdlib>
 
+#include "report/plain_file.h"
+
 namespace duress::report {
 namespace {
 
@@ -50,6 +52,10 @@ struct Symbolizer::Impl {
     options.UseSymbolTable = true;
     return options;
   }
+  /// What follows the last colon is an architecture for LLVM, if it sounds like one; so that it is never a
+  /// part of the path, there always is one. A path that cannot be opened, named twice with different
+  /// architectures, makes it crash.
+  static std::string llvm_name(const std::string& module) { return module + ":x86_64"; }
   llvm::symbolize::LLVMSymbolizer llvm{options()};
 };
 
@@ -57,36 +63,34 @@ Symbolizer::Symbolizer() : impl_(std::make_unique<Impl>()) {}
 Symbolizer::~Symbolizer() = default;
 
 std::vector<finding::Frame> Symbolizer::code(const std::string& module, std::uint64_t address) {
-  std::vector<finding::Frame> frames;
-  auto found =
-      impl_->llvm.symbolizeInlinedCode(module, {address, llvm::object::SectionedAddress::UndefSection});
+  std::vector<finding::Frame> frames(1);
+  frames[0].module = module;
+  frames[0].module_offset = address;
+  if (!is_plain_file(module)) return frames;
+  auto found = impl_->llvm.symbolizeInlinedCode(Impl::llvm_name(module),
+                                                {address, llvm::object::SectionedAddress::UndefSection});
   if (!found) {
     llvm::consumeError(found.takeError());
-  } else {
-    for (std::uint32_t i = 0; i < found->getNumberOfFrames(); ++i) {
-      const llvm::DILineInfo& info = found->getFrame(i);
-      finding::Frame frame;
-      frame.module = module;
-      frame.module_offset = address;
-      if (known(info.FunctionName)) name_function(info.FunctionName, frame);
-      if (known(info.FileName)) frame.file = info.FileName;
-      frame.line = info.Line;
-      frame.column = info.Column;
-      if (info.StartAddress && *info.StartAddress <= address)
-        frame.function_offset = address - *info.StartAddress;
-      frames.push_back(std::move(frame));
-    }
+    return frames;
   }
-  if (frames.empty()) {
-    frames.emplace_back();
-    frames.back().module = module;
-    frames.back().module_offset = address;
+  if (found->getNumberOfFrames() != 0) frames.resize(found->getNumberOfFrames(), frames[0]);
+  for (std::uint32_t i = 0; i < found->getNumberOfFrames(); ++i) {
+    const llvm::DILineInfo& info = found->getFrame(i);
+    finding::Frame& frame = frames[i];
+    if (known(info.FunctionName)) name_function(info.FunctionName, frame);
+    if (known(info.FileName)) frame.file = info.FileName;
+    frame.line = info.Line;
+    frame.column = info.Column;
+    if (info.StartAddress && *info.StartAddress <= address)
+      frame.function_offset = address - *info.StartAddress;
   }
   return frames;
 }
 
 std::optional<DataSymbol> Symbolizer::data(const std::string& module, std::uint64_t address) {
-  auto found = impl_->llvm.symbolizeData(module, {address, llvm::object::SectionedAddress::UndefSection});
+  if (!is_plain_file(module)) return std::nullopt;
+  auto found = impl_->llvm.symbolizeData(Impl::llvm_name(module),
+                                         {address, llvm::object::SectionedAddress::UndefSection});
   if (!found) {
     llvm::consumeError(found.takeError());
     return std::nullopt;

@@ -53,6 +53,24 @@ TEST(Symbolizer, FindsGlobalsAndTheirOffsets) {
   EXPECT_GE(data->size, 16u);  // AddressSanitizer makes it longer
 }
 
+/// LLVM takes what follows a colon for an architecture, and crashed here.
+TEST(Symbolizer, ArchitecturesInPathsAreNoArchitectures) {
+  Symbolizer symbolizer;
+  for (const char* module : {"/nonexistent", "/nonexistent:x86_64-", "/nonexistent:i386", ":x86_64-", ""}) {
+    EXPECT_EQ(symbolizer.code(module, 0x1234)[0].function, "") << module;
+    EXPECT_FALSE(symbolizer.data(module, 0x1234)) << module;
+  }
+  auto address = reinterpret_cast<std::uintptr_t>(&symbolizer_test_global[2]) - load_bias();
+  EXPECT_FALSE(symbolizer.data("/proc/self/exe:x86_64", address)) << "another file";
+}
+
+TEST(Symbolizer, OnlyRegularFilesAreOpened) {
+  Symbolizer symbolizer;
+  for (const std::string& module :
+       {std::string("/dev/zero"), std::string("/dev"), std::string("/proc/self/exe\0x", 16)})
+    EXPECT_EQ(symbolizer.code(module, 0x1234)[0].function, "") << module;
+}
+
 TEST(Symbolizer, MissingFilesGiveAddresses) {
   Symbolizer symbolizer;
   auto frames = symbolizer.code("/nonexistent/program", 0x1234);

@@ -10,6 +10,7 @@
 
 #include "exec/clock.h"
 #include "exec/files.h"
+#include "exec/program.h"
 
 namespace duress::classify {
 namespace {
@@ -58,7 +59,7 @@ std::string Classifier::key() const {
   for (const std::string& part :
        {setup_.worker.start_in.empty() ? std::filesystem::current_path(ignored).string()
                                        : setup_.worker.start_in,
-        std::to_string(exec::hash_of_file(setup_.binary)),
+        exec::build_of(setup_.binary),
         setup_.worker.input.empty() ? std::string() : std::to_string(exec::hash_of_file(setup_.worker.input)),
         std::to_string(setup_.worker.run_seconds), std::to_string(setup_.oracle.expect_exit),
         setup_.oracle.check,

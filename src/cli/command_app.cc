@@ -14,6 +14,7 @@
 
 #include "base/exec_words.h"
 #include "catalog/lookup.h"
+#include "exec/program.h"
 
 namespace duress::cli {
 namespace {
@@ -23,6 +24,14 @@ std::string message_of(const CLI::ParseError& error) {
   std::string text = error.what();
   std::size_t colon = text.find(": must be ");
   return colon == std::string::npos ? text : text.erase(colon, 1);
+}
+
+/// An exit code if that cannot be a program, after a message.
+std::optional<int> check_program(const std::vector<std::string>& target) {
+  std::string problem = target.empty() ? "" : exec::program_problem(target[0]);
+  if (problem.empty()) return std::nullopt;
+  say(problem);
+  return kExitToolFailed;
 }
 
 /// The help of `app`, with what follows the options.
@@ -139,7 +148,8 @@ std::optional<int> CommandApp::read_before_mark(const Arguments& arguments,
                                                 std::vector<std::string>& target) {
   auto mark = std::find(arguments.begin(), arguments.end(), "--");
   if (mark != arguments.end()) target.assign(mark + 1, arguments.end());
-  return read({arguments.begin(), mark});
+  std::optional<int> code = read({arguments.begin(), mark});
+  return code ? code : check_program(target);
 }
 
 std::optional<int> CommandApp::read_with_target(const Arguments& arguments, std::vector<std::string>& target,
@@ -147,7 +157,8 @@ std::optional<int> CommandApp::read_with_target(const Arguments& arguments, std:
   app_->prefix_command();
   std::optional<int> code =
       guarded(rest, [&] { target = parse_with_target(*app_, arguments, bare_, loose_); });
-  if (code || !required || (!target.empty() && !target[0].empty())) return code;
+  if (code) return code;
+  if (!required || (!target.empty() && !target[0].empty())) return check_program(target);
   return reject("no program given; put it and its arguments after --");
 }
 

@@ -54,13 +54,18 @@ std::string stuck_text(trail::Outcome outcome) {
   }
 }
 
-/// Nothing that ran left a log: says why, as far as that can be known.
-void explain_silence(const std::string& program, int code) {
+/// Nothing that ran left a log: says why, as far as that can be known. The exit code.
+int explain_silence(const std::string& program, const exec::LaunchResult& result) {
   std::string text = not_instrumented_text(program);
+  if (text.empty() && result.signalled) {
+    say(fmt::format("{} was ended by {} before anything was known", program, exec::signal_name(result.code)));
+    return result.exit_code();
+  }
   if (!text.empty())
     say(text);
-  else if (code != kExitToolFailed)  // else the runtime has said itself what it lacks
+  else if (result.code != kExitToolFailed)  // else the runtime has said itself what it lacks
     say(fmt::format("{} is instrumented, but its runtime did not start; see duress doctor", program));
+  return kExitToolFailed;
 }
 
 /// The findings as text. False: they could not be written, which has been said.
@@ -90,8 +95,7 @@ int run_in(const std::string& folder, const RunOptions& options, report::Suppres
   const finding::RunLog& log = result.log;
   if (log.processes.empty() && result.damage.empty()) {
     std::filesystem::remove_all(folder, ignored);
-    explain_silence(options.target[0], result.exit_code());
-    return kExitToolFailed;
+    return explain_silence(options.target[0], result);
   }
   report::Document document = new_document("run", options.seed, options.target);
   document.checked = options.model != "stale";

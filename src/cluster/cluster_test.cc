@@ -13,6 +13,7 @@
 #include "cluster/codec.h"
 #include "cluster/coordinator.h"
 #include "cluster/shard_worker.h"
+#include "exec/program.h"
 #include "exec/testing/every_field.h"
 #include "exec/worker.h"
 
@@ -228,7 +229,7 @@ TEST_F(Cluster, OtherBuildOfTheProgramIsRefused) {
   ASSERT_EQ(folder_.save_spec(worker_, hash), "");
   std::optional<Spec> spec = folder_.spec(hash);
   ASSERT_TRUE(spec);
-  EXPECT_EQ(spec->build, build_of(DURESS_FAKE_TARGET));
+  EXPECT_EQ(spec->build, exec::build_of(DURESS_FAKE_TARGET));
   pid_t pid = 0;
   {
     Coordinator coordinator(options());

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/folder.h"
 
-#include <elf.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -18,6 +17,7 @@
 #include "exec/child.h"
 #include "exec/files.h"
 #include "exec/ownership.h"
+#include "exec/program.h"
 #include "exec/worker.h"
 
 namespace duress::cluster {
@@ -135,45 +135,6 @@ std::string local_folder() {
   return folder.empty() ? name : folder;  // whoever makes something below it says why that cannot be
 }
 
-std::string build_of(const std::string& path) {
-  std::optional<std::string> bytes = read_file(path);
-  if (!bytes) return {};
-  // Only the note in the program headers: it is there in stripped programs too.
-  Elf64_Ehdr head;
-  if (bytes->size() >= sizeof head && std::memcmp(bytes->data(), ELFMAG, SELFMAG) == 0) {
-    std::memcpy(&head, bytes->data(), sizeof head);
-    for (unsigned i = 0; i < head.e_phnum; ++i) {
-      Elf64_Phdr segment;
-      u64 at = head.e_phoff + u64{i} * sizeof segment;
-      if (at > bytes->size() || bytes->size() - at < sizeof segment) break;
-      std::memcpy(&segment, bytes->data() + at, sizeof segment);
-      if (segment.p_type != PT_NOTE || segment.p_offset > bytes->size() ||
-          segment.p_filesz > bytes->size() - segment.p_offset)
-        continue;
-      const char* note = bytes->data() + segment.p_offset;
-      for (u64 left = segment.p_filesz; left >= sizeof(Elf64_Nhdr);) {
-        Elf64_Nhdr header;
-        std::memcpy(&header, note, sizeof header);
-        u64 name = (u64{header.n_namesz} + 3) / 4 * 4, text = (u64{header.n_descsz} + 3) / 4 * 4;
-        u64 size = sizeof header + name + text;
-        if (size > left) break;
-        if (header.n_type == NT_GNU_BUILD_ID && header.n_namesz == 4) {
-          std::string id;
-          for (u64 k = 0; k < header.n_descsz; ++k) {
-            auto byte = static_cast<unsigned char>(note[sizeof header + name + k]);
-            id += "0123456789abcdef"[byte >> 4];
-            id += "0123456789abcdef"[byte & 15];
-          }
-          return id;
-        }
-        note += size;
-        left -= size;
-      }
-    }
-  }
-  return "hash " + hex(hash_of(*bytes));
-}
-
 std::optional<Folder> Folder::current(const std::string& dir) {
   std::optional<std::string> text = read_file(dir + "/cluster/current");
   u64 number = text ? std::strtoull(text->c_str(), nullptr, 10) : 0;
@@ -223,7 +184,7 @@ std::string Folder::save_spec(const exec::WorkerOptions& options, u64& hash) con
   Spec spec{
       options.target, "", options.chain, options.run_seconds, exec::program_path(options.target.at(0)), ""};
   if (spec.binary.empty()) spec.binary = options.target[0];  // the worker will say that it is not there
-  spec.build = build_of(spec.binary);
+  spec.build = exec::build_of(spec.binary);
   if (!options.input.empty()) {
     std::optional<std::string> text = read_file(options.input);
     if (!text) return "cannot read '" + options.input + "': " + std::strerror(errno);

@@ -92,8 +92,6 @@ class Folder {
   std::string path_;
 };
 
-/// The build id of an ELF file, or else a hash of what is in it; "" if it cannot be read.
-std::string build_of(const std::string& path);
 std::string host_name();
 /// A folder that only this user on this machine uses.
 std::string local_folder();

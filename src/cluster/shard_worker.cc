@@ -14,6 +14,7 @@
 #include "cluster/codec.h"
 #include "exec/clock.h"
 #include "exec/files.h"
+#include "exec/program.h"
 
 namespace duress::cluster {
 namespace {
@@ -152,7 +153,7 @@ Worker* ShardWorker::worker_for(u64 hash, std::string& problem) {
     problem = "cannot read what is to be started from '" + folder_->path() + "/specs'";
     return nullptr;
   }
-  std::string build = build_of(spec->binary);
+  std::string build = exec::build_of(spec->binary);
   if (build != spec->build) {
     problem = spec->binary + " on " + host_name() + " is another build (" + (build.empty() ? "none" : build) +
               ") than where the campaign was started (" + spec->build +

@@ -20,7 +20,7 @@ constexpr Address kPage = 4096;
 }  // namespace
 
 std::unique_ptr<ElfFile> ElfFile::open(const std::string& path) {
-  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  int fd = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return nullptr;
   struct stat info{};
   std::unique_ptr<ElfFile> file(new ElfFile);
@@ -210,7 +210,7 @@ void ElfFile::functions_from_symbols() {
 
 int elf_class(const std::string& path) {
   unsigned char ident[EI_NIDENT] = {};
-  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  int fd = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return 0;
   ssize_t got = ::read(fd, ident, sizeof ident);
   close(fd);

@@ -14,8 +14,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "finding/plain_file.h"
 #include "finding/text.h"
-#include "report/plain_file.h"
 
 namespace duress::report {
 namespace {
@@ -97,7 +97,7 @@ DebugTypes& CollisionJudge::types_of(const finding::ModuleRecord& module) {
 std::string CollisionJudge::source_line(const std::string& file, std::uint32_t line) {
   auto [it, fresh] = sources_.try_emplace(file);
   if (fresh) {
-    std::ifstream stream(is_plain_file(file) ? file : "");
+    std::ifstream stream(finding::is_plain_file(file) ? file : "");
     for (std::string text; std::getline(stream, text);) it->second.push_back(text);
   }
   return line >= 1 && line <= it->second.size() ? it->second[line - 1] : "";

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/dwarf.h"
 
-#include "report/plain_file.h"
+#include "finding/plain_file.h"
 
 namespace duress::report {
 
 DwarfFile::DwarfFile(const std::string& path) {
-  if (!is_plain_file(path)) return;
+  if (!finding::is_plain_file(path)) return;
   auto opened = llvm::object::ObjectFile::createObjectFile(path);
   if (!opened) {
     llvm::consumeError(opened.takeError());

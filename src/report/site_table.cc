@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "duress/hooks.h"
-#include "report/plain_file.h"
+#include "finding/plain_file.h"
 
 namespace duress::report {
 namespace {
@@ -96,7 +96,7 @@ std::string text_at(std::string_view strings, std::uint32_t offset) {
 }  // namespace
 
 SiteTable SiteTable::load(const std::string& path) {
-  PlainFile file(path);
+  finding::PlainFile file(path);
   if (file.good()) return parse(file.bytes());
   SiteTable table;
   table.problem_ = "cannot be read";

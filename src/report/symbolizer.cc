@@ -12,7 +12,7 @@
 
 #include <cstdlib>
 
-#include "report/plain_file.h"
+#include "finding/plain_file.h"
 
 namespace duress::report {
 namespace {
@@ -66,7 +66,7 @@ std::vector<finding::Frame> Symbolizer::code(const std::string& module, std::uin
   std::vector<finding::Frame> frames(1);
   frames[0].module = module;
   frames[0].module_offset = address;
-  if (!is_plain_file(module)) return frames;
+  if (!finding::is_plain_file(module)) return frames;
   auto found = impl_->llvm.symbolizeInlinedCode(Impl::llvm_name(module),
                                                 {address, llvm::object::SectionedAddress::UndefSection});
   if (!found) {
@@ -88,7 +88,7 @@ std::vector<finding::Frame> Symbolizer::code(const std::string& module, std::uin
 }
 
 std::optional<DataSymbol> Symbolizer::data(const std::string& module, std::uint64_t address) {
-  if (!is_plain_file(module)) return std::nullopt;
+  if (!finding::is_plain_file(module)) return std::nullopt;
   auto found = impl_->llvm.symbolizeData(Impl::llvm_name(module),
                                          {address, llvm::object::SectionedAddress::UndefSection});
   if (!found) {

@@ -13,6 +13,7 @@
 #include "exec/child.h"
 #include "exec/clock.h"
 #include "exec/files.h"
+#include "exec/program.h"
 #include "report/site_table.h"
 
 namespace duress::suite {
@@ -59,8 +60,7 @@ std::string Campaign::path_of(std::size_t index, const char* suffix) const {
   std::string key;
   for (const std::string& word : result.test_case.command) key += word + '\1';
   for (const std::string& variable : result.environment) key += variable + '\2';
-  key += result.folder + '\3' + result.test_case.name + '\3' +
-         std::to_string(exec::hash_of_file(result.test_case.command[0]));
+  key += result.folder + '\3' + result.test_case.name + '\3' + exec::build_of(result.test_case.command[0]);
   return fmt::format("{}/{:016x}{}", folder_, hash_of(key), suffix);
 }
 

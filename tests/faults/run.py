@@ -228,6 +228,32 @@ class Faults:
 
         return check
 
+    def passed_on(self, command, number):
+        """`duress run` gives the signal to the program, and ends with it."""
+
+        def check():
+            with tempfile.TemporaryDirectory(prefix="duress-faults-") as scratch:
+                fifo = pathlib.Path(scratch) / "fifo"
+                os.mkfifo(fifo)
+                held = os.open(fifo, os.O_RDWR)
+                env = {"FAULT_COUNT": f"{scratch}/count", "FAULT_RUN": "1", "FAULT_BLOCK": str(fifo)}
+                with subprocess.Popen(
+                    list(map(str, self.words(command, f"{scratch}/d"))),
+                    env={**self.tool.env, **env},
+                    stdin=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                ) as process:
+                    target = int(os.read(held, 8))
+                    process.send_signal(number)
+                    _, err = process.communicate(timeout=TIMEOUT)
+                os.close(held)
+                expect(process.returncode == 128 + number, f"exit code {process.returncode}:\n{err}")
+                expect(f"ended by {number.name}" in err, f"it does not say what happened:\n{err}")
+                expect(not pathlib.Path(f"/proc/{target}").exists(), "the program runs on")
+
+        return check
+
     # ---- what belongs to which test
 
     def cases(self, theme):
@@ -270,6 +296,9 @@ class Faults:
                 yield f"{name}: explore", self.blocked("explore", 19, known, end)
                 yield f"{name}: classify, nothing known", self.blocked("classify", 3, (124,), end)
                 yield f"{name}: classify", self.blocked("classify", 100, (66, 124), end)
+            for number in (signal.SIGTERM, signal.SIGINT):
+                yield f"{number.name}: run", self.passed_on("run", number)
+                yield f"{number.name}: run controlled", self.passed_on("run controlled", number)
         if theme == "streams":
             program = ["--dir", "d", "--", str(self.racing)]
             yield "verify", self.stdout_full("verify", *program)

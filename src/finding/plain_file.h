@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace duress::report {
+namespace duress::finding {
 
 /// A regular file that can be opened by that name, and has a size: those of /proc have none, and some block.
 bool is_plain_file(const std::string& path);
@@ -28,4 +28,4 @@ class PlainFile {
   std::string_view bytes_;
 };
 
-}  // namespace duress::report
+}  // namespace duress::finding

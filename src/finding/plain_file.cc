@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/plain_file.h"
+#include "finding/plain_file.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace duress::report {
+namespace duress::finding {
 
 bool is_plain_file(const std::string& path) {
   struct stat info{};
@@ -31,4 +31,4 @@ PlainFile::~PlainFile() {
   if (good_) munmap(const_cast<char*>(bytes_.data()), bytes_.size());
 }
 
-}  // namespace duress::report
+}  // namespace duress::finding

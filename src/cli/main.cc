@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <exception>
 
@@ -113,8 +114,10 @@ int main(int argc, char** argv) {
   }
   try {
     int code = dispatch({argv + 1, argv + argc});
+    errno = 0;
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-    say(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
+    const char* why = errno != 0 ? std::strerror(errno) : "a part of it was lost before";
+    say(fmt::format("cannot write to standard output: {}", why));
     return duress::kExitToolFailed;
   } catch (const std::exception& error) {
     say(fmt::format("internal error: {}", error.what()));

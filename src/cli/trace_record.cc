@@ -2,13 +2,17 @@
 //
 // `duress trace record`: runs a program and packs what its processes recorded.
 #include <fmt/format.h>
+#include <signal.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 
 #include "cli/command_app.h"
 #include "cli/options.h"
 #include "exec/files.h"
+#include "exec/ownership.h"
 #include "exec/run_once.h"
 #include "report/words.h"
 #include "trace/convert.h"
@@ -53,6 +57,7 @@ int record(const RecordOptions& options, const fs::path& work) {
   if (options.controlled) run.plan = exec::random_plan(static_cast<u64>(options.seed));
   exec::OneRunResult result = exec::run_once(run);
   std::string error = result.problem;
+  if (result.signalled && result.code == SIGXFSZ) error = result.damage;
   int packed = 0;
   if (error.empty()) error = pack_all(options, work, result.pid, packed);
   if (error.empty() && packed == 0) error = not_instrumented_text(options.target[0]);
@@ -78,12 +83,13 @@ int record_command(const Arguments& arguments) {
   app.add_flag("-q,--quiet", options.quiet, "Print nothing");
   if (std::optional<int> code = app.read_with_target(arguments, options.target)) return *code;
   std::error_code code;
-  fs::path output = fs::absolute(options.output), work = output.string() + fmt::format(".work-{}", getpid());
+  fs::path output = fs::absolute(options.output);
   if (fs::is_directory(output, code))
     return wrong_use("trace", fmt::format("'{}' is a folder", options.output));
-  fs::create_directories(work, code);
-  if (code) {
-    say(fmt::format("cannot make the folder '{}': {}", work.string(), code.message()));
+  fs::create_directories(output.parent_path(), code);
+  fs::path work = exec::private_folder(output.string() + fmt::format(".work-{}", getpid()));
+  if (work.empty()) {
+    say(fmt::format("cannot make a folder beside '{}': {}", options.output, std::strerror(errno)));
     return kExitToolFailed;
   }
   int result = record(options, work);

@@ -162,6 +162,14 @@ class Faults:
 
         return check
 
+    def limited_trace(self):
+        with tempfile.TemporaryDirectory(prefix="duress-faults-") as scratch:
+            words = [self.tool.duress, "trace", "record", "--", self.racing]
+            code, out, err = self.tool.run(["sh", "-c", 'ulimit -f 1; exec "$@"', "sh", *words], scratch)
+            self.says_nothing(code, out, err, about="ulimit -f")
+            left = [entry.name for entry in pathlib.Path(scratch).iterdir()]
+            expect(not left, f"it leaves {left}")
+
     def stdout_full(self, *words):
         def check():
             with tempfile.TemporaryDirectory(prefix="duress-faults-") as scratch:
@@ -284,7 +292,10 @@ class Faults:
             for command in ("verify", "explore", "classify", "run"):
                 yield f"ulimit -f 0: {command}", self.limited("-f 0", command)
                 yield f"ulimit -f 8: {command}", self.limited("-f 8", command, good=(66,))
+                yield f"ulimit -f 64: {command}", self.limited("-f 64", command, good=(66,))
                 yield f"ulimit -s 64: {command}", self.limited("-s 64", command)
+                yield f"ulimit -s 256: {command}", self.limited("-s 256", command)
+            yield "ulimit -f 1: trace record", self.limited_trace
         if theme == "time":
             # In which run there is something already: a race or a failure, or nothing at all.
             twice = [signal.SIGTERM, signal.SIGTERM]  # as timeout(1) sends it
@@ -307,6 +318,7 @@ class Faults:
             yield "run --json", self.stdout_full("run", "--json", *program)
             yield "report", self.stdout_full("report", "--json", "-")
             yield "list", self.stdout_full("list", "analyses")
+            yield "doctor", self.stdout_full("doctor")
             yield "help", self.stdout_full("--help")
             for command in COMMANDS:
                 yield f"--json /dev/full: {command}", self.json_full(command)

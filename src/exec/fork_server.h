@@ -5,6 +5,9 @@
 // does is relied on: every wait has a limit, and the process is watched as well as its pipe.
 #pragma once
 
+#include <signal.h>
+#include <sys/wait.h>
+
 #include <atomic>
 #include <functional>
 #include <string>
@@ -41,6 +44,8 @@ class ForkServer {
             const std::function<bool()>& flooded = {});
   /// How it ended, or that it lives on without its pipe.
   std::string end_text() const;
+  /// It has ended, by SIGKILL: that may have come from outside.
+  bool was_killed() const { return WIFSIGNALED(status_) && WTERMSIG(status_) == SIGKILL; }
 
  private:
   /// Whether the process has ended; waits up to `milliseconds` for that.

@@ -55,12 +55,13 @@ Deaths::Next Deaths::after(const Execution& execution, const std::string& progra
   equal_ = equal_ && signal == signal_;
   memory_ = memory_ || (signal == SIGKILL && out_of_memory_kills_grew());
   if (count_ < kMost) return Next::kRepeat;
-  if (equal_ && !memory_) return Next::kUse;
-  why_ =
-      program + " " + how_ended(execution.status) + " in " + std::to_string(count_) +
-      " executions of one schedule, " +
-      (memory_ ? "because the system ran out of memory; run fewer at a time with -j, or give it more memory"
-               : "and each time otherwise: something outside ends its processes; stop that and run again");
+  // Nobody can catch SIGKILL, but the runtime sees it if the program sends it.
+  if (equal_ && signal != SIGKILL) return Next::kUse;
+  why_ = program + " " + how_ended(execution.status) + " in " + std::to_string(count_) +
+         " executions of one schedule: ";
+  why_ += memory_ ? "the system ran out of memory; run fewer at a time with -j, or give it more memory"
+                  : "something outside ends its processes; stop that";
+  why_ += ", and run the same command again";
   return Next::kGiveUp;
 }
 

@@ -13,7 +13,7 @@
 namespace duress::exec {
 
 /// Decides about executions of one plan, one after the other: a death that the program has not caused, as far
-/// as the runtime saw, counts only if it comes again each time.
+/// as the runtime saw, counts only if it comes again each time, and never if it is SIGKILL.
 class Deaths {
  public:
   enum class Next {

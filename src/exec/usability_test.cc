@@ -77,7 +77,23 @@ TEST_F(UsabilityTest, ADeathThatComesAgainIsAFailure) {
   Result result = run("same-death", 1, 3);
   ASSERT_TRUE(result.usable()) << result.why().text;
   ASSERT_NE(result.failure(), nullptr);
-  EXPECT_EQ(result.failure()->kind, "signal:SIGKILL");
+  EXPECT_EQ(result.failure()->kind, "signal:SIGTERM");
+}
+
+/// As the kernel does when there is no memory left.
+TEST_F(UsabilityTest, SigkillFromOutsideIsNoFailureOfTheProgram) {
+  Result twice = run("kill", 1, 2);
+  ASSERT_TRUE(twice.usable()) << twice.why().text;
+  EXPECT_EQ(twice.failure(), nullptr);
+  Result result = run("kill", 1, 3);
+  ASSERT_FALSE(result.usable());
+  EXPECT_NE(result.why().text.find("something outside"), std::string::npos) << result.why().text;
+}
+
+TEST_F(UsabilityTest, AServerThatIsKilledTwiceIsStartedAgain) {
+  Result result = run("server-killed", 1, 2);
+  ASSERT_TRUE(result.usable()) << result.why().text;
+  EXPECT_EQ(result.failure(), nullptr);
 }
 
 TEST_F(UsabilityTest, ADeathThatTheProgramCausedIsNotRepeated) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A fork server that is gone is started again, and the run repeated; a run that kills its server twice is
-// given up with a message. An execution is handed out only if something can be concluded from it.
+// A fork server that is gone is started again, and the run repeated; a run that kills its server three times
+// is given up with a message. An execution is handed out only if something can be concluded from it.
 #include "exec/worker.h"
 
 #include <fcntl.h>
@@ -109,6 +109,7 @@ bool Worker::start_server() {
 
 void Worker::stop_server() {
   leftovers_ += server_.stop();
+  end_leftovers();  // the run of a server that was killed
 }
 
 /// The server's first reply: it has forked a process for the run. False: see problem_, or the server is gone.
@@ -121,7 +122,8 @@ bool Worker::begin_run(trail::Reply& reply) {
          options_.target[0] + " does not answer: it runs, but did not reach main() within " +
              std::to_string(static_cast<int>(std::max(options_.run_seconds, kLeastStartSeconds))) +
              " s; give it more time with --run-timeout");
-  if (wait == Wait::kGone && !answered_) fail(Kind::kEnded, ended_text("before it could be controlled"));
+  if (wait == Wait::kGone && !answered_ && !server_.was_killed())
+    fail(Kind::kEnded, ended_text("before it could be controlled"));
   if (wait == Wait::kReply && reply.pid <= 0)
     fail(Kind::kTool, options_.target[0] + " cannot be forked: too many processes, or too little memory");
   answered_ = answered_ || (wait == Wait::kReply && reply.pid > 0);
@@ -172,14 +174,19 @@ std::optional<Execution> Worker::attempt(const Plan& plan) {
 }
 
 std::optional<Execution> Worker::attempt_until_served(const Plan& plan) {
-  for (int tries = 0; tries < 2; ++tries) {
-    if (!prepare() || !start_server()) return std::nullopt;
+  for (int tries = 0; tries < 3; ++tries) {
+    if (!prepare()) return std::nullopt;
+    // A new server would sleep if it found the record of an execution.
+    if (!server_.running()) exchange_->put(plan);
+    if (!start_server()) return std::nullopt;
     std::optional<Execution> execution = attempt(plan);
     if (execution || problem_.kind != Kind::kNone) return execution;
     ++restarts_;
   }
   fail(Kind::kEnded,
-       ended_text("twice in the middle of a run: it ends its parent process, which cannot be controlled"));
+       ended_text(
+           "three times in the middle of a run: it ends its parent process, which cannot be controlled, "
+           "or something outside does; stop that, and run the same command again"));
   return std::nullopt;
 }
 

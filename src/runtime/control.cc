@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,6 +16,7 @@
 #include "base/check.h"
 #include "runtime/adversary.h"
 #include "runtime/control_log.h"
+#include "runtime/crash.h"
 #include "runtime/interceptors/real.h"
 #include "runtime/rc11.h"
 #include "runtime/runtime.h"
@@ -189,12 +191,26 @@ void control_crashed(int signal) {
   if (g_record) g_record->own_signal = static_cast<u32>(signal);
 }
 
+// In children that the program forks: the process that the execution is, and its record.
+static int g_first_process = 0;
+static trail::Record* g_first_record = nullptr;
+
+void control_sends(int process, int signal) {
+  if (signal != SIGKILL || !g_scheduler) return;
+  if (process == process_number()) return control_crashed(signal);
+  if (g_first_record && process == g_first_process) g_first_record->own_signal = static_cast<u32>(signal);
+}
+
 /// The child of a fork by the program itself: it is controlled too, but not a part of the record.
 void control_after_fork_in_child() {
   if (!g_scheduler || !t_strand) return;
   static trail::Record* own = nullptr;
   own = static_cast<trail::Record*>(map_memory(trail::kRecordBytes));
   if (!own) fatal("out of memory for the record of a forked child");
+  if (!g_first_record) {
+    g_first_record = g_record;
+    g_first_process = static_cast<int>(raw_syscall(SYS_getppid));
+  }
   memcpy(own, g_record, sizeof *own);
   own->deviations = 0;
   g_record = own;

@@ -94,11 +94,12 @@ SearchResult Search::run(const std::atomic<bool>& stop) {
     u64 reached = end_round(round);
     bool failed = !setup_.keep_going && round.first_failure != ~u64{0};
     finished = failed || reached >= setup_.runs || result_.one_thread;
-    if (result_.problem.kind != exec::WorkerProblem::Kind::kNone) break;
+    bool problem = result_.problem.kind != exec::WorkerProblem::Kind::kNone;
     if (!finished) {
       if (std::string error = save_search(setup_.dir, name, state_); !error.empty()) result_.warning = error;
-      if (reached != round.end) break;  // interrupted, or out of time
+      if (reached != round.end) break;  // interrupted, out of time, or it cannot go on
     }
+    if (problem) break;
   }
   if (finished) forget_search(setup_.dir, name);
   result_.interrupted = !finished && stop;

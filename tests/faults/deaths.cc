@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -28,6 +29,11 @@ int main(int argc, char** argv) {
   if (std::strcmp(how, "kill") == 0) kill(getpid(), SIGKILL);
   if (std::strcmp(how, "segv") == 0) kill(getpid(), SIGSEGV);
   if (std::strcmp(how, "syscall") == 0) syscall(SYS_kill, getpid(), SIGKILL);
+  if (std::strcmp(how, "child") == 0) {
+    pid_t child = fork();
+    if (child == 0) _exit(kill(getppid(), SIGKILL));
+    waitpid(child, nullptr, 0);
+  }
   if (std::strcmp(how, "thread") == 0) pthread_kill(pthread_self(), SIGHUP);
   pause();
 }

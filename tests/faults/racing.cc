@@ -3,7 +3,8 @@
 // A lost update: a race in every execution, and a wrong result in some. In the run that FAULT_RUN names (runs
 // are counted in the file FAULT_COUNT, one byte each) something happens to it that is not its doing:
 //   FAULT_FILL=FILE   the disk on which the file lies is filled up
-//   FAULT_FIFO=FILE   it asks for its end through the FIFO, and waits for it; in every FAULT_RUN-th run
+//   FAULT_FIFO=FILE   it asks for its end through the FIFO, and waits for it; in every FAULT_RUN-th run, or with
+//                     FAULT_TIMES=N in N runs from that one
 //   FAULT_BLOCK=FILE  it does not end by itself, and says so through the FIFO; in all runs from that one
 #include <fcntl.h>
 #include <unistd.h>
@@ -48,7 +49,10 @@ static void suffer_fault() {
   if (disk != nullptr && runs == wanted) fill(disk);
   const char* fifo = std::getenv("FAULT_FIFO");
   const char* block = std::getenv("FAULT_BLOCK");
-  bool suffers = block != nullptr ? runs >= wanted : fifo != nullptr && runs % wanted == 0;
+  const char* times = std::getenv("FAULT_TIMES");
+  long most = times != nullptr ? std::atol(times) : 0;
+  bool suffers = runs >= wanted && runs - wanted < most;
+  if (times == nullptr) suffers = block != nullptr ? runs >= wanted : fifo != nullptr && runs % wanted == 0;
   if (!suffers) return;
   if (block != nullptr) fifo = block;
   int pipe = open(fifo, O_WRONLY);

@@ -12,6 +12,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from harness.tool import TIMEOUT, Tool  # noqa: E402
 HERE = pathlib.Path(__file__).resolve().parent
 SKIPPED = 77
 THEMES = ("disk", "killed", "limits", "streams", "time")
+SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV, signal.SIGABRT)
 CLAIMS = ("complete", "proved", "no failure", "no data race", "no race", "no harm")
 COMMANDS = {
     "verify": ["verify"],
@@ -88,11 +90,11 @@ class Faults:
     # ---- killed
 
     @contextlib.contextmanager
-    def killer(self, scratch, every):
-        """Another process kills every n-th process of racing.cc; yields its environment and the list of kills."""
+    def killer(self, scratch, every, signals=SIGNALS, parent=False):
+        """Another process kills every n-th process of racing.cc, or the fork server that is its parent; yields its
+        environment and the list of kills."""
         fifo = pathlib.Path(scratch) / "fifo"
         os.mkfifo(fifo)
-        signals = (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV, signal.SIGABRT)
         kills = []
         held = os.open(fifo, os.O_RDWR)
 
@@ -102,7 +104,7 @@ class Faults:
                 if pid == 0:
                     return
                 kills.append(pid)
-                os.kill(pid, signals[len(kills) % len(signals)])
+                os.kill(parent_of(pid) if parent else pid, signals[len(kills) % len(signals)])
 
         thread = threading.Thread(target=work)
         thread.start()
@@ -137,6 +139,45 @@ class Faults:
                 expect(clean[0] == disturbed[0], f"exit code {disturbed[0]} instead of {clean[0]}")
                 texts = [counts_of(document) for _, document in (clean, disturbed)]
                 expect(texts[0] == texts[1], f"after {len(kills)} kills:\n{texts[1]}\ninstead of\n{texts[0]}")
+
+        return check
+
+    def paused(self, command, run, extra=()):
+        """From that run on every process is killed: the command ends with one line, and what it has done is kept. The
+        same command, undisturbed, then says what one says that never was disturbed."""
+
+        def check():
+            with tempfile.TemporaryDirectory(prefix="duress-faults-") as scratch:
+                with self.killer(scratch, run, signals=(signal.SIGKILL,)) as (env, kills):
+                    never = {**env, "FAULT_RUN": "1000000"}
+                    clean = self.document(self.words(command, f"{scratch}/clean", extra=extra), never)
+                    os.unlink(f"{scratch}/count")
+                    words = self.words(command, f"{scratch}/killed", extra=extra)
+                    code, out, err = self.tool.run(words, scratch, env={**env, "FAULT_TIMES": "1000000"})
+                    expect(len(kills) >= 3, f"{len(kills)} kills")
+                    self.says_nothing(code, out, err, about="something outside")
+                    kept = self.document(words, never)
+                expect(clean[0] == kept[0], f"exit code {kept[0]} instead of {clean[0]}")
+                texts = [counts_of(document) for _, document in (clean, kept)]
+                expect(texts[0] == texts[1], f"after {len(kills)} kills:\n{texts[1]}\ninstead of\n{texts[0]}")
+
+        return check
+
+    def server_killed(self, command, run, extra=()):
+        """Its fork server is killed twice in the same execution."""
+
+        def check():
+            with tempfile.TemporaryDirectory(prefix="duress-faults-") as scratch:
+                with self.killer(scratch, run, signals=(signal.SIGKILL,), parent=True) as (env, kills):
+                    never = {**env, "FAULT_RUN": "1000000"}
+                    clean = self.document(self.words(command, f"{scratch}/clean", extra=extra), never)
+                    os.unlink(f"{scratch}/count")
+                    words = self.words(command, f"{scratch}/killed", extra=extra)
+                    disturbed = self.document(words, {**env, "FAULT_TIMES": "2"})
+                    expect(len(kills) == 2, f"{len(kills)} kills")
+                expect(clean[0] == disturbed[0], f"exit code {disturbed[0]} instead of {clean[0]}")
+                texts = [counts_of(document) for _, document in (clean, disturbed)]
+                expect(texts[0] == texts[1], f"after two kills:\n{texts[1]}\ninstead of\n{texts[0]}")
 
         return check
 
@@ -279,12 +320,21 @@ class Faults:
             yield "400 runs of explore", self.killed("explore", extra=many)
             yield "verify", self.killed("verify", every=3)
             yield "classify", self.killed("classify")
+            few = ["-j", "1"]
+            for command, extra in {"explore": [*many, *few], "verify": few, "classify": few}.items():
+                yield f"fork server killed: {command}", self.server_killed(command, 2, extra)
+            yield "all killed from run 100 on: explore", self.paused("explore", 100, many)
+            yield "all killed from run 3 on: explore", self.paused("explore", 3, many)
+            for run in (2, 5, 40):
+                yield f"all killed from run {run} on: classify", self.paused("classify", run)
+            yield "all killed from run 2 on: verify", self.paused("verify", 2)
             for how, kind in {
                 "abort": "signal:SIGABRT",
                 "raise": "signal:SIGTERM",
                 "kill": "signal:SIGKILL",
                 "segv": "signal:SIGSEGV",
                 "syscall": "signal:SIGKILL",
+                "child": "signal:SIGKILL",
                 "thread": "signal:SIGHUP",
             }.items():
                 yield f"a program that ends itself: {how}", self.own_death(how, kind)
@@ -322,6 +372,10 @@ class Faults:
             yield "help", self.stdout_full("--help")
             for command in COMMANDS:
                 yield f"--json /dev/full: {command}", self.json_full(command)
+
+
+def parent_of(pid):
+    return int(re.search(r"PPid:\s*(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text(encoding="utf-8"))[1])
 
 
 def counts_of(document):

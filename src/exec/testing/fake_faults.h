@@ -24,10 +24,11 @@ inline void be_killed(const std::string& what) {
   off_t first = std::atoi(std::getenv("FAKE_TARGET_KILLED"));
   if (runs < first || runs >= first + std::atoi(std::getenv("FAKE_TARGET_KILLS"))) return;
   static constexpr int kSignals[] = {SIGKILL, SIGTERM, SIGSEGV};
-  int signal = what == "killed" ? kSignals[(runs - first) % 3] : SIGKILL;
+  int signal = what == "killed" ? kSignals[(runs - first) % 3] : what == "same-death" ? SIGTERM : SIGKILL;
+  pid_t victim = what == "server-killed" ? getppid() : getpid();
   pid_t killer = fork();
   if (killer == 0) {
-    kill(getppid(), signal);
+    kill(victim, signal);
     _exit(0);
   }
   pause();
@@ -42,7 +43,9 @@ inline void echo() {
 
 /// Returns if `what` is something else, or if the target goes on after it.
 inline void disturb(const std::string& what, trail::Record& record) {
-  if (what == "killed" || what == "same-death") be_killed(what);
+  for (const char* how : {"killed", "same-death", "kill", "server-killed"}) {
+    if (what == how) be_killed(what);
+  }
   if (what == "gives-up") {
     std::fputs("duress: out of memory\n", stderr);
     record.tool_failed = 1;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/raw.h"
+#include "runtime/crash.h"
 #include "runtime/interceptors/pool.h"
 #include "runtime/interceptors/real.h"
 #include "runtime/interceptors/thread_handles.h"
@@ -200,7 +201,10 @@ DURESS_INTERCEPTOR(int, raise, (int signal)) {
 
 DURESS_INTERCEPTOR(int, kill, (pid_t pid, int signal)) {
   bool ours = controlled() && pid == process_number() && known(signal) && !is_fault(signal);
-  if (!ours) return DURESS_REAL(kill)(pid, signal);
+  if (!ours) {
+    if (awake()) control_sends(pid, signal);
+    return DURESS_REAL(kill)(pid, signal);
+  }
   control_point(OpKind::kSignal, nullptr, DURESS_CALLER_PC);
   // To any strand that does not block it: this one, else the first.
   sched::Strand* to = controlled();

@@ -13,6 +13,7 @@
 #include <cstdarg>
 
 #include "runtime/control.h"
+#include "runtime/crash.h"
 #include "runtime/interceptors/fork.h"
 
 namespace duress {
@@ -151,6 +152,13 @@ DURESS_INTERCEPTOR(long, syscall, (long number, ...)) {
       }
       case SYS_execve:
         before_exec(reinterpret_cast<const char*>(a));
+        break;
+      case SYS_kill:
+      case SYS_tkill:
+        control_sends(static_cast<int>(a), static_cast<int>(b));
+        break;
+      case SYS_tgkill:
+        control_sends(static_cast<int>(a), static_cast<int>(c));
         break;
       case SYS_exit_group:
         process_ending(static_cast<int>(a));

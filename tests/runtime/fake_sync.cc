@@ -65,6 +65,7 @@ void what_if_joined(const sched::Strand*, uptr) {}
 void what_if_ended() {}
 void record_clock_read(uptr) {}
 void control_crashed(int) {}
+void control_sends(int, int) {}
 void thread_path(Thread*, u64) {}
 
 static void set_awake(bool on) {

@@ -15,7 +15,7 @@ bool FastTrack::shared_read_seen(FastTrackThread& t, Cell* cell, uptr granule, u
   u64 r = cell->reads();
   if (!(r & (Word::kSpillBit | Word::kBothBit))) return false;
   if (Word::is_paged(r)) {
-    ReadPageWord* word = pages_.find(t.clock.slot(), granule);
+    ReadPageWord* word = pages_.find(t.read_page, t.clock.slot(), granule);
     Word mine = Word::decode(word ? word->load(std::memory_order_relaxed) : 0);
     return own_reads(t, mine, mask);
   }

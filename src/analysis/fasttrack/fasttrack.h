@@ -89,6 +89,7 @@ struct FastTrackThread {
   u16& set_hint(uptr granule) { return set_hints[(granule >> 3) % kSetHints]; }
 
   EpochFilter filter;
+  ReadPages::Hint read_page;
   ReadPageWord* stray_word = nullptr;  // see FastTrack::forget_stray()
   u32 seen_generation = 0;
   const std::atomic<u32>* generation =

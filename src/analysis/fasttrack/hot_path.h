@@ -150,7 +150,7 @@ inline bool FastTrack::read_paged(FastTrackThread& t, Cell* cell, uptr granule, 
   std::atomic_thread_fence(
       std::memory_order_acquire);  // of the reads, which are in pages; no instruction here
   u64 w = cell->writes();
-  ReadPageWord* word = pages_.find(t.clock.slot(), granule);
+  ReadPageWord* word = pages_.find(t.read_page, t.clock.slot(), granule);
   if (!word || (w & (Word::kSyncBit | Word::kSpillBit))) return false;
   Word mine = Word::decode(word->load(std::memory_order_relaxed));
   if (own_reads(t, mine, mask) && !t.every_access) return !t.filter.lost(1);  // the filter has lost it

@@ -47,10 +47,8 @@ void* ReadPages::take(size_t bytes) {
   return result;
 }
 
-ReadPageWord* ReadPages::make(Slot slot, uptr granule) {
-  if (ReadPageWord* known = find(slot, granule)) return known;
-  if (raw(slot) >= kMostSlots) return nullptr;
-  SpinGuard guard(lock_);
+/// REQUIRES: locked, like the next two.
+ReadPages::Page* ReadPages::make_page(uptr granule) {
   std::atomic<Region*>* regions = regions_.load(std::memory_order_relaxed);
   if (!regions) {
     regions = static_cast<std::atomic<Region*>*>(map_memory(kRegions * sizeof *regions));
@@ -64,18 +62,43 @@ ReadPageWord* ReadPages::make(Slot slot, uptr granule) {
   }
   Region& pages = *region.load(std::memory_order_relaxed);
   std::atomic<Page*>& page = pages[(granule >> kPageBits) % std::size(pages)];
-  if (!page.load(std::memory_order_relaxed)) {
-    auto* made = static_cast<Page*>(take(sizeof(Page)));
-    if (!made) return nullptr;
-    made->next = pages_;
-    pages_ = made;
-    page.store(made, std::memory_order_release);
+  if (Page* known = page.load(std::memory_order_relaxed)) return known;
+  auto* made = static_cast<Page*>(take(sizeof(Page)));
+  if (!made) return nullptr;
+  made->next = pages_;
+  pages_ = made;
+  page.store(made, std::memory_order_release);
+  return made;
+}
+
+ReadPages::Group* ReadPages::make_group(Page& page, u32 index) {
+  if (!index) return &page.first;
+  Groups* more = page.more.load(std::memory_order_relaxed);
+  if (!more || index >= more->count) {
+    // The old one stays: somebody may be looking at it.
+    const u32 count = index < kFewGroups ? kFewGroups : kMostSlots / kGroupSlots;
+    auto* larger = static_cast<Groups*>(take(sizeof(Groups) + count * sizeof(more->of[0])));
+    if (!larger) return nullptr;
+    larger->count = count;
+    for (u32 i = 0; more && i < more->count; ++i)
+      larger->of[i].store(more->of[i].load(std::memory_order_relaxed), std::memory_order_relaxed);
+    page.more.store(larger, std::memory_order_release);
+    more = larger;
   }
-  std::atomic<Leaf*>& leaf = page.load(std::memory_order_relaxed)->leaves[raw(slot) / kLeafSlots];
-  if (!leaf.load(std::memory_order_relaxed))
-    leaf.store(static_cast<Leaf*>(take(sizeof(Leaf))), std::memory_order_release);
-  if (!leaf.load(std::memory_order_relaxed)) return nullptr;
-  std::atomic<ReadPageWord*>& words = leaf.load(std::memory_order_relaxed)->words[raw(slot) % kLeafSlots];
+  std::atomic<Group*>& group = more->of[index];
+  if (!group.load(std::memory_order_relaxed))
+    group.store(static_cast<Group*>(take(sizeof(Group))), std::memory_order_release);
+  return group.load(std::memory_order_relaxed);
+}
+
+ReadPageWord* ReadPages::make(Slot slot, uptr granule) {
+  if (ReadPageWord* known = find(slot, granule)) return known;
+  if (raw(slot) >= kMostSlots) return nullptr;
+  SpinGuard guard(lock_);
+  Page* page = make_page(granule);
+  Group* group = page ? make_group(*page, raw(slot) / kGroupSlots) : nullptr;
+  if (!group) return nullptr;
+  std::atomic<ReadPageWord*>& words = group->words[raw(slot) % kGroupSlots];
   if (!words.load(std::memory_order_relaxed))
     words.store(static_cast<ReadPageWord*>(take(kWords * sizeof(ReadPageWord))), std::memory_order_release);
   ReadPageWord* mine = words.load(std::memory_order_relaxed);

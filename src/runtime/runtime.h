@@ -96,22 +96,24 @@ struct Runtime {
     auto depth = static_cast<size_t>(top - t.frames_begin);
     if (DURESS_UNLIKELY(depth * sizeof(DuressFrame) > t.frames_bytes)) return StackId{0};  // scratch frames
     StackId stack = stacks.intern(t.frames_begin, top);
-    if (depth >= 2) {
-      t.known_call(top[-1].return_address) = {top[-1].return_address, static_cast<u32>(top[-2].node),
-                                              raw(stack)};
-    }
+    if (depth >= 1)
+      t.known_call(top[-1].return_address) = {top[-1].return_address, caller_node(top, depth), raw(stack)};
     return stack;
   }
   /// The same if it was asked for before, in this frame or in one that was called from the same place.
   bool known_context(Thread& t, StackId* stack) const {
     DuressFrame* top = __duress_self.frames;
     auto depth = static_cast<size_t>(top - t.frames_begin);
-    if (DURESS_UNLIKELY(depth - 1 >= t.frames_bytes / sizeof(DuressFrame))) return false;
+    if (DURESS_UNLIKELY(depth > t.frames_bytes / sizeof(DuressFrame))) return false;
+    if (!depth) {  // the function that the thread started with
+      *stack = StackId{0};
+      return true;
+    }
     u64 node = top[-1].node;
     if (!node) {
       const Thread::KnownCall& call = t.known_call(top[-1].return_address);
-      if (depth < 2 || !top[-2].node || call.return_address != top[-1].return_address ||
-          call.caller != top[-2].node)
+      if (call.return_address != top[-1].return_address || call.caller != caller_node(top, depth) ||
+          (depth >= 2 && !top[-2].node))
         return false;
       top[-1].node = node = call.stack;
     }
@@ -121,6 +123,9 @@ struct Runtime {
   StackId context(Thread& t, uptr pc) { return stacks.push(context(t), pc); }
 
  private:
+  static u32 caller_node(const DuressFrame* top, size_t depth) {
+    return depth >= 2 ? static_cast<u32>(top[-2].node) : 0;
+  }
   void write_stats();
 };
 

@@ -35,7 +35,7 @@ class StackDepot {
     u32 next;  // in its bucket
   };
   static constexpr u32 kNodes = 1u << 26;
-  static constexpr u32 kBuckets = 1u << 18;
+  static constexpr u32 kBuckets = 1u << 22;
   static constexpr u32 kNear = 1024;  // buckets of one caller: a page
 
   StackId intern_slow(DuressFrame* begin, DuressFrame* end);

@@ -27,16 +27,16 @@ std::vector<trail::SitePair> to_pairs(const Json& list) {
   return pairs;
 }
 
-std::string search_path(const std::string& dir, const std::string& key) {
-  char name[20];
-  std::snprintf(name, sizeof name, "%016llx", static_cast<unsigned long long>(hash_of(key)));
-  return dir + "/searches/" + name + ".json";
-}
-
 }  // namespace
 
+std::string search_path(const std::string& dir, const std::string& key, const char* suffix) {
+  char name[20];
+  std::snprintf(name, sizeof name, "%016llx", static_cast<unsigned long long>(hash_of(key)));
+  return dir + "/searches/" + name + suffix;
+}
+
 std::optional<SavedSearch> load_search(const std::string& dir, const std::string& key) {
-  std::optional<std::string> text = exec::read_file(search_path(dir, key));
+  std::optional<std::string> text = exec::read_file(search_path(dir, key, ".json"));
   if (!text) return std::nullopt;
   try {
     Json json = Json::parse(*text);
@@ -66,12 +66,12 @@ std::string save_search(const std::string& dir, const std::string& key, const Sa
   for (const RunFeedback& run : state.feedback)
     json["lessons"].push_back({{"pairs", to_json(run.pairs)}, {"choices", run.choices}});
   json["failures"] = state.failures;
-  return exec::write_file(search_path(dir, key),
+  return exec::write_file(search_path(dir, key, ".json"),
                           json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 void forget_search(const std::string& dir, const std::string& key) {
-  unlink(search_path(dir, key).c_str());
+  unlink(search_path(dir, key, ".json").c_str());
 }
 
 }  // namespace duress::search

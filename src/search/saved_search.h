@@ -23,6 +23,8 @@ struct SavedSearch {
 std::optional<SavedSearch> load_search(const std::string& dir, const std::string& key);
 /// "" or what went wrong.
 std::string save_search(const std::string& dir, const std::string& key, const SavedSearch& state);
+/// The file with that suffix.
+std::string search_path(const std::string& dir, const std::string& key, const char* suffix);
 void forget_search(const std::string& dir, const std::string& key);
 
 }  // namespace duress::search

@@ -96,12 +96,15 @@ SearchResult Search::run(const std::atomic<bool>& stop) {
     finished = failed || reached >= setup_.runs || result_.one_thread;
     bool problem = result_.problem.kind != exec::WorkerProblem::Kind::kNone;
     if (!finished) {
-      if (std::string error = save_search(setup_.dir, name, state_); !error.empty()) result_.warning = error;
+      save(name);
       if (reached != round.end) break;  // interrupted, out of time, or it cannot go on
     }
     if (problem) break;
   }
-  if (finished) forget_search(setup_.dir, name);
+  if (finished) {
+    forget_search(setup_.dir, name);
+    saved_races_->forget();
+  }
   result_.interrupted = !finished && stop;
   result_.out_of_time = !finished && !stop && result_.problem.kind == exec::WorkerProblem::Kind::kNone;
   summarise();
@@ -110,14 +113,26 @@ SearchResult Search::run(const std::atomic<bool>& stop) {
   return std::move(result_);
 }
 
+void Search::save(const std::string& name) {
+  std::string error = exec::make_folder(setup_.dir + "/searches", setup_.dir);
+  // In this order: a search must not say that it has runs whose races are not there.
+  if (error.empty()) error = saved_races_->save(races_, state_.next_run);
+  if (error.empty()) error = save_search(setup_.dir, name, state_);
+  if (!error.empty()) result_.warning = error;
+}
+
 /// Continues a search that was cut short, if there is one.
 void Search::resume_saved(const std::string& name) {
+  saved_races_.emplace(setup_.dir, name);
   if (std::optional<SavedSearch> state = load_search(setup_.dir, name);
       state && state->next_run < setup_.runs) {
     state_ = std::move(*state);
+    races_ = saved_races_->load(state_.next_run);
     result_.earlier = state_.failures;
     failures_ = state_.failures.size();
     listener_.resumed(state_.next_run, state_.failures);
+  } else {
+    saved_races_->forget();
   }
   resumed_at_ = state_.next_run;
   RunFeedback suspected;

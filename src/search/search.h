@@ -19,6 +19,7 @@
 #include "report/document.h"
 #include "search/found.h"
 #include "search/portfolio.h"
+#include "search/saved_races.h"
 #include "search/saved_search.h"
 
 namespace duress::search {
@@ -75,6 +76,7 @@ class Search {
 
   std::string key() const;
   void resume_saved(const std::string& name);
+  void save(const std::string& name);
   void run_round(Round& round);
   bool run_one(exec::Worker& worker, u64 index, Round& round);
   void note_run(exec::Worker& worker, u64 index, const exec::Plan& plan, exec::Result& result, Round& round);
@@ -115,6 +117,7 @@ class Search {
   bool several_strands_ = false;  // some run had a second thread; under result_lock_
   u64 resumed_at_ = 0;
   std::map<u64, finding::RunLog> races_;  // by run; under result_lock_
+  std::optional<SavedRaces> saved_races_;
   double started_ = 0;
 };
 

@@ -116,9 +116,10 @@ class Faults:
             thread.join()
             os.close(held)
 
-    def document(self, words, env=None):
+    def document(self, words, env=None, folder=None):
+        """`folder`: where it is started; that is a part of the name under which a campaign is continued."""
         with tempfile.TemporaryDirectory(prefix="duress-faults-") as scratch:
-            code, out, err = self.tool.run([*words[:-2], "--json", *words[-2:]], scratch, env=env)
+            code, out, err = self.tool.run([*words[:-2], "--json", *words[-2:]], folder or scratch, env=env)
             expect(out, f"no document, exit code {code}:\n{err.decode()}")
             document = json.loads(out)
             for key in ("seconds", "time"):
@@ -156,9 +157,9 @@ class Faults:
                     code, out, err = self.tool.run(words, scratch, env={**env, "FAULT_TIMES": "1000000"})
                     expect(len(kills) >= 3, f"{len(kills)} kills")
                     self.says_nothing(code, out, err, about="something outside")
-                    kept = self.document(words, never)
+                    kept = self.document(words, never, scratch)
                 expect(clean[0] == kept[0], f"exit code {kept[0]} instead of {clean[0]}")
-                texts = [counts_of(document) for _, document in (clean, kept)]
+                texts = [counts_of(with_ids(document)) for _, document in (clean, kept)]
                 expect(texts[0] == texts[1], f"after {len(kills)} kills:\n{texts[1]}\ninstead of\n{texts[0]}")
 
         return check
@@ -178,6 +179,42 @@ class Faults:
                 expect(clean[0] == disturbed[0], f"exit code {disturbed[0]} instead of {clean[0]}")
                 texts = [counts_of(document) for _, document in (clean, disturbed)]
                 expect(texts[0] == texts[1], f"after two kills:\n{texts[1]}\ninstead of\n{texts[0]}")
+
+        return check
+
+    def host_killed(self, run, extra):
+        """The host itself is killed in that run; continued, it counts every race as one that was never killed."""
+
+        def check():
+            with tempfile.TemporaryDirectory(prefix="duress-faults-") as scratch:
+                fifo = pathlib.Path(scratch) / "fifo"
+                os.mkfifo(fifo)
+                held = os.open(fifo, os.O_RDWR)
+                env = {"FAULT_COUNT": f"{scratch}/count", "FAULT_RUN": "1000000", "FAULT_BLOCK": str(fifo)}
+                _, clean = self.document(self.words("explore", f"{scratch}/clean", extra=extra), env)
+                os.unlink(f"{scratch}/count")
+                words = self.words("explore", f"{scratch}/killed", extra=extra)
+                with subprocess.Popen(
+                    list(map(str, words)),
+                    cwd=scratch,
+                    env={**self.tool.env, **env, "FAULT_RUN": str(run)},
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                ) as process:
+                    target = int(os.read(held, 8))
+                    server = parent_of(target)
+                    process.kill()
+                    process.wait()
+                for left in (server, target):
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(left, signal.SIGKILL)
+                os.close(held)
+                _, continued = self.document(words, env, scratch)
+                texts = [json.dumps(document["races"], indent=1) for document in (clean, continued)]
+                expect(clean["races"][0]["count"] > 1, "one race is counted once: the test shows nothing")
+                expect(clean["runs"] == continued["runs"], f"{continued['runs']} runs instead of {clean['runs']}")
+                expect(texts[0] == texts[1], f"killed in run {run}:\n{texts[1]}\ninstead of\n{texts[0]}")
 
         return check
 
@@ -323,6 +360,8 @@ class Faults:
             few = ["-j", "1"]
             for command, extra in {"explore": [*many, *few], "verify": few, "classify": few}.items():
                 yield f"fork server killed: {command}", self.server_killed(command, 2, extra)
+            for run in (5, 40, 100, 300):
+                yield f"host killed in run {run}: explore", self.host_killed(run, [*many, *few])
             yield "all killed from run 100 on: explore", self.paused("explore", 100, many)
             yield "all killed from run 3 on: explore", self.paused("explore", 3, many)
             for run in (2, 5, 40):
@@ -376,6 +415,12 @@ class Faults:
 
 def parent_of(pid):
     return int(re.search(r"PPid:\s*(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text(encoding="utf-8"))[1])
+
+
+def with_ids(document):
+    """With the ids of its failures only, and no difference between those found now and found before."""
+    found = [failure["id"] for failure in document.get("failures", [])]
+    return {**document, "failures": sorted(found + document.get("found_before", [])), "found_before": []}
 
 
 def counts_of(document):

@@ -4,10 +4,12 @@
 
 privileged  setuid programs, and programs with file capabilities, ignore DURESS_OPTIONS
 planted     links and FIFOs where the runtime makes its files are neither followed nor opened
+attach      duress collide -p on a process that its user may not trace: refused, and the process does not notice
 folders     folders that belong to somebody else are not used: log folders, work folders, campaigns, --dir"""
 import contextlib
 import os
 import pathlib
+import re
 import shutil
 import stat
 import struct
@@ -24,7 +26,7 @@ SKIPPED = 77
 HANG = 60  # seconds
 OTHER = 65534  # an ordinary user
 CAP_CHOWN_BIT = 1 << 0
-THEMES = ("privileged", "planted", "folders")
+THEMES = ("privileged", "planted", "attach", "folders")
 
 
 @contextlib.contextmanager
@@ -141,6 +143,55 @@ class Users:
             modes = {file.suffix: oct(stat.S_IMODE(file.stat().st_mode)) for file in scratch.iterdir()}
             expect(modes == {".jsonl": "0o600", ".trace": "0o600"}, f"files with other modes: {modes}")
 
+    # ---- attach
+
+    def attach(self, raised):
+        """A process of root, or one with the user's own number that a setuid program became."""
+
+        def check():
+            with scratch_folder() as scratch:
+                command, program = scratch / "duress", scratch / "program"
+                shutil.copy(self.tool.duress, command)
+                shutil.copy(self.racing, program)
+                fifo = scratch / "fifo"
+                os.mkfifo(fifo, 0o600)
+                os.chmod(fifo, 0o666)
+                held = os.open(fifo, os.O_RDWR)
+                count = scratch / "count"
+                count.touch(0o666)
+                count.chmod(0o666)
+                env = {"FAULT_COUNT": str(count), "FAULT_RUN": "1", "FAULT_BLOCK": str(fifo)}
+                if raised:
+                    setuid(program)
+                with subprocess.Popen(
+                    [str(program)], env={**self.tool.env, **env}, user=OTHER if raised else None, extra_groups=[]
+                ) as target:
+                    os.read(held, 8)  # it is in main(), with a second thread
+                    words = [str(command), "collide", "-p", str(target.pid)]
+                    done = subprocess.run(
+                        words,
+                        cwd="/",
+                        user=OTHER,
+                        group=OTHER,
+                        extra_groups=[],
+                        capture_output=True,
+                        text=True,
+                        timeout=HANG,
+                    )
+                    status = pathlib.Path(f"/proc/{target.pid}/status").read_text(encoding="utf-8")
+                    alive = target.poll() is None
+                    target.kill()
+                os.close(held)
+                expect(alive, f"the process has ended with {target.returncode}")
+                state = re.search(r"State:\s*(\S)", status)[1]
+                tracer = re.search(r"TracerPid:\s*(\d+)", status)[1]
+                expect(state in "RS" and tracer == "0", f"the process is in state {state}, traced by {tracer}")
+                lines = done.stderr.splitlines()
+                expect(done.returncode == 125 and len(lines) == 1, f"exit code {done.returncode}:\n{done.stderr}")
+                expect("not permitted to attach" in lines[0], f"it does not say why:\n{done.stderr}")
+
+        return check
+
     # ---- folders
 
     def foreign_logs(self):
@@ -201,6 +252,9 @@ class Users:
             yield "FIFO", self.planted(lambda victim, at: os.mkfifo(at))
             yield "symlink instead of a trace", self.planted_trace
             yield "files are for their owner alone", self.mode
+        if theme == "attach":
+            yield "a process of root", self.attach(raised=False)
+            yield "a setuid program of the user", self.attach(raised=True)
         if theme == "folders":
             yield "log folder", self.foreign_logs
             yield "work folder in /dev/shm", self.foreign_work

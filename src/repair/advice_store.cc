@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "exec/files.h"
+#include "exec/ownership.h"
 #include "repair/advice.h"
 
 namespace duress::repair {
@@ -54,6 +55,9 @@ std::string save_advice(const std::string& dir, const std::string& race, const A
 }
 
 std::optional<Advice> load_advice(const std::string& dir, const std::string& race, std::string& error) {
+  error = exec::owner_problem(dir);
+  if (error.empty()) error = exec::owner_problem(advice_path(dir, race));
+  if (!error.empty()) return std::nullopt;
   std::optional<std::string> text = exec::read_file(advice_path(dir, race));
   if (!text) {
     error =

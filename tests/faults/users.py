@@ -223,7 +223,7 @@ class Users:
         def check():
             with scratch_folder() as scratch:
                 owned = foreign(scratch / folder)
-                for file in ("cluster/current", "cluster/1/campaign.json", "findings/F-1234.json"):
+                for file in ("cluster/current", "cluster/1/campaign.json", "findings/F-1234.json", "fixes/R-1234.json"):
                     (owned / file).parent.mkdir(parents=True, exist_ok=True)
                     (owned / file).write_text("1\n", encoding="utf-8")
                 for file in owned.rglob("*"):
@@ -262,6 +262,7 @@ class Users:
             yield "run", self.refused("run", *program, folder=".duress")
             yield "explore --dir", self.refused("explore", "--runs", "2", "--dir", "d", *program, folder="d")
             yield "replay ID", self.refused("replay", "F-1234", folder=".duress")
+            yield "fix ID", self.refused("fix", "R-1234", folder=".duress")
             yield "work", self.refused("work", "--dir", "d", "--shard", "1/1", folder="d")
             yield "merge", self.refused("merge", "d", folder="d")
 

@@ -5,6 +5,7 @@
 switch    fiber backend ÷ thread backend, time per switch (required at most 1/20)
 closure   executions per second of duress::check, 2 threads, 10 operations (required 30,000)
 server    runs per second of the fork server ÷ fork and exec of the same program, natively (required 3)
+rollback  runs per second with in-process rollback ÷ with a process for each execution
 kernels   one controlled run ÷ the native program on one processor, kernels of bench/detect (required 2)
 """
 import argparse
@@ -137,6 +138,29 @@ def servers(options, files):
     )
 
 
+def rollbacks(options):
+    """Alternating, the best of five of each; 50 schedule points in two threads, and what more of everything costs."""
+    program, rows = duress(options, HERE / "rollback.cc"), []
+    for words in (["0"], ["2"], ["8"], ["64"], ["2", "1"], ["2", "16"]):
+        servers = {}
+        for rollback in (0, 1):
+            files = execution.Files()
+            servers[rollback] = execution.Server(files, [program, *words], rollback)
+        best = {0: 0.0, 1: 0.0}
+        for _ in range(5):
+            for rollback, server in servers.items():
+                start = time.perf_counter()
+                for seed in range(200):
+                    if server.run(seed=seed) != 0:
+                        raise SystemExit("a run of the server failed")
+                best[rollback] = max(best[rollback], 200 / (time.perf_counter() - start))
+        for server in servers.values():
+            server.close()
+        megabytes = words[1] if len(words) > 1 else "0"
+        rows.append((words[0], megabytes, f"{best[0]:.0f}", f"{best[1]:.0f}", f"{best[1] / best[0]:.2f}"))
+    table("rollback: runs per second", ("threads", "MB written", "fork", "rollback", "ratio"), rows)
+
+
 def kernels(options, files):
     rows, ratios = [], []
     for source in sorted((ROOT / "bench" / "detect" / "kernels").glob("*.cc")):
@@ -170,18 +194,20 @@ def kernels(options, files):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
-    parser.add_argument("--only", choices=("switch", "closure", "server", "kernels"), action="append")
+    parser.add_argument("--only", choices=("switch", "closure", "server", "rollback", "kernels"), action="append")
     parser.add_argument("--kernel", action="append", help="only this one")
     options = parser.parse_args()
     options.build = options.build.resolve()
     files = execution.Files()
-    wanted = options.only or ("switch", "closure", "server", "kernels")
+    wanted = options.only or ("switch", "closure", "server", "rollback", "kernels")
     if "switch" in wanted:
         switches(options, files)
     if "closure" in wanted:
         closures(options)
     if "server" in wanted:
         servers(options, files)
+    if "rollback" in wanted:
+        rollbacks(options)
     if "kernels" in wanted:
         kernels(options, files)
 

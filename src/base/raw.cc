@@ -10,7 +10,10 @@
 
 namespace duress {
 
-long raw_syscall(long number, long a, long b, long c, long d, long e, long f) {
+// In a section of its own: where the program's system calls are watched (runtime/rollback_calls.h), those
+// from here are not.
+__attribute__((noinline, section("duress_calls"))) static long bare_syscall(long number, long a, long b,
+                                                                            long c, long d, long e, long f) {
   long result;
   register long r10 asm("r10") = d;
   register long r8 asm("r8") = e;
@@ -19,6 +22,14 @@ long raw_syscall(long number, long a, long b, long c, long d, long e, long f) {
                : "=a"(result)
                : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
                : "rcx", "r11", "memory");
+  return result;
+}
+
+void (*g_on_raw_call)(const long (&call)[5], long result) = nullptr;
+
+long raw_syscall(long number, long a, long b, long c, long d, long e, long f) {
+  long result = bare_syscall(number, a, b, c, d, e, f);
+  if (DURESS_UNLIKELY(g_on_raw_call != nullptr)) g_on_raw_call({number, a, b, c, d}, result);
   return result;
 }
 
@@ -32,8 +43,19 @@ static void* map_with(uptr address, size_t bytes, long flags) {
   return failed(result) ? nullptr : reinterpret_cast<void*>(result);
 }
 
+MappedRange g_huge_mappings[kMostHugeMappings] = {};
+
 void* map_memory(size_t bytes) {
-  return map_with(0, bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+  void* p = map_with(0, bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+  if (DURESS_UNLIKELY(bytes >= kHugeBytes) && p) {
+    auto begin = reinterpret_cast<uptr>(p);
+    for (MappedRange& range : g_huge_mappings) {
+      if (range.end != 0) continue;
+      range = {begin, begin + bytes};
+      break;
+    }
+  }
+  return p;
 }
 
 void* map_memory_at(uptr address, size_t bytes) {

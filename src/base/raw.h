@@ -11,6 +11,17 @@ namespace duress {
 /// The kernel's answer: a value, or -errno.
 long raw_syscall(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0);
 
+/// Called after each of them; null: nobody. The call is its number and the first four arguments.
+extern void (*g_on_raw_call)(const long (&call)[5], long result);
+
+/// The largest mappings of map_memory(): sparse tables of the detector.
+struct MappedRange {
+  uptr begin, end;
+};
+inline constexpr size_t kHugeBytes = size_t{500} << 20;  // at least
+constexpr u32 kMostHugeMappings = 16;
+extern MappedRange g_huge_mappings[kMostHugeMappings];  // up to the first that is empty
+
 /// Fresh zero pages, not accounted until touched. Null if the kernel refuses.
 void* map_memory(size_t bytes);
 /// The same at exactly `address`, or null if anything is there already.

@@ -86,9 +86,11 @@ int ForkServer::stop() {
   return end_leftovers();
 }
 
-void ForkServer::request_run() {
+void ForkServer::request_run(By by) {
+  const char text[] = {trail::kEndKept, by == By::kKept ? trail::kRunKept : trail::kRun};
+  std::size_t skipped = by == By::kNew ? 0 : 1;
   ssize_t written;
-  do written = write(to_.get(), &trail::kRun, 1);
+  do written = write(to_.get(), text + skipped, sizeof text - skipped);
   while (written < 0 && errno == EINTR);
 }
 

@@ -37,8 +37,10 @@ class ForkServer {
   /// Ends it and all that it forked. Returns how many processes runs had left behind.
   int stop();
 
-  /// Asks for a run; wait() gets the reply.
-  void request_run();
+  enum class By { kAny, kKept, kNew };
+  /// Asks for a run; wait() gets the replies. kKept: of a process that has performed others, if it is still
+  /// there; it does not say that it has begun. kNew: of one that has not.
+  void request_run(By by = By::kAny);
   /// Waits for a reply, at most `seconds`. `flooded` is asked now and then whether there is too much output.
   Wait wait(double seconds, trail::Reply& reply, const std::atomic<bool>* stop,
             const std::function<bool()>& flooded = {});

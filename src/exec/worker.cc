@@ -15,6 +15,7 @@
 #include <cstring>
 #include <filesystem>
 #include <mutex>
+#include <utility>
 
 #include "exec/target_start.h"
 #include "exec/usability.h"
@@ -36,6 +37,10 @@ double since(Clock::time_point start) {
 u64 size_of(const Descriptor& file) {
   struct stat info{};
   return fstat(file.get(), &info) == 0 ? static_cast<u64>(info.st_size) : 0;
+}
+
+bool was_undone(const Execution& execution) {
+  return execution.record.rollback == trail::Rollback::kDone;
 }
 
 void empty(const Descriptor& file) {
@@ -102,6 +107,7 @@ bool Worker::start_server() {
   start.options = "log_dir=" + logs_.path() + ":chain=" + options_.chain +
                   ":mode=controlled:request=" + exchange_->request_path() +
                   ":record=" + exchange_->record_path();
+  if (!options_.rollback || rollback_failed_) start.options += ":rollback=0";
   problem_ = server_.start(std::move(start), options_.processor);
   answered_ = false;
   return problem_.kind == Kind::kNone;
@@ -110,6 +116,7 @@ bool Worker::start_server() {
 void Worker::stop_server() {
   leftovers_ += server_.stop();
   end_leftovers();  // the run of a server that was killed
+  kept_ = 0;
 }
 
 /// The server's first reply: it has forked a process for the run. False: see problem_, or the server is gone.
@@ -150,24 +157,33 @@ bool Worker::end_run(Execution& execution, trail::Reply& reply) {
   return wait != Wait::kStopped || fail(Kind::kStopped, "stopped");
 }
 
-std::optional<Execution> Worker::attempt(const Plan& plan) {
+std::optional<Execution> Worker::attempt(const Plan& plan, By by) {
   empty(output_);
   empty(errors_);
   if (!exchange_->put(plan)) {
     fail(Kind::kTool, "a request of " + std::to_string(plan.trail.size()) + " choices is too long");
     return std::nullopt;
   }
-  server_.request_run();
-  trail::Reply reply{};
-  if (!begin_run(reply)) return std::nullopt;
+  if (by == By::kAny && kept_ != 0) by = By::kKept;
+  server_.request_run(by);
+  trail::Reply reply{std::exchange(kept_, 0), -1};
+  if (by != By::kKept && !begin_run(reply)) return std::nullopt;
   Execution execution;
   execution.pid = reply.pid;
   Clock::time_point start = Clock::now();
   if (!end_run(execution, reply)) return std::nullopt;
+  if (reply.status == -1) {  // it was no longer there: the server says that another one has begun
+    execution.pid = reply.pid;
+    if (!end_run(execution, reply)) return std::nullopt;
+  }
   execution.status = reply.status;
   execution.seconds = since(start);
   exchange_->take(execution);
-  leftovers_ += end_leftovers();
+  // A process that was rolled back had started no other.
+  if (was_undone(execution))
+    kept_ = execution.pid;
+  else
+    leftovers_ += end_leftovers();
   execution.output_bytes = size_of(output_);
   execution.error_bytes = size_of(errors_);
   return execution;
@@ -180,6 +196,7 @@ std::optional<Execution> Worker::attempt_until_served(const Plan& plan) {
     if (!server_.running()) exchange_->put(plan);
     if (!start_server()) return std::nullopt;
     std::optional<Execution> execution = attempt(plan);
+    if (execution && rollback_check_.is_due(*execution)) execution = check_rollback(plan, *execution);
     if (execution || problem_.kind != Kind::kNone) return execution;
     ++restarts_;
   }
@@ -190,9 +207,28 @@ std::optional<Execution> Worker::attempt_until_served(const Plan& plan) {
   return std::nullopt;
 }
 
+std::optional<Execution> Worker::check_rollback(const Plan& plan, const Execution& execution) {
+  Observed rolled_back = Observed::of(execution, captured_);
+  drop_logs(execution);
+  rollback_check_.forget_process();
+  std::optional<Execution> anew = attempt(plan, By::kNew);
+  if (!anew) return anew;
+  Observed expected = Observed::of(*anew, captured_);
+  if (rolled_back.equals(expected)) return anew;
+  drop_logs(*anew);
+  anew = attempt(plan, By::kNew);
+  // A program that behaves differently in two new processes shows nothing about rollback.
+  if (!anew || !Observed::of(*anew, captured_).equals(expected)) return anew;
+  rollback_failed_ = true;
+  stop_server();
+  return anew;
+}
+
 bool Worker::is_whole(const Execution& execution) {
-  int error = room_left(output_);
-  if (error == 0) error = room_left(errors_);
+  // Where every system call was seen, it is known that all was written.
+  bool written = was_undone(execution) && execution.record.write_failed == 0;
+  int error = written ? 0 : room_left(output_);
+  if (error == 0 && !written) error = room_left(errors_);
   if (error != 0) return fail(Kind::kTool, cannot_write(options_.folder, error));
   std::string why = logs_.problem(execution);
   return why.empty() || fail(Kind::kTool, why);
@@ -257,7 +293,7 @@ finding::RunLogs Worker::take_logs(const Execution& execution) {
 void Worker::drop_logs(const Execution& execution) {
   if (options_.remote)
     logs_.clear(server_.pid());
-  else
+  else if (!was_undone(execution) || execution.record.log_bytes != 0)
     logs_.drop(execution.pid);
 }
 

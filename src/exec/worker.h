@@ -18,6 +18,7 @@
 #include "exec/plan.h"
 #include "exec/remote.h"
 #include "exec/result.h"
+#include "exec/rollback_check.h"
 #include "exec/worker_problem.h"
 #include "finding/run_logs.h"
 
@@ -29,6 +30,7 @@ struct WorkerOptions {
   std::string start_in;  // where the target starts; "": where we are
   std::string input;     // file for the target's standard input; "": /dev/null
   std::string chain = "FastTrack";
+  bool rollback = true;                    // a process may perform many executions, one after the other
   double run_seconds = 10;                 // a run that takes longer is ended
   int processor = -1;                      // on which of the allowed ones targets run; -1: any
   std::shared_ptr<RemoteExecutor> remote;  // who performs the executions; none: the worker itself
@@ -62,9 +64,13 @@ class Worker {
   /// Times the server had to be started again, and processes that runs left behind: mentioned at the end.
   int restarts() const { return restarts_; }
   int leftovers() const { return leftovers_; }
+  /// Executions in processes that had been rolled back; whether one of them was not the right one.
+  u64 rolled_back() const { return rollback_check_.rolled_back(); }
+  bool rollback_failed() const { return rollback_failed_; }
 
  private:
   using Wait = ForkServer::Wait;
+  using By = ForkServer::By;
 
   bool prepare();
   bool prepare_files();
@@ -74,7 +80,10 @@ class Worker {
   bool begin_run(trail::Reply& reply);
   bool end_run(Execution& execution, trail::Reply& reply);
   /// One attempt; nothing with `problem_` set, or with it unset if the server was lost.
-  std::optional<Execution> attempt(const Plan& plan);
+  std::optional<Execution> attempt(const Plan& plan, By by = By::kAny);
+  /// Repeats an execution of a process that was rolled back in a new one. If that shows something else,
+  /// nothing is rolled back from now on.
+  std::optional<Execution> check_rollback(const Plan& plan, const Execution& execution);
   /// The same with a new server for one that was lost. Nothing: see problem_.
   std::optional<Execution> attempt_until_served(const Plan& plan);
   /// What the execution left is whole; else see problem_.
@@ -89,6 +98,9 @@ class Worker {
   LogFolder logs_;
   Descriptor output_, errors_;  // of the captured files, opened for appending
   ForkServer server_;
+  RollbackCheck rollback_check_;
+  bool rollback_failed_ = false;
+  int kept_ = 0;           // process that has performed the last execution and is there for the next; 0: none
   bool answered_ = false;  // this server has run something
   int restarts_ = 0, leftovers_ = 0, repeats_ = 0;
   int packed_restarts_ = 0, packed_leftovers_ = 0;  // of these, reported by pack()

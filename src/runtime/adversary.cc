@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "runtime/rollback.h"
+
 namespace duress {
 
 Adversary* g_adversary = nullptr;
@@ -137,6 +139,7 @@ void Adversary::note_unvalidated() {
     // No concurrent store can come any more: whatever the execution does now would not be legal.
     scheduler().finish();
     record_.outcome = trail::Outcome::kEnded;
+    rollback_end(0);
     exit_process(0);
   }
 }

@@ -19,6 +19,7 @@
 #include "runtime/crash.h"
 #include "runtime/interceptors/real.h"
 #include "runtime/rc11.h"
+#include "runtime/rollback.h"
 #include "runtime/runtime.h"
 #include "runtime/what_if.h"
 
@@ -52,14 +53,22 @@ void* map_file(const char* path, size_t bytes, bool write) {
   return reinterpret_cast<void*>(at);
 }
 
+void* (*carrier_function)(void*) = nullptr;
+
+void* run_carrier(void* argument) {
+  rollback_enter_thread();
+  return carrier_function(argument);
+}
+
 bool start_carrier(void* (*function)(void*), void* argument) {
   Uncontrolled here;
+  carrier_function = function;
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, 65536);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_t id;
-  bool started = make_real_thread(&id, &attributes, function, argument) == 0;
+  bool started = make_real_thread(&id, &attributes, run_carrier, argument) == 0;
   pthread_attr_destroy(&attributes);
   return started;
 }
@@ -122,7 +131,7 @@ void control_begin() {
   if (g_request->trace) g_trace_value = log_traced_value;
   bool rc11 = g_request->model == ModelId::kRc11;
   bool detects = g_request->detect != trail::Detect::kNothing;
-  bool clocks = detects || rc11;
+  bool clocks = control_uses_clocks();
   if (detects) rt.reporter.tell_points(&rt.points);
   if (clocks) {
     rt.checking = g_request->detect == trail::Detect::kRaces;
@@ -160,6 +169,14 @@ void control_leave_strand() {
   unmap_memory(t_frames, kFrameBytes);
   t_frames = nullptr;
   __duress_self = self_that_passes(__duress_scratch_frames);
+}
+
+bool control_uses_clocks() {
+  return g_request->detect != trail::Detect::kNothing || g_request->model == ModelId::kRc11;
+}
+
+trail::Record* control_record() {
+  return g_record;
 }
 
 void control_attach(const trail::Request* request, trail::Record* record) {

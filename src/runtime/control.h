@@ -77,6 +77,10 @@ void control_server_processor(unsigned index);
 /// In random.cc: random numbers that the program gets from the system come from this seed.
 void control_random_begin(u64 seed);
 
+/// Whether the execution that is requested follows happens-before.
+bool control_uses_clocks();
+/// What the execution reports.
+trail::Record* control_record();
 /// Another request and record (duress::check).
 void control_attach(const trail::Request* request, trail::Record* record);
 /// Plain accesses may be steps of a systematic execution, which compares local states there: hooks note their

@@ -5,6 +5,7 @@
 
 #include "runtime/control.h"
 #include "runtime/misuse.h"
+#include "runtime/rollback.h"
 #include "runtime/runtime.h"
 #include "runtime/unwinding.h"
 
@@ -82,6 +83,7 @@ const char* outcome_word(trail::Outcome outcome) {
   Runtime& rt = *g_runtime;
   if (outcome == trail::Outcome::kEnded) {  // not a failure
     rt.finish(0);
+    rollback_end(0);
     exit_process(0);
   }
   rt.modules.log_new();

@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "runtime/control.h"
 #include "runtime/interceptors/real.h"
+#include "runtime/rollback.h"
 #include "runtime/runtime.h"
 
 namespace duress {
@@ -25,6 +26,7 @@ void fork_server_prepare(const char* option) {
   server_in = static_cast<int>(strtol(option, &rest, 10));
   server_out = *rest == ',' ? static_cast<int>(strtol(rest + 1, &rest, 10)) : -1;
   if (server_out < 0) fatal("option server must be IN,OUT[,PROCESSOR]", "two descriptors and a number");
+  if (g_runtime->options.rollback_) rollback_prepare_server();
   if (*rest == ',') control_server_processor(static_cast<unsigned>(strtoul(rest + 1, nullptr, 10)));
 }
 
@@ -37,13 +39,18 @@ void control_fork_point() {
     long n = raw_syscall(SYS_read, in, reinterpret_cast<long>(&command), 1);
     if (n == -EINTR) continue;
     if (n <= 0) exit_process(0);
-    if (command != trail::kRun) continue;
+    if (command != trail::kRun && command != trail::kRunKept) continue;
+    bool rolls_back = rollback_wanted();
     pid_t pid = fork_alone();
     if (pid == 0) {
       forget_own_thread_number();
+      if (rolls_back) rollback_serve(in, out);  // from here on once for each execution
       g_runtime->log.open_later(g_runtime->options.log_dir_, [] { g_runtime->log_start(); });
-      raw_syscall(SYS_close, in);
-      raw_syscall(SYS_close, out);
+      if (!rolls_back) {
+        rollback_unused();
+        raw_syscall(SYS_close, in);
+        raw_syscall(SYS_close, out);
+      }
       raw_syscall(SYS_lseek, 0, 0, SEEK_SET);
       control_begin();
       return;
@@ -53,6 +60,7 @@ void control_fork_point() {
     int status = 125 << 8;
     while (pid > 0 && raw_syscall(SYS_wait4, pid, reinterpret_cast<long>(&status), 0, 0) == -EINTR) {
     }
+    if (pid > 0 && !rollback_child_ended()) continue;  // it has answered itself
     reply = {pid, status};
     write_all(out, reinterpret_cast<const char*>(&reply), sizeof reply);
   }

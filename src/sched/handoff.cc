@@ -11,6 +11,8 @@
 
 namespace duress::sched {
 
+void (*g_instead_of_turn)() = nullptr;
+
 namespace {
 
 void futex_wake(std::atomic<u32>& word) {
@@ -94,6 +96,7 @@ void Handoff::park(void* strand, void* data) {
   change_signal_mask(all, &before);
   handoff.hand_over(handoff.return_target_);
   await_turn(kernel.turn);
+  if (DURESS_UNLIKELY(g_instead_of_turn != nullptr)) g_instead_of_turn();
   change_signal_mask(before, nullptr);
   duress_context_resume(kernel.stack_pointer);
 }

@@ -10,6 +10,10 @@
 
 namespace duress::sched {
 
+/// Called by a kernel thread that has waited for its turn on its parking stack, instead of going on; null:
+/// it goes on. Does not return.
+extern void (*g_instead_of_turn)();
+
 class Handoff {
  public:
   static constexpr size_t kParkingBytes = 16384;

@@ -23,7 +23,7 @@
 namespace duress::trail {
 
 inline constexpr u32 kMagic = 0x53525544;  // "DURS"
-inline constexpr u32 kVersion = 7;
+inline constexpr u32 kVersion = 8;
 
 enum class ChoiceKind : u32 { kThread = 0, kValue = 1 };
 
@@ -51,6 +51,19 @@ enum class Detect : u32 {
   kClocks = 2,  // happens-before is followed, but no access is checked
 };
 enum class Backend : u32 { kFiber = 0, kThread = 1 };
+
+/// What became of the process that performed an execution.
+enum class Rollback : u32 {
+  kNone = 0,  // it ended; rolling it back was not tried
+  kDone,      // it was put back to the state before the execution, and performs the next one
+  // It ended, because it could not be put back:
+  kCall,         // it made a system call that cannot be undone: Record::rollback_call
+  kThreads,      // it had threads at its end
+  kOwnThread,    // a thread could not be run by another kernel thread
+  kMappings,     // its memory map was another one at its end
+  kMemory,       // it wrote too much memory
+  kUnsupported,  // the machine has no way to find out which pages were written, or which calls were made
+};
 
 struct SitePair {
   u32 first, second;  // site keys, see site_key() in site_key.h
@@ -220,10 +233,14 @@ struct Record {
   static constexpr u32 kMostReplaced = 16;
   Replaced first_replaced[kMostReplaced] = {};  // the first of them
   u64 early_stores = 0;                         // atomic stores that are not last in modification order
-  u64 long_runs = 0;         // times a thread was made to wait after a long run of plain accesses
-  u64 log_bytes = 0;         // written to the log of the process; a log with fewer is not whole
-  u32 own_signal = 0;        // the last signal that the program itself caused: a fault, or sent to itself
-  u32 tool_failed = 0;       // 1: the runtime could not go on, and said why on standard error
+  u64 long_runs = 0;    // times a thread was made to wait after a long run of plain accesses
+  u64 log_bytes = 0;    // written to the log of the process; a log with fewer is not whole
+  u32 own_signal = 0;   // the last signal that the program itself caused: a fault, or sent to itself
+  u32 tool_failed = 0;  // 1: the runtime could not go on, and said why on standard error
+  Rollback rollback = Rollback::kNone;
+  u32 rollback_call = 0;  // number of the system call
+  u32 write_failed = 0;   // kDone: 1: something could not be written, which may have been output
+  u32 unused = 0;
   u64 publishing_store = 0;  // where the call of the atomic store returns to that WhatIfEdit::kPublishedAfter
                              // moved, or could move; 0: none
   // Lengths of the lists behind this struct, at the offsets below.
@@ -270,7 +287,13 @@ inline SideEvent* Record::side_events() const {
 // The fork server. The target is started once, with `server=IN,OUT` in DURESS_OPTIONS; it stops before main
 // or at its first thread. Each kRun byte on IN makes it fork a child that performs the request; it answers on
 // OUT with a Reply for the start (status -1) and one for the end. End of file on IN ends the server.
+//
+// A child whose execution can be undone stays, rolls itself back and takes the next kRun in the server's
+// place, with the same replies; to kRunKept with that for the end alone, because the host knows its pid.
+// kEndKept makes such a child end.
 inline constexpr char kRun = 'r';
+inline constexpr char kRunKept = 'k';
+inline constexpr char kEndKept = 'e';
 struct Reply {
   int pid;
   int status;  // as waitpid gives it; -1: started

@@ -8,6 +8,7 @@
 #include "base/spin_lock.h"
 #include "runtime/control.h"
 #include "runtime/misuse.h"
+#include "runtime/rollback.h"
 #include "runtime/sync.h"
 
 namespace duress {
@@ -67,6 +68,10 @@ void record_clock_read(uptr) {}
 void control_crashed(int) {}
 void control_sends(int, int) {}
 void thread_path(Thread*, u64) {}
+void rollback_enter_thread() {}
+void rollback_leave_thread() {}
+MakingThread::MakingThread() {}
+MakingThread::~MakingThread() {}
 
 static void set_awake(bool on) {
   static Runtime runtime;

@@ -23,6 +23,7 @@
 #include "runtime/interceptors/real.h"
 #include "runtime/interceptors/thread_handles.h"
 #include "runtime/misuse.h"
+#include "runtime/rollback.h"
 #include "runtime/what_if.h"
 
 namespace duress {
@@ -43,6 +44,7 @@ void on_thread_end(void* value) {
   if (!controlled()) return;
   if (!detected) control_leave_strand();
   t_strand = nullptr;
+  rollback_leave_thread();
   scheduler().end();
 }
 
@@ -64,6 +66,7 @@ void begin_thread(ThreadHandle* handle) {
     for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS})
       faults |= u64{1} << (signal - 1);
     change_mask(SIG_SETMASK, ~faults);
+    rollback_enter_thread();
     scheduler().arrive(handle->strand);
   }
   thread_started(handle->thread);
@@ -106,11 +109,16 @@ int create_thread(ThreadHandle* handle, bool block_signals, Create create) {
   bool unreferenced = handle->detached;
   u64 mask = 0;
   if (block_signals) {
-    mask = change_mask(SIG_SETMASK, ~u64{0});
+    mask =
+        change_mask(SIG_SETMASK, ~(u64{1} << (SIGSYS - 1)));  // that one is the runtime's (rollback_calls.h)
     handle->signal_mask = mask;
     handle->restore_mask = true;
   }
-  int result = create();
+  int result;
+  {
+    MakingThread making;
+    result = create();
+  }
   if (result != 0) {
     abandon_handle(handle);
     thread_not_created(thread);
@@ -217,6 +225,7 @@ namespace duress {
 
 int make_real_thread(pthread_t* id, const pthread_attr_t* attributes, void* (*function)(void*),
                      void* argument) {
+  MakingThread making;
   return DURESS_REAL(pthread_create)(id, attributes, function, argument);
 }
 

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/rollback.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "base/raw.h"
+#include "runtime/control.h"
+#include "runtime/rollback_state.h"
+#include "sched/context.h"
+
+namespace duress {
+
+RollbackState* g_rollback = nullptr;
+
+namespace {
+
+constexpr uptr kImageAddress = RollbackState::kAddress + (uptr{1} << 36);
+constexpr u32 kMostFruitless = 4;  // children in a row that could not be rolled back: then
+constexpr u32 kRetryAfter = 16;    // only one child in 16 tries
+constexpr int kYields = 200;       // until the last kernel thread is gone; then sleeps of 50 us
+constexpr int kMostWaits = 100000;
+
+/// Changes with the number of threads.
+u64 links_of_threads() {
+  struct stat s;
+  s.st_nlink = 0;
+  raw_syscall(SYS_stat, reinterpret_cast<long>("/proc/self/task"), reinterpret_cast<long>(&s));
+  return s.st_nlink;
+}
+
+/// The runtime's own calls.
+void note_raw_call(const long (&call)[5], long result) {
+  RollbackState& s = *g_rollback;
+  if (!s.active) return;
+  switch (call[0]) {
+    case SYS_openat:
+    case SYS_fcntl:
+    case SYS_pidfd_open:
+      s.calls.made_descriptors = true;
+      break;
+    case SYS_mmap:
+    case SYS_munmap:
+    case SYS_mprotect:
+    case SYS_mremap:
+    case SYS_madvise:
+      if (!s.memory.note_call(call, result)) rollback_refuse(trail::Rollback::kCall, call[0]);
+      break;
+    default:
+      break;
+  }
+}
+
+/// Out of the way of programs that count on low numbers; the server's other children close theirs. Negative:
+/// impossible.
+int moved_up(int fd) {
+  constexpr int kLow = 190, kHigh = 1000;
+  if (fd >= kLow) return fd;
+  long high = raw_syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, kHigh);
+  raw_syscall(SYS_close, fd);
+  return static_cast<int>(high);
+}
+
+void reply(RollbackState& s, int status) {
+  trail::Reply text = {s.process, status};
+  write_all(s.out, reinterpret_cast<const char*>(&text), sizeof text);
+}
+
+/// Waits for the host's next request. Returns which.
+char await_request(RollbackState& s) {
+  for (;;) {
+    char command = 0;
+    long n = raw_syscall(SYS_read, s.in, reinterpret_cast<long>(&command), 1);
+    if (n == -EINTR) continue;
+    if (n <= 0 || command == trail::kEndKept) exit_process(0);
+    if (command == trail::kRun || command == trail::kRunKept) return command;
+  }
+}
+
+// ---- On the stack of the state: all others are put back.
+
+void take_image(void*, void*) {
+  RollbackState& s = *g_rollback;
+  s.alone = links_of_threads();
+  if (s.in >= 0 && s.out >= 0 && s.memory.take(kImageAddress) && s.calls.prepare()) {
+    s.active = true;
+    s.calls.watch(true);
+  } else {
+    rollback_refuse(trail::Rollback::kUnsupported);
+  }
+  sched::duress_context_resume(s.resume);
+}
+
+void put_back(void*, void*) {
+  RollbackState& s = *g_rollback;
+  s.active = false;
+  for (int waits = 0; s.made_threads && links_of_threads() != s.alone; ++waits) {
+    if (waits == kMostWaits) {
+      rollback_refuse(trail::Rollback::kThreads);
+      exit_process(s.code);
+    }
+    timespec pause = {0, 50'000};
+    if (waits < kYields)
+      yield_processor();
+    else
+      raw_syscall(SYS_nanosleep, reinterpret_cast<long>(&pause), 0);
+  }
+  s.made_threads = false;
+  s.calls.undo();
+  if (!s.memory.put_back()) {
+    rollback_refuse(trail::Rollback::kMappings);
+    exit_process(s.code);
+  }
+  s.record->rollback = trail::Rollback::kDone;
+  s.fruitless = 0;
+  s.waiting.store(0);
+  reply(s, (s.code & 0xff) << 8);
+  char command = await_request(s);
+  s.waiting.store(1);
+  if (control_uses_clocks()) s.memory.put_back_tables();
+  if (command == trail::kRun) reply(s, -1);
+  s.active = true;
+  s.calls.watch(true);
+  sched::duress_context_resume(s.resume);
+}
+
+/// On the first kernel thread.
+void leave_for_good() {
+  RollbackState& s = *g_rollback;
+  sched::duress_context_leave(&s.left, s.stack + sizeof s.stack, &put_back, nullptr, nullptr);
+}
+
+}  // namespace
+
+// ---- the server
+
+bool rollback_prepare_server() {
+  long at = raw_syscall(SYS_mmap, RollbackState::kAddress, sizeof(RollbackState), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1);
+  if (at != static_cast<long>(RollbackState::kAddress)) return false;
+  g_rollback = reinterpret_cast<RollbackState*>(at);
+  return true;
+}
+
+bool rollback_wanted() {
+  if (!g_rollback) return false;
+  RollbackState& s = *g_rollback;
+  s.waiting.store(1);
+  s.active = s.serving = s.made_threads = false;  // the last child may have died at any moment
+  u32 child = s.children++;
+  if (child == 0) return false;  // most servers that run one execution run no other
+  if (s.fruitless >= kMostFruitless && child % kRetryAfter != 0) return false;
+  ++s.fruitless;
+  return true;
+}
+
+bool rollback_child_ended() {
+  return !g_rollback || g_rollback->waiting.exchange(0) != 0;
+}
+
+// ---- the child
+
+void rollback_serve(int in, int out) {
+  RollbackState& s = *g_rollback;
+  s.in = moved_up(in);
+  s.out = moved_up(out);
+  s.process = process_number();
+  s.first_thread = thread_number();
+  s.record = control_record();
+  s.memory.user_faults = s.memory.page_map = s.memory.size_file = -1;
+  s.calls.reset();
+  s.serving = true;
+  sched::prepare_contexts();
+  control_processor_begin();
+  raw_syscall(SYS_prctl, PR_SET_THP_DISABLE, 1, 0, 0, 0);
+  g_on_raw_call = note_raw_call;
+  sched::duress_context_leave(&s.resume, s.stack + sizeof s.stack, &take_image, nullptr, nullptr);
+}
+
+void rollback_refuse(trail::Rollback why, long call) {
+  if (!g_rollback || !g_rollback->serving) return;
+  RollbackState& s = *g_rollback;
+  s.active = s.serving = false;
+  g_on_raw_call = nullptr;
+  s.calls.give_up();
+  for (int fd : {s.in, s.out, s.memory.user_faults, s.memory.page_map, s.memory.size_file}) {
+    if (fd >= 0) raw_syscall(SYS_close, fd);
+  }
+  s.record->rollback = why;
+  s.record->rollback_call = static_cast<u32>(call);
+  g_rollback = nullptr;  // the server's next child will use it
+}
+
+void rollback_unused() {
+  g_rollback = nullptr;
+}
+
+void rollback_end(int code) {
+  if (!g_rollback || !g_rollback->active) return;
+  RollbackState& s = *g_rollback;
+  sched::Strand* first = scheduler().strands();
+  for (sched::Strand* other = first->next_strand; other; other = other->next_strand) {
+    if (other->state != sched::Strand::State::kEnded) return rollback_refuse(trail::Rollback::kThreads);
+  }
+  if (first->home || first->state == sched::Strand::State::kEnded)
+    return rollback_refuse(trail::Rollback::kOwnThread);
+  s.calls.watch(false);
+  s.code = code;
+  if (thread_number() == s.first_thread) leave_for_good();
+  sched::g_instead_of_turn = leave_for_good;
+  std::atomic<u32>& turn = first->kernel.turn;
+  turn.store(1);
+  raw_syscall(SYS_futex, reinterpret_cast<long>(&turn), FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
+  for (;;) raw_syscall(SYS_exit, 0);
+}
+
+void rollback_enter_thread() {
+  if (g_rollback && g_rollback->active) g_rollback->calls.enter_thread();
+}
+
+void rollback_leave_thread() {
+  if (g_rollback && g_rollback->serving) g_rollback->calls.leave_thread();
+}
+
+MakingThread::MakingThread() {
+  if (g_rollback) g_rollback->calls.making_thread = g_rollback->made_threads = true;
+}
+
+MakingThread::~MakingThread() {
+  if (!g_rollback) return;
+  g_rollback->calls.making_thread = false;
+  if (g_rollback->active) g_rollback->calls.watch(true);
+}
+
+}  // namespace duress

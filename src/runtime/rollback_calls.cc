@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/rollback_calls.h"
+
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+
+#include "base/raw.h"
+#include "runtime/rollback.h"
+#include "runtime/rollback_state.h"
+
+extern "C" {
+// Around the section of raw_syscall().
+extern const char __start_duress_calls[] __attribute__((visibility("hidden")));
+extern const char __stop_duress_calls[] __attribute__((visibility("hidden")));
+void duress_return_from_call();
+}
+// The C library's own way back from a handler would be a call that is looked at.
+__asm__(R"(
+  .pushsection duress_calls,"ax",@progbits
+  .globl duress_return_from_call
+  .hidden duress_return_from_call
+  .type duress_return_from_call, @function
+duress_return_from_call:
+    movl $15, %eax  # rt_sigreturn
+    syscall
+    ud2  # the address behind the call must be in the section too
+  .size duress_return_from_call, .-duress_return_from_call
+  .popsection
+)");
+
+namespace duress {
+namespace {
+
+constexpr int kUserDispatch = 59;  // PR_SET_SYSCALL_USER_DISPATCH
+constexpr int kDispatched = 2;     // si_code: SYS_USER_DISPATCH
+constexpr u64 kHasRestorer = 0x04000000;
+
+long address(const void* p) {
+  return reinterpret_cast<long>(p);
+}
+u64 bit_of(long signal) {
+  return u64{1} << (signal - 1);
+}
+
+enum class Effect : u8 {
+  kNone,         // none that the next execution in this process could see
+  kDescriptors,  // makes a descriptor
+  kMemory,       // raw_syscall() tells the image of memory
+  kLasting,      // cannot be undone
+};
+
+/// Of calls whose effect does not depend on their arguments. Files, sockets and other processes are not
+/// rolled back, as they are not by a new process.
+Effect effect_of(long number) {
+  switch (number) {
+    case SYS_read:
+    case SYS_write:
+    case SYS_readv:
+    case SYS_writev:
+    case SYS_pread64:
+    case SYS_pwrite64:
+    case SYS_lseek:
+    case SYS_fstat:
+    case SYS_stat:
+    case SYS_lstat:
+    case SYS_newfstatat:
+    case SYS_statx:
+    case SYS_access:
+    case SYS_faccessat:
+    case SYS_readlink:
+    case SYS_readlinkat:
+    case SYS_getcwd:
+    case SYS_getdents64:
+    case SYS_poll:
+    case SYS_ppoll:
+    case SYS_select:
+    case SYS_pselect6:
+    case SYS_fsync:
+    case SYS_fdatasync:
+    case SYS_ftruncate:
+    case SYS_unlink:
+    case SYS_unlinkat:
+    case SYS_mkdir:
+    case SYS_rmdir:
+    case SYS_rename:
+    case SYS_sendto:
+    case SYS_recvfrom:
+    case SYS_sendmsg:
+    case SYS_recvmsg:
+    case SYS_connect:
+    case SYS_bind:
+    case SYS_listen:
+    case SYS_shutdown:
+    case SYS_getsockname:
+    case SYS_getpeername:
+    case SYS_getsockopt:
+    case SYS_setsockopt:
+    case SYS_epoll_wait:
+    case SYS_epoll_pwait:
+    case SYS_epoll_ctl:
+    case SYS_getpid:
+    case SYS_gettid:
+    case SYS_getppid:
+    case SYS_getuid:
+    case SYS_geteuid:
+    case SYS_getgid:
+    case SYS_getegid:
+    case SYS_getpgrp:
+    case SYS_uname:
+    case SYS_sysinfo:
+    case SYS_getrusage:
+    case SYS_getrlimit:
+    case SYS_times:
+    case SYS_time:
+    case SYS_clock_gettime:
+    case SYS_clock_getres:
+    case SYS_gettimeofday:
+    case SYS_nanosleep:
+    case SYS_clock_nanosleep:
+    case SYS_getrandom:
+    case SYS_getcpu:
+    case SYS_sched_yield:
+    case SYS_sched_getaffinity:
+    case SYS_sched_getparam:
+    case SYS_sched_getscheduler:
+    case SYS_membarrier:
+      return Effect::kNone;
+    case SYS_open:
+    case SYS_openat:
+    case SYS_pipe:
+    case SYS_pipe2:
+    case SYS_dup:
+    case SYS_socket:
+    case SYS_socketpair:
+    case SYS_accept:
+    case SYS_accept4:
+    case SYS_epoll_create1:
+    case SYS_eventfd2:
+    case SYS_memfd_create:
+    case SYS_timerfd_create:
+    case SYS_timerfd_settime:
+      return Effect::kDescriptors;
+    case SYS_mmap:
+    case SYS_munmap:
+    case SYS_mprotect:
+    case SYS_mremap:
+    case SYS_madvise:
+    case SYS_brk:
+      return Effect::kMemory;
+    default:
+      return Effect::kLasting;
+  }
+}
+
+/// The others.
+Effect effect_with(CallWatch& watch, const long (&call)[7]) {
+  switch (call[0]) {
+    case SYS_close:
+      return watch.was_open(call[1]) ? Effect::kLasting : Effect::kNone;
+    case SYS_dup2:
+    case SYS_dup3:
+      return watch.was_open(call[2]) ? Effect::kLasting : Effect::kDescriptors;
+    case SYS_fcntl:
+      switch (call[2]) {
+        case F_DUPFD:
+        case F_DUPFD_CLOEXEC:
+          return Effect::kDescriptors;
+        case F_GETFD:
+        case F_GETFL:
+        case F_SETFL:
+          return Effect::kNone;
+        default:
+          return watch.was_open(call[1]) ? Effect::kLasting : Effect::kNone;
+      }
+    case SYS_futex:
+      switch (call[2] & FUTEX_CMD_MASK) {
+        case FUTEX_WAIT:
+        case FUTEX_WAKE:
+        case FUTEX_WAIT_BITSET:
+        case FUTEX_WAKE_BITSET:
+        case FUTEX_REQUEUE:
+        case FUTEX_CMP_REQUEUE:
+        case FUTEX_WAKE_OP:
+          return Effect::kNone;
+        default:
+          return Effect::kLasting;  // the kernel knows the holder
+      }
+    case SYS_prlimit64:
+      return call[3] == 0 ? Effect::kNone : Effect::kLasting;
+    case SYS_ioctl:
+      return call[2] == 0x5401 /* TCGETS */ || call[2] == 0x541b /* FIONREAD */ ? Effect::kNone
+                                                                                : Effect::kLasting;
+    case SYS_prctl:
+      if (call[1] == PR_SET_NAME) watch.renamed = true;
+      return call[1] == PR_SET_NAME || call[1] == PR_GET_NAME ? Effect::kNone : Effect::kLasting;
+    case SYS_rt_sigaction:
+      if (call[1] < 1 || call[1] > CallWatch::kSignals || call[1] == SIGSYS) return Effect::kLasting;
+      if (call[2] != 0 && (watch.changed_signals & bit_of(call[1])) == 0) {
+        raw_syscall(SYS_rt_sigaction, call[1], 0, address(&watch.actions[call[1] - 1]), 8);
+        watch.changed_signals |= bit_of(call[1]);
+      }
+      return Effect::kNone;
+    case SYS_rt_sigprocmask:
+    case SYS_sigaltstack:
+      return Effect::kNone;
+    default:
+      return effect_of(call[0]);
+  }
+}
+
+/// What interrupted code has blocked is what is blocked here, because the handler blocks nothing.
+void keep_mask(ucontext_t& context) {
+  u64 mask = 0;
+  raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, 0, address(&mask), sizeof mask);
+  mask &= ~bit_of(SIGSYS);
+  *reinterpret_cast<u64*>(&context.uc_sigmask) = mask;
+}
+
+void on_call(int, siginfo_t* info, void* data) {
+  auto& context = *static_cast<ucontext_t*>(data);
+  greg_t* r = context.uc_mcontext.gregs;
+  CallWatch& watch = g_rollback->calls;
+  if (info->si_code != kDispatched) {  // sent by somebody
+    rollback_refuse(trail::Rollback::kCall, SYS_rt_sigaction);
+    raw_syscall(SYS_tgkill, process_number(), thread_number(), SIGSYS);
+    return;
+  }
+  const long call[7] = {info->si_syscall, r[REG_RDI], r[REG_RSI], r[REG_RDX],
+                        r[REG_R10],       r[REG_R8],  r[REG_R9]};
+  if (call[0] == SYS_exit_group) {
+    rollback_end(static_cast<int>(call[1]));
+    exit_process(static_cast<int>(call[1]));
+  }
+  if (call[0] == SYS_clone3 && watch.making_thread) {
+    watch.watch(false);  // until MakingThread ends
+    r[REG_RIP] -= 2;
+    return;
+  }
+  Effect effect = effect_with(watch, call);
+  if (effect == Effect::kLasting) {
+    rollback_refuse(trail::Rollback::kCall, call[0]);
+    r[REG_RIP] -= 2;  // the same instruction again, which nobody looks at any more
+    return;
+  }
+  if (effect == Effect::kDescriptors) watch.made_descriptors = true;
+  r[REG_RAX] = raw_syscall(call[0], call[1], call[2], call[3], call[4], call[5], call[6]);
+  if (call[0] == SYS_rt_sigprocmask) keep_mask(context);
+  bool writes = call[0] == SYS_write || call[0] == SYS_writev || call[0] == SYS_pwrite64;
+  if (writes && (r[REG_RAX] < 0 || (call[0] == SYS_write && r[REG_RAX] < call[3])))
+    g_rollback->record->write_failed = 1;
+}
+
+}  // namespace
+
+void CallWatch::reset() {
+  selector = 0;
+  made_descriptors = renamed = making_thread = false;
+  changed_signals = 0;
+  for (u64& word : descriptors) word = 0;
+}
+
+bool CallWatch::find_descriptors() {
+  long fd = raw_syscall(SYS_openat, AT_FDCWD, address("/proc/self/fd"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return false;
+  struct Entry {
+    u64 inode, offset;
+    u16 bytes;
+    u8 type;
+    char name[];
+  };
+  alignas(8) char buffer[4096];
+  bool all = true;
+  for (long n; (n = raw_syscall(SYS_getdents64, fd, address(buffer), sizeof buffer)) > 0;) {
+    for (long at = 0; at < n;) {
+      auto* entry = reinterpret_cast<Entry*>(buffer + at);
+      at += entry->bytes;
+      if (entry->name[0] == '.') continue;
+      long number = 0;
+      for (const char* c = entry->name; *c; ++c) number = number * 10 + (*c - '0');
+      if (number == fd) continue;
+      if (number >= kMostDescriptors) {
+        all = false;
+      } else {
+        descriptors[number / 64] |= u64{1} << (number % 64);
+      }
+    }
+  }
+  raw_syscall(SYS_close, fd);
+  return all;
+}
+
+bool CallWatch::prepare() {
+  if (!find_descriptors()) return false;
+  raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, 0, address(&mask), sizeof mask);
+  raw_syscall(SYS_sigaltstack, 0, address(alternate_stack));
+  raw_syscall(SYS_prctl, PR_GET_NAME, address(name));
+  if ((mask & bit_of(SIGSYS)) != 0) return false;
+  raw_syscall(SYS_rt_sigaction, SIGSYS, 0, address(&own), 8);
+  Action ours = {reinterpret_cast<void*>(&on_call), SA_SIGINFO | SA_NODEFER | kHasRestorer,
+                 reinterpret_cast<void*>(&duress_return_from_call), 0};
+  return raw_syscall(SYS_rt_sigaction, SIGSYS, address(&ours), 0, 8) == 0 && enter_thread();
+}
+
+bool CallWatch::enter_thread() {
+  return raw_syscall(SYS_prctl, kUserDispatch, 1, address(__start_duress_calls),
+                     __stop_duress_calls - __start_duress_calls, address(&selector)) == 0;
+}
+
+void CallWatch::leave_thread() {
+  raw_syscall(SYS_prctl, kUserDispatch, 0, 0, 0, 0);
+}
+
+void CallWatch::undo() {
+  for (; changed_signals != 0; changed_signals &= changed_signals - 1) {
+    int at = __builtin_ctzll(changed_signals);
+    raw_syscall(SYS_rt_sigaction, at + 1, address(&actions[at]), 0, 8);
+  }
+  if (made_descriptors) {
+    // What was not open before, in as few calls as there are gaps.
+    for (long fd = 0; fd < kMostDescriptors;) {
+      if (descriptors[fd / 64] == ~u64{0} || was_open(fd)) {
+        fd += descriptors[fd / 64] == ~u64{0} ? 64 - fd % 64 : 1;
+        continue;
+      }
+      long end = fd;
+      while (end < kMostDescriptors && !was_open(end)) end += descriptors[end / 64] == 0 ? 64 - end % 64 : 1;
+      raw_syscall(SYS_close_range, fd, end >= kMostDescriptors ? long{~0u} : end - 1, 0);
+      fd = end;
+    }
+    made_descriptors = false;
+  }
+  if (renamed) raw_syscall(SYS_prctl, PR_SET_NAME, address(name));
+  renamed = false;
+  raw_syscall(SYS_sigaltstack, address(alternate_stack), 0);
+  raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, address(&mask), 0, sizeof mask);
+}
+
+void CallWatch::give_up() {
+  watch(false);
+  raw_syscall(SYS_rt_sigaction, SIGSYS, address(&own), 0, 8);
+}
+
+}  // namespace duress

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The system calls of an execution that may be rolled back. The kernel sends SIGSYS for every one that is not
+// made by the runtime (syscall user dispatch), also for those inside the C library, so nothing is overlooked:
+// a call is known to leave nothing behind in this process, or it can be undone, or the process ends after the
+// execution.
+#pragma once
+
+#include "base/types.h"
+#include "trail/execution.h"
+
+namespace duress {
+
+/// Lives in memory that is not put back. Zeros are valid.
+struct CallWatch {
+  static constexpr int kMostDescriptors = 4096;
+  static constexpr int kSignals = 64;
+  struct Action {  // as the kernel has it
+    void* handler;
+    u64 flags;
+    void* restorer;
+    u64 mask;
+  };
+
+  /// Forgets a process before.
+  void reset();
+  /// Notes the state that calls may change. False: it cannot be watched here.
+  bool prepare();
+  /// Every call of the calling kernel thread is looked at from now on.
+  bool enter_thread();
+  void leave_thread();
+  /// Looks at calls, or lets all through.
+  void watch(bool on) { selector = on ? 1 : 0; }
+  /// Undoes what calls have changed. On the first kernel thread.
+  void undo();
+  /// Nothing is watched any more.
+  void give_up();
+
+  u8 selector;
+  bool made_descriptors, renamed, making_thread;
+  u64 changed_signals;  // a bit for each
+  u64 mask;
+  u64 alternate_stack[3];
+  char name[16];
+  Action own, actions[kSignals];
+  u64 descriptors[kMostDescriptors / 64];
+
+  bool was_open(long fd) const {
+    return fd >= 0 && fd < kMostDescriptors && (descriptors[fd / 64] >> (fd % 64) & 1) != 0;
+  }
+
+ private:
+  bool find_descriptors();
+};
+
+}  // namespace duress

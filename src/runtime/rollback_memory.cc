@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/rollback_memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "base/raw.h"
+
+namespace duress {
+namespace {
+
+// Newer than the headers of some systems: Linux 6.7.
+constexpr u64 kAsynchronous = u64{1} << 15;  // UFFD_FEATURE_WP_ASYNC
+constexpr u64 kScan = 0xc0606610;            // PAGEMAP_SCAN
+enum : u64 { kFollowed = 1 << 0, kWritten = 1 << 1, kPresent = 1 << 3, kSwapped = 1 << 4, kZero = 1 << 5 };
+struct ScanArgument {
+  u64 size, flags, begin, end, walked_to, found, found_room, most_pages, inverted, all_of, any_of, returned;
+};
+constexpr long kPopulateRead = 22;      // MADV_POPULATE_READ
+constexpr long kUserFaultsOnly = 1;     // UFFD_USER_MODE_ONLY
+constexpr long kHighDescriptor = 1000;  // as those of the fork server
+constexpr uptr kEndOfMemory = 0x7ffffffff000;
+
+long address(const void* p) {
+  return reinterpret_cast<long>(p);
+}
+
+bool failed(long result) {
+  return result < 0 && result > -4096;
+}
+
+// Not memcpy and memset: these are the C library's, whose tables are among what is put back.
+void copy_page(void* to, const void* from) {
+  u64 words = kPageSize / 8;
+  asm volatile("rep movsq" : "+D"(to), "+S"(from), "+c"(words) : : "memory");
+}
+void clear_page(void* page) {
+  u64 words = kPageSize / 8;
+  asm volatile("rep stosq" : "+D"(page), "+c"(words) : "a"(0) : "memory");
+}
+
+/// A copy with a high number. The original is closed.
+int moved_up(long fd) {
+  if (fd < 0) return -1;
+  long high = raw_syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, kHighDescriptor);
+  raw_syscall(SYS_close, fd);
+  return static_cast<int>(high);
+}
+
+int open_to_read(const char* path) {
+  return moved_up(raw_syscall(SYS_openat, AT_FDCWD, address(path), O_RDONLY | O_CLOEXEC));
+}
+
+uptr hexadecimal(const char*& at) {
+  uptr value = 0;
+  for (;; ++at) {
+    if (*at >= '0' && *at <= '9') {
+      value = value << 4 | static_cast<uptr>(*at - '0');
+    } else if (*at >= 'a' && *at <= 'f') {
+      value = value << 4 | static_cast<uptr>(*at - 'a' + 10);
+    } else {
+      return value;
+    }
+  }
+}
+
+void skip_word(const char*& at) {
+  while (*at && *at != ' ' && *at != '\n') ++at;
+  while (*at == ' ') ++at;
+}
+
+uptr page_of(uptr p) {
+  return p & ~(kPageSize - 1);
+}
+uptr up_to_page(uptr p) {
+  return page_of(p + kPageSize - 1);
+}
+
+}  // namespace
+
+/// All mappings, and those that can be written and are not shared first.
+bool MemoryImage::read_areas() {
+  int fd = open_to_read("/proc/self/maps");
+  if (fd < 0) return false;
+  u64 size = 0;
+  for (long n; size + 1 < sizeof text; size += static_cast<u64>(n)) {
+    n = raw_syscall(SYS_read, fd, address(text + size), static_cast<long>(sizeof text - 1 - size));
+    if (n <= 0) break;
+  }
+  raw_syscall(SYS_close, fd);
+  text[size] = 0;
+  if (size + 1 == sizeof text) return false;
+  area_count = 0;
+  for (const char* at = text; *at;) {
+    Area area;
+    area.begin = hexadecimal(at);
+    ++at;  // '-'
+    area.end = hexadecimal(at);
+    ++at;
+    bool kept = at[1] == 'w' && at[3] == 'p';
+    skip_word(at);  // rights
+    skip_word(at);  // offset
+    skip_word(at);  // device
+    area.file = *at != '0';
+    while (*at && *at != '\n') ++at;
+    if (*at) ++at;
+    if (!kept || area.begin >= kEndOfMemory) continue;
+    if (area_count == kMostAreas) return false;
+    areas[area_count++] = area;
+  }
+  return true;
+}
+
+void MemoryImage::find_tables() {
+  static_assert(kMostTables >= kMostHugeMappings);
+  table_count = 0;
+  for (const MappedRange& range : g_huge_mappings) {
+    if (range.end == 0) break;
+    u32 at = table_count++;
+    for (; at > 0 && tables[at - 1].begin > range.begin; --at) tables[at] = tables[at - 1];
+    tables[at] = {range.begin, range.end};
+  }
+}
+
+bool MemoryImage::follow() {
+  user_faults = moved_up(raw_syscall(SYS_userfaultfd, O_CLOEXEC | kUserFaultsOnly));
+  page_map = open_to_read("/proc/self/pagemap");
+  size_file = open_to_read("/proc/self/statm");
+  if (user_faults < 0 || page_map < 0 || size_file < 0) return false;
+  uffdio_api api = {UFFD_API, kAsynchronous, 0};
+  if (raw_syscall(SYS_ioctl, user_faults, UFFDIO_API, address(&api)) != 0) return false;
+  for (u32 i = 0; i < area_count; ++i) {
+    const Area& area = areas[i];
+    auto bytes = static_cast<long>(area.end - area.begin);
+    if (area.file) raw_syscall(SYS_madvise, static_cast<long>(area.begin), bytes, kPopulateRead);
+    uffdio_register wanted = {{area.begin, area.end - area.begin}, UFFDIO_REGISTER_MODE_WP, 0};
+    if (raw_syscall(SYS_ioctl, user_faults, UFFDIO_REGISTER, address(&wanted)) != 0) return false;
+  }
+  return true;
+}
+
+/// Some of the pages from *from on; moves *from. How many ranges were found, or an error.
+long MemoryImage::scan(uptr* from, uptr end, u64 all_of, u64 any_of) {
+  ScanArgument argument = {};
+  argument.size = sizeof argument;
+  argument.begin = *from;
+  argument.end = end;
+  argument.found = reinterpret_cast<u64>(found);
+  argument.found_room = kMostRanges;
+  argument.inverted = kZero;
+  argument.all_of = kZero | all_of;
+  argument.any_of = any_of;
+  argument.returned = kPresent;
+  long result = raw_syscall(SYS_ioctl, page_map, static_cast<long>(kScan), address(&argument));
+  *from = argument.walked_to;
+  return result;
+}
+
+bool MemoryImage::copy_pages() {
+  page_count = 0;
+  for (uptr at = 0; at < kEndOfMemory;) {
+    long ranges = scan(&at, kEndOfMemory, kFollowed, kPresent | kSwapped);
+    if (ranges < 0) return false;
+    for (long i = 0; i < ranges; ++i) {
+      for (uptr page = found[i].begin; page < found[i].end; page += kPageSize) {
+        if (page_count == kMostPages) return false;
+        pages[page_count] = page;
+        copy_page(copies + page_count * kPageSize, reinterpret_cast<void*>(page));
+        ++page_count;
+      }
+    }
+  }
+  return true;
+}
+
+bool MemoryImage::protect_pages() {
+  for (u64 i = 0, end; i < page_count; i = end) {
+    for (end = i + 1; end < page_count && pages[end] == pages[end - 1] + kPageSize;) ++end;
+    uffdio_writeprotect wanted = {{pages[i], (end - i) * kPageSize}, UFFDIO_WRITEPROTECT_MODE_WP};
+    if (raw_syscall(SYS_ioctl, user_faults, UFFDIO_WRITEPROTECT, address(&wanted)) == 0) continue;
+    // Several areas side by side: each for itself.
+    for (u64 k = i; k < end; ++k) {
+      wanted.range = {pages[k], kPageSize};
+      if (raw_syscall(SYS_ioctl, user_faults, UFFDIO_WRITEPROTECT, address(&wanted)) != 0) return false;
+    }
+  }
+  return true;
+}
+
+bool MemoryImage::take(uptr room) {
+  constexpr size_t kListBytes = kMostPages * sizeof(uptr), kCopyBytes = kMostPages * kPageSize;
+  long at = raw_syscall(SYS_mmap, static_cast<long>(room), kListBytes + kCopyBytes, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1);
+  if (failed(at) || static_cast<uptr>(at) != room) return false;
+  pages = reinterpret_cast<uptr*>(room);
+  copies = reinterpret_cast<char*>(room + kListBytes);
+  heap_end = static_cast<uptr>(raw_syscall(SYS_brk, 0));
+  find_tables();
+  if (!read_areas() || !follow() || !copy_pages() || !protect_pages()) return false;
+  mapped_before = mapped_pages();
+  made_count = dropped_count = 0;
+  return mapped_before != 0;
+}
+
+u64 MemoryImage::mapped_pages() const {
+  char digits[32];
+  long n = raw_syscall(SYS_pread64, size_file, address(digits), sizeof digits, 0);
+  u64 value = 0;
+  for (long i = 0; i < n && digits[i] >= '0' && digits[i] <= '9'; ++i)
+    value = value * 10 + static_cast<u64>(digits[i] - '0');
+  return value;
+}
+
+u64 MemoryImage::find_page(uptr at) const {
+  u64 low = 0, high = page_count;
+  while (low < high) {
+    u64 middle = (low + high) / 2;
+    if (pages[middle] < at) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+bool MemoryImage::is_file(uptr page) const {
+  for (u32 i = 0; i < area_count; ++i) {
+    if (page >= areas[i].begin && page < areas[i].end) return areas[i].file;
+  }
+  return false;
+}
+
+/// What was dropped reads as zero, or as the file.
+void MemoryImage::restore_range(uptr begin, uptr end) {
+  for (u64 i = find_page(page_of(begin)); i < page_count && pages[i] < end; ++i)
+    copy_page(reinterpret_cast<void*>(pages[i]), copies + i * kPageSize);
+}
+
+bool MemoryImage::restore_written(uptr begin, uptr end) {
+  u64 written = 0;
+  for (uptr at = begin; at < end;) {
+    long ranges = scan(&at, end, kFollowed | kWritten, kPresent | kSwapped);
+    if (ranges < 0) return false;
+    for (long r = 0; r < ranges; ++r) {
+      u64 i = find_page(found[r].begin);
+      for (uptr page = found[r].begin; page < found[r].end; page += kPageSize) {
+        if (++written > kMostWrittenPages) return false;
+        if (i < page_count && pages[i] == page) {
+          copy_page(reinterpret_cast<void*>(page), copies + i++ * kPageSize);
+        } else if (is_file(page)) {
+          return false;
+        } else {
+          clear_page(reinterpret_cast<void*>(page));
+        }
+      }
+    }
+  }
+  return true;
+}
+
+bool MemoryImage::put_back() {
+  for (u32 i = 0; i < made_count; ++i)
+    raw_syscall(SYS_munmap, static_cast<long>(made[i].begin), static_cast<long>(made[i].end - made[i].begin));
+  if (static_cast<uptr>(raw_syscall(SYS_brk, 0)) != heap_end &&
+      static_cast<uptr>(raw_syscall(SYS_brk, static_cast<long>(heap_end))) != heap_end)
+    return false;
+  for (u32 i = 0; i < dropped_count; ++i) restore_range(dropped[i].begin, dropped[i].end);
+  made_count = dropped_count = 0;
+  uptr at = 0;  // between the tables
+  for (u32 i = 0; i < table_count; ++i) {
+    if (!restore_written(at, tables[i].begin)) return false;
+    at = tables[i].end;
+  }
+  return restore_written(at, kEndOfMemory) && mapped_pages() == mapped_before;
+}
+
+void MemoryImage::put_back_tables() {
+  for (u32 i = 0; i < table_count; ++i) {
+    const Range& table = tables[i];
+    if (restore_written(table.begin, table.end)) continue;
+    drop_pages(reinterpret_cast<void*>(table.begin), table.end - table.begin);
+    restore_range(table.begin, table.end);
+  }
+}
+
+bool MemoryImage::within_made(uptr begin, uptr end) const {
+  for (u32 i = 0; i < made_count; ++i) {
+    if (begin >= made[i].begin && end <= made[i].end) return true;
+  }
+  return false;
+}
+
+bool MemoryImage::add_made(uptr begin, uptr end) {
+  if (within_made(begin, end)) return true;
+  if (made_count == kMostMade) return false;
+  made[made_count++] = {begin, end};
+  return true;
+}
+
+bool MemoryImage::note_call(const long (&call)[5], long result) {
+  auto begin = page_of(static_cast<uptr>(call[1])), end = up_to_page(static_cast<uptr>(call[1] + call[2]));
+  switch (call[0]) {
+    case SYS_mmap:
+      if (failed(result)) return true;
+      begin = static_cast<uptr>(result);
+      end = up_to_page(begin + static_cast<uptr>(call[2]));
+      // Over another mapping: it may have been anything.
+      if ((call[4] & MAP_FIXED) != 0) return within_made(begin, end);
+      return add_made(begin, end);
+    case SYS_munmap:
+    case SYS_mprotect:
+      return failed(result) || within_made(begin, end);
+    case SYS_madvise:
+      if (failed(result) || within_made(begin, end)) return true;
+      switch (call[3]) {
+        case MADV_DONTNEED:
+          if (dropped_count == kMostMade) return false;
+          dropped[dropped_count++] = {begin, end};
+          return true;
+        case MADV_HUGEPAGE:
+        case MADV_NOHUGEPAGE:
+        case MADV_DONTDUMP:
+          return true;
+        default:
+          return false;
+      }
+    case SYS_mremap:
+      if (failed(result)) return true;
+      return within_made(begin, end) &&
+             add_made(static_cast<uptr>(result), up_to_page(static_cast<uptr>(result + call[3])));
+    default:
+      return true;
+  }
+}
+
+}  // namespace duress

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The memory of a process as it was before an execution, and how it is put back afterwards. All pages that
+// can be written are copied once. The kernel then marks which are written (userfaultfd's asynchronous write
+// protection), and lists them (PAGEMAP_SCAN): those are copied back. They are not protected again, because a
+// fault costs more than a copy: what was written once is copied back after every execution from then on.
+//
+// Nothing here may use memory that is put back: no stack but the caller's own, no C library.
+#pragma once
+
+#include "base/types.h"
+
+namespace duress {
+
+/// Lives in memory that is shared between processes, which is not put back. No constructor: zeros are valid.
+struct MemoryImage {
+  static constexpr u32 kMostAreas = 4096, kMostMade = 1024, kMostRanges = 2048;
+  static constexpr u64 kMostPages = u64{1} << 16;         // 256 MiB are copied
+  static constexpr u64 kMostWrittenPages = u64{1} << 13;  // 32 MiB are copied back
+
+  static constexpr u32 kMostTables = 16;
+
+  struct Area {
+    uptr begin, end;
+    bool file;  // what was never touched is not zero
+  };
+  struct Range {
+    uptr begin, end;
+  };
+  struct Found {  // page_region
+    u64 begin, end, categories;
+  };
+
+  /// Copies what can be written, from now on follows what is. The memory for it begins at `room`. False: it
+  /// cannot be done here.
+  bool take(uptr room);
+  /// Puts memory, mappings and the end of the heap back. False: the process cannot be used again.
+  bool put_back();
+  /// The same for the detector's tables: gigabytes with few pages, which take long to find. Has to be called
+  /// before an execution that detects something.
+  void put_back_tables();
+  /// For every system call that changes mappings, when it has been made. False: it cannot be undone.
+  bool note_call(const long (&call)[5], long result);
+  /// A mapping that was made without a call of ours. False: too many.
+  bool add_made(uptr begin, uptr end);
+
+  int user_faults, page_map, size_file;  // descriptors
+
+ private:
+  bool read_areas();
+  bool follow();
+  bool copy_pages();
+  bool protect_pages();
+  bool within_made(uptr begin, uptr end) const;
+  u64 find_page(uptr at) const;
+  void restore_range(uptr begin, uptr end);
+  bool restore_written(uptr begin, uptr end);
+  long scan(uptr* from, uptr end, u64 all_of, u64 any_of);
+  void find_tables();
+  u64 mapped_pages() const;
+  bool is_file(uptr page) const;
+
+  u32 area_count, table_count, made_count, dropped_count;
+  u64 page_count, mapped_before;
+  uptr heap_end;
+  uptr* pages;   // addresses, ascending
+  char* copies;  // in the same order
+  Area areas[kMostAreas];
+  Range tables[kMostTables];  // ascending
+  Range made[kMostMade], dropped[kMostMade];
+  Found found[kMostRanges];
+  char text[1 << 18];
+};
+
+}  // namespace duress

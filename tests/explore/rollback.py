@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Executions in a process that was rolled back are those of new processes.
+
+A program's fork server is asked for the same executions twice, with rollback and without: exit status, record, trail,
+output and log must be equal to the byte. kernel_state.cc does to its process whatever can be done to one; what can be
+undone must be rolled back, or the test would compare a thing with itself. Then documents of the commands.
+"""
+import json
+import os
+import pathlib
+import re
+import select
+import struct
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import controlled  # noqa: E402
+import harness  # noqa: E402
+from harness import Failure  # noqa: E402
+from protocol import RECORD, REQUEST  # noqa: E402
+
+HERE = pathlib.Path(__file__).resolve().parent
+RUNS = 12
+DONE = 1  # Rollback::kDone
+# What must be rolled back; of the rest it is enough that nothing changes.
+UNDONE = "memory heap map open handler name _exit many input deep".split()
+PROGRAMS = "addresses atomic_counter condition_variable cxx20_sync tls_destructor ways_to_end spurious_wakeup".split()
+COMMANDS = [("explore", "--runs", "40", "--keep-going"), ("explore", "--runs", "40", "--model", "rc11"), ("verify",)]
+FEW_INTERLEAVINGS = "atomic_counter condition_variable".split()
+
+
+class Server(controlled.Server):
+    """Keeps what the program prints and logs."""
+
+    def __init__(self, tool, command, rollback, data):
+        self.folder = tempfile.TemporaryDirectory(prefix="duress-server-", dir="/dev/shm")
+        self.request, self.record = self.shared("request"), self.shared("record")
+        self.logs = f"{self.folder.name}/logs"
+        os.mkdir(self.logs)
+        down, self.to = os.pipe()
+        self.reply, up = os.pipe()
+        folder = pathlib.Path(self.folder.name)
+        (folder / "input").write_bytes(data)
+        self.output = open(folder / "output", "ab+", buffering=0)
+        options = (
+            f"log_dir={self.logs}:mode=controlled:request={folder}/request:record={folder}/record"
+            f":rollback={rollback}:server={down},{up}"
+        )
+        with open(folder / "input", "rb") as source:
+            self.process = subprocess.Popen(
+                ["setarch", "-R", *command],
+                env={**tool.env, "DURESS_OPTIONS": options},
+                pass_fds=(down, up),
+                stdin=source,
+                stdout=self.output,
+                stderr=self.output,
+                start_new_session=True,
+            )
+        os.close(down)
+        os.close(up)
+
+    def observe(self, **request):
+        """Everything that an execution leaves, and whether its process was rolled back."""
+        self.output.truncate(0)
+        head = REQUEST.pack(strategy=1, **request)
+        self.request[: len(head)] = head
+        self.record[: RECORD.size] = bytes(RECORD.size)
+        os.write(self.to, b"r")
+        status = -1
+        while status == -1:
+            if not select.select([self.reply], [], [], 60)[0]:
+                raise Failure("an execution does not end")
+            answer = os.read(self.reply, 8)
+            if len(answer) != 8:
+                raise Failure("the fork server has ended")
+            pid, status = struct.unpack("<ii", answer)
+        record = {field: RECORD.get(self.record, field) for field in RECORD.offsets}
+        how = record["rollback"]
+        for field in ("rollback", "rollback_call", "write_failed", "log_bytes"):
+            del record[field]
+        trail = bytes(self.record[RECORD.size : RECORD.size + 8 * record["deviations"]])
+        logs = ""
+        for path in sorted(pathlib.Path(self.logs).glob("*.jsonl")):
+            logs += re.sub(r'"p?pid":\d+|"SIGABRT","addr":"\w+"', "", path.read_text())
+            path.unlink()
+        self.output.seek(0)
+        return (status, record, trail, self.output.read(), logs), how
+
+
+def compare(tool, command, data=b"", **request):
+    """How many of the executions were in processes that had been rolled back."""
+    seen, undone = [], 0
+    for rollback in (0, 1):
+        with Server(tool, command, rollback, data) as server:
+            runs = [server.observe(seed=seed // 2, **request) for seed in range(RUNS)]
+        seen.append([what for what, _ in runs])
+        undone = sum(how == DONE for _, how in runs)
+        if not rollback and undone:
+            raise Failure(f"{command}: rolled back although rollback=0")
+    for number, (plain, rolled) in enumerate(zip(*seen)):
+        for what, a, b in zip(("status", "record", "trail", "output", "log"), plain, rolled):
+            if a != b:
+                raise Failure(f"{command} {request}: {what} of execution {number} is {b}, in a new process {a}")
+    return undone
+
+
+def documents(tool, binary):
+    for words in COMMANDS:
+        if words[0] == "verify" and binary.stem not in FEW_INTERLEAVINGS:
+            continue
+        texts = []
+        for rollback in ("0", "1"):
+            env = {**tool.env, "DURESS_OPTIONS": f"rollback={rollback}"}
+            with tempfile.TemporaryDirectory(prefix="duress-rollback-") as folder:
+                command = [tool.duress, words[0], "--json", *words[1:], "-j", "2", "--dir", folder, "--", binary]
+                done = subprocess.run(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            document = json.loads(done.stdout)
+            text = json.dumps(document, indent=1)
+            text = re.sub(r'"(seconds|run_seconds)": [\d.e+-]+', "", text).replace(folder, "")
+            texts.append((done.returncode, text))
+        if texts[0] != texts[1]:
+            raise Failure(f"{' '.join(words)} of {binary.name} says {texts[1]}, without rollback {texts[0]}")
+
+
+def check_odd(tool, word, **request):
+    odd = tool.compile(HERE / "kernel_state.cc")
+    undone = compare(tool, [odd, *word.split("+")], data=b"some input\n", **request)
+    if word in UNDONE and not request and undone < RUNS - 2:
+        raise Failure(f"only {undone} of {RUNS} executions were undone")
+
+
+def check_program(tool, name):
+    binary = tool.compile(HERE / f"programs/{name}.cc")
+    compare(tool, [binary])
+    compare(tool, [binary], detect=1, points=2)
+    documents(tool, binary)
+
+
+def main():
+    options = harness.parser(__doc__, programs=False).parse_args()
+    tool = harness.Tool(options.build, options.duress)
+    odd = tool.compile(HERE / "kernel_state.cc")
+    words = subprocess.run([odd], stdout=subprocess.PIPE, text=True, check=True).stdout.split()
+    cases = [(word, lambda word=word: check_odd(tool, word)) for word in words]
+    cases.append(("memory, races looked for", lambda: check_odd(tool, "memory+many", detect=1)))
+    cases.append(("memory, on threads", lambda: check_odd(tool, "memory+many", backend=1)))
+    cases += [(name, lambda name=name: check_program(tool, name)) for name in PROGRAMS]
+    harness.report(cases)
+
+
+if __name__ == "__main__":
+    main()

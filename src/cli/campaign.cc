@@ -34,6 +34,7 @@ std::optional<int> Campaign::begin(const Arguments& arguments, exec::CampaignSet
   }
   if (setup.seconds > 0) setup.deadline = exec::now() + setup.seconds;
   setup.worker.folder = work_->path();
+  setup.worker.rollback_statistics = rollback_;
   setup.worker.target = options_.target;
   setup.worker.input = cluster_.input(exec::keep_input(work_->path() + "/stdin"));
   cluster_.use(setup.worker, setup.jobs);
@@ -45,6 +46,8 @@ std::optional<int> Campaign::end(const exec::WorkerProblem& problem) {
   bool good = problem.kind == exec::WorkerProblem::Kind::kNone;
   line_.clear();
   cluster_.end(good && !stop_asked);
+  if (std::string text = rollback_->warning(); !text.empty()) say(text);
+  if (options_.verbose && options_.prints()) say(rollback_->text());
   if (good) return std::nullopt;
   say(worker_problem_text(options_.target[0], problem));
   return kExitToolFailed;

@@ -43,6 +43,7 @@ class Campaign {
   const CampaignOptions& options_;
   cluster::Session cluster_;
   std::optional<exec::WorkFolder> work_;
+  std::shared_ptr<exec::RollbackStatistics> rollback_ = std::make_shared<exec::RollbackStatistics>();
   report::ResolvedNames names_;
   LiveLine line_;
 };

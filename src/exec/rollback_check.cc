@@ -28,6 +28,24 @@ bool same_step(const exhaustive::Step& x, const exhaustive::Step& y) {
          std::equal(x.touch, x.touch + x.touches, y.touch, same_touch);
 }
 
+std::string reason_text(trail::Rollback reason, u32 call) {
+  switch (reason) {
+    case trail::Rollback::kCall:
+      return "system call " + std::to_string(call) + " cannot be undone";
+    case trail::Rollback::kThreads:
+      return "threads were left at its end";
+    case trail::Rollback::kOwnThread:
+      return "the first thread ended by itself";
+    case trail::Rollback::kMappings:
+    case trail::Rollback::kMemory:
+      return "it wrote too much memory, or its mappings could not be put back";
+    case trail::Rollback::kUnsupported:
+      return "this machine does not support it, see duress doctor";
+    default:
+      return "it failed, was the first of its process's server, or rollback is off";
+  }
+}
+
 }  // namespace
 
 Observed Observed::of(const Execution& execution, const Captured& captured) {
@@ -42,6 +60,37 @@ bool Observed::equals(const Observed& other) const {
          std::ranges::equal(a.steps, b.steps, same_step) && a.origins == b.origins && a.spins == b.spins &&
          a.limits == b.limits && a.future_values == b.future_values && a.atomic_profile == b.atomic_profile &&
          a.side_events == b.side_events && output == other.output && errors == other.errors;
+}
+
+void RollbackStatistics::add(const trail::Record& record) {
+  std::lock_guard guard(lock_);
+  ++executions_;
+  if (record.rollback == trail::Rollback::kDone)
+    ++undone_;
+  else
+    ++others_[{record.rollback, record.rollback_call}];
+}
+
+void RollbackStatistics::add_difference() {
+  std::lock_guard guard(lock_);
+  ++differences_;
+}
+
+std::string RollbackStatistics::warning() const {
+  std::lock_guard guard(lock_);
+  if (differences_ == 0) return {};
+  return "an execution was another one in a new process than in one that was rolled back: rollback was "
+         "turned off; "
+         "please report this (DURESS_OPTIONS=rollback=0 avoids it)";
+}
+
+std::string RollbackStatistics::text() const {
+  std::lock_guard guard(lock_);
+  std::string text = std::to_string(undone_) + " of " + std::to_string(executions_) +
+                     " executions were undone in their process";
+  for (const auto& [why, count] : others_)
+    text += "; " + std::to_string(count) + " not: " + reason_text(why.first, why.second);
+  return text;
 }
 
 bool RollbackCheck::is_due(const Execution& execution) {

@@ -5,7 +5,10 @@
 // left is compared.
 #pragma once
 
+#include <map>
+#include <mutex>
 #include <string>
+#include <utility>
 
 #include "exec/captured.h"
 #include "exec/plan.h"
@@ -30,12 +33,28 @@ class RollbackCheck {
   bool is_due(const Execution& execution);
   /// The process of the last execution is gone.
   void forget_process() { pid_ = 0; }
-  /// Executions in processes that had been rolled back.
-  u64 rolled_back() const { return rolled_back_; }
 
  private:
   int pid_ = 0;  // of a process that has been rolled back; 0: none
   u64 rolled_back_ = 0, next_ = 1;
+};
+
+/// How the executions of a campaign were undone, and why some were not. Threads: any.
+class RollbackStatistics {
+ public:
+  void add(const trail::Record& record);
+  /// An execution after a rollback was not the one of a new process.
+  void add_difference();
+
+  /// "" or a line for the user: nothing is rolled back any more.
+  std::string warning() const;
+  /// "2999 of 3000 executions were undone in their process".
+  std::string text() const;
+
+ private:
+  mutable std::mutex lock_;  // what follows
+  u64 executions_ = 0, undone_ = 0, differences_ = 0;
+  std::map<std::pair<trail::Rollback, u32>, u64> others_;  // why not, the system call; how many
 };
 
 }  // namespace duress::exec

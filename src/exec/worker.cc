@@ -179,6 +179,7 @@ std::optional<Execution> Worker::attempt(const Plan& plan, By by) {
   execution.status = reply.status;
   execution.seconds = since(start);
   exchange_->take(execution);
+  if (options_.rollback_statistics) options_.rollback_statistics->add(execution.record);
   // A process that was rolled back had started no other.
   if (was_undone(execution))
     kept_ = execution.pid;
@@ -220,6 +221,7 @@ std::optional<Execution> Worker::check_rollback(const Plan& plan, const Executio
   // A program that behaves differently in two new processes shows nothing about rollback.
   if (!anew || !Observed::of(*anew, captured_).equals(expected)) return anew;
   rollback_failed_ = true;
+  if (options_.rollback_statistics) options_.rollback_statistics->add_difference();
   stop_server();
   return anew;
 }

@@ -30,8 +30,9 @@ struct WorkerOptions {
   std::string start_in;  // where the target starts; "": where we are
   std::string input;     // file for the target's standard input; "": /dev/null
   std::string chain = "FastTrack";
-  bool rollback = true;                    // a process may perform many executions, one after the other
-  double run_seconds = 10;                 // a run that takes longer is ended
+  bool rollback = true;  // a process may perform many executions, one after the other
+  std::shared_ptr<RollbackStatistics> rollback_statistics;  // is told of each execution; none: nobody is
+  double run_seconds = 10;                                  // a run that takes longer is ended
   int processor = -1;                      // on which of the allowed ones targets run; -1: any
   std::shared_ptr<RemoteExecutor> remote;  // who performs the executions; none: the worker itself
 };
@@ -64,9 +65,6 @@ class Worker {
   /// Times the server had to be started again, and processes that runs left behind: mentioned at the end.
   int restarts() const { return restarts_; }
   int leftovers() const { return leftovers_; }
-  /// Executions in processes that had been rolled back; whether one of them was not the right one.
-  u64 rolled_back() const { return rollback_check_.rolled_back(); }
-  bool rollback_failed() const { return rollback_failed_; }
 
  private:
   using Wait = ForkServer::Wait;

@@ -100,6 +100,10 @@ void take_image(void*, void*) {
 void put_back(void*, void*) {
   RollbackState& s = *g_rollback;
   s.active = false;
+  // The kernel thread that came to the end of the execution; cheaper to ask for than all.
+  while (s.last_thread != 0 && raw_syscall(SYS_tgkill, s.process, s.last_thread, 0) != -ESRCH)
+    yield_processor();
+  s.last_thread = 0;
   for (int waits = 0; s.made_threads && links_of_threads() != s.alone; ++waits) {
     if (waits == kMostWaits) {
       rollback_refuse(trail::Rollback::kThreads);
@@ -152,6 +156,7 @@ bool rollback_wanted() {
   if (!g_rollback) return false;
   RollbackState& s = *g_rollback;
   s.waiting.store(1);
+  s.last_thread = 0;
   s.active = s.serving = s.made_threads = false;  // the last child may have died at any moment
   u32 child = s.children++;
   if (child == 0) return false;  // most servers that run one execution run no other
@@ -212,7 +217,11 @@ void rollback_end(int code) {
     return rollback_refuse(trail::Rollback::kOwnThread);
   s.calls.watch(false);
   s.code = code;
-  if (thread_number() == s.first_thread) leave_for_good();
+  s.last_thread = thread_number();
+  if (s.last_thread == s.first_thread) {
+    s.last_thread = 0;
+    leave_for_good();
+  }
   sched::g_instead_of_turn = leave_for_good;
   std::atomic<u32>& turn = first->kernel.turn;
   turn.store(1);

@@ -297,6 +297,13 @@ bool MemoryImage::within_made(uptr begin, uptr end) const {
 
 bool MemoryImage::add_made(uptr begin, uptr end) {
   if (within_made(begin, end)) return true;
+  for (u32 i = 0; i < made_count; ++i) {  // neighbours are unmapped together
+    Range& other = made[i];
+    if (begin == other.end || end == other.begin) {
+      other = {begin == other.end ? other.begin : begin, begin == other.end ? end : other.end};
+      return true;
+    }
+  }
   if (made_count == kMostMade) return false;
   made[made_count++] = {begin, end};
   return true;

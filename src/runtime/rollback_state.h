@@ -22,7 +22,7 @@ struct RollbackState {
   bool serving;  // it takes the place of the server
   bool made_threads;
   bool active;  // and the execution can still be undone
-  int in, out, process, first_thread;
+  int in, out, process, first_thread, last_thread;
   u64 alone;            // links of /proc/self/task with one thread
   int code;             // exit code of the execution
   void *resume, *left;  // where each execution begins; where the last one ended

@@ -92,6 +92,8 @@ void Runtime::finish(int code) {
   chain.finish(reporter);
   if (slots.inexact()) reporter.incomplete("more than 4096 threads ended without being joined");
   if (options.stats_) write_stats();
+  // Most executions of a campaign find nothing: they need no file.
+  if (controlled && *options.server_ && !log.begun()) return;
   reporter.end(code);
 }
 

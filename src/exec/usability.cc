@@ -16,15 +16,15 @@
 #include "exec/fork_server.h"
 
 namespace duress::exec {
-namespace {
 
-/// A signal that ended the execution without having come from the program, as far as is known; 0: none.
 int unexplained_signal(const Execution& execution) {
   bool by_us = execution.timed_out || execution.flooded;
   if (by_us || !WIFSIGNALED(execution.status)) return 0;
   int signal = WTERMSIG(execution.status);
   return static_cast<u32>(signal) == execution.record.own_signal ? 0 : signal;
 }
+
+namespace {
 
 /// Whether the kernel has killed processes for lack of memory since the last call.
 bool out_of_memory_kills_grew() {  // false at the first

@@ -12,6 +12,9 @@
 
 namespace duress::exec {
 
+/// A signal that ended the execution without having come from the program, as far as is known; 0: none.
+int unexplained_signal(const Execution& execution);
+
 /// Decides about executions of one plan, one after the other: a death that the program has not caused, as far
 /// as the runtime saw, counts only if it comes again each time, and never if it is SIGKILL.
 class Deaths {

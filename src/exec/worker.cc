@@ -209,17 +209,22 @@ std::optional<Execution> Worker::attempt_until_served(const Plan& plan) {
 }
 
 std::optional<Execution> Worker::check_rollback(const Plan& plan, const Execution& execution) {
+  // Those that were ended, by us or from outside, show nothing.
+  auto ended_itself = [](const Execution& one) {
+    return !one.timed_out && !one.flooded && unexplained_signal(one) == 0;
+  };
+  if (!ended_itself(execution)) return execution;
   Observed rolled_back = Observed::of(execution, captured_);
   drop_logs(execution);
   rollback_check_.forget_process();
   std::optional<Execution> anew = attempt(plan, By::kNew);
-  if (!anew) return anew;
+  if (!anew || !ended_itself(*anew)) return anew;
   Observed expected = Observed::of(*anew, captured_);
   if (rolled_back.equals(expected)) return anew;
   drop_logs(*anew);
   anew = attempt(plan, By::kNew);
   // A program that behaves differently in two new processes shows nothing about rollback.
-  if (!anew || !Observed::of(*anew, captured_).equals(expected)) return anew;
+  if (!anew || !ended_itself(*anew) || !Observed::of(*anew, captured_).equals(expected)) return anew;
   rollback_failed_ = true;
   if (options_.rollback_statistics) options_.rollback_statistics->add_difference();
   stop_server();

@@ -19,6 +19,21 @@ class SyncEngine::ObjectGuard {
   SpinLock* lock_;
 };
 
+/// A thread acquires something. Before the object is locked: it may have to wait for a collection.
+class SyncEngine::Acquiring {
+ public:
+  Acquiring(const SyncEngine& engine, SyncThread& t) : fasttrack_(engine.parts_.fasttrack), t_(t.fasttrack) {
+    fasttrack_.begin_acquire(t_);
+  }
+  ~Acquiring() { fasttrack_.end_acquire(t_); }
+  Acquiring(const Acquiring&) = delete;
+  Acquiring& operator=(const Acquiring&) = delete;
+
+ private:
+  FastTrack& fasttrack_;
+  FastTrackThread& t_;
+};
+
 /// The primitive at an address; its memory is marked, so that it is forgotten when the memory is.
 SyncObject* SyncEngine::object(SyncThread& t, uptr address) {
   if (SyncTable::Cache::Entry* known = t.syncs.find(address, 0)) return known->object;
@@ -32,6 +47,7 @@ SyncObject* SyncEngine::object(SyncThread& t, uptr address) {
 void SyncEngine::lock(SyncThread& t, uptr address, bool shared) {
   SyncObject* o = object(t, address);
   {
+    Acquiring acquiring(*this, t);
     ObjectGuard guard(*this, o);
     t.clock.acquire(o->released);
     if (!shared) t.clock.acquire(o->readers);
@@ -100,6 +116,7 @@ void SyncEngine::apply(SyncThread& t, const Sync& sync) {
     case SyncKind::kAcquire: {
       SyncObject* o = object(t, sync.object);
       {
+        Acquiring acquiring(*this, t);
         ObjectGuard guard(*this, o);
         t.clock.acquire(o->released);
       }
@@ -109,10 +126,14 @@ void SyncEngine::apply(SyncThread& t, const Sync& sync) {
     case SyncKind::kForget:
       forget(t, sync);
       break;
-    case SyncKind::kFence:
-      t.clock.fence(static_cast<MemoryOrder>(sync.detail));
+    case SyncKind::kFence: {
+      {
+        Acquiring acquiring(*this, t);
+        t.clock.fence(static_cast<MemoryOrder>(sync.detail));
+      }
       notify_chain(t, sync);
       break;
+    }
     default:
       notify_chain(t, sync);
       break;
@@ -121,13 +142,18 @@ void SyncEngine::apply(SyncThread& t, const Sync& sync) {
 }
 
 void SyncEngine::thread_created(SyncThread& parent, SyncThread& child, const Sync& sync) {
+  parts_.fasttrack.thread_created();
   parent.clock.release_to(child.start);
   FastTrack::after_sync(parent.fasttrack);
   notify_chain(parent, sync);
 }
 
 void SyncEngine::thread_started(SyncThread& t, const Sync& sync) {
-  t.clock.acquire(t.start);
+  {
+    Acquiring acquiring(*this, t);
+    t.clock.acquire(t.start);
+  }
+  parts_.fasttrack.thread_started();
   t.start.clear(parts_.arena);
   FastTrack::after_sync(t.fasttrack);
   notify_chain(t, sync);
@@ -147,7 +173,10 @@ void SyncEngine::thread_ended(SyncThread& t, const Sync& sync) {
 }
 
 void SyncEngine::thread_joined(SyncThread& t, SyncThread& child, const Sync& sync) {
-  t.clock.acquire(child.end);
+  {
+    Acquiring acquiring(*this, t);
+    t.clock.acquire(child.end);
+  }
   FastTrack::after_sync(t.fasttrack);
   notify_chain(t, sync);
 }

@@ -86,6 +86,7 @@ class SyncEngine {
 
  private:
   class ObjectGuard;
+  class Acquiring;
 
   SyncObject* object(SyncThread& t, uptr address);
   void lock(SyncThread& t, uptr address, bool shared);

@@ -83,6 +83,8 @@ void thread_ended();
 void thread_unreferenced(Thread* t);
 /// The creation failed: the thread will never run, and nobody will join it. Instead of thread_unreferenced.
 void thread_not_created(Thread* t);
+/// In the joiner, before the real join, and with null after it.
+void thread_joining(Thread* t);
 /// In the joiner, after the real join.
 void thread_joined(Thread* t, uptr pc);
 /// Null: the calling thread.

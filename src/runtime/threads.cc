@@ -185,6 +185,7 @@ void thread_ended() {
 
 void thread_not_created(Thread* t) {
   if (!t) return;
+  g_runtime->fasttrack.thread_started();
   {
     SpinGuard guard(g_runtime->threads_lock);
     g_runtime->slots.give_back(t->clock.slot(), t->clock.own());
@@ -195,6 +196,11 @@ void thread_not_created(Thread* t) {
 
 void thread_unreferenced(Thread* t) {
   if (t) drop_reference(t);
+}
+
+void thread_joining(Thread* joined) {
+  if (Thread* t = current_thread())
+    t->fasttrack.joining.store(joined ? &joined->fasttrack : nullptr, std::memory_order_release);
 }
 
 void thread_joined(Thread* joined, uptr) {

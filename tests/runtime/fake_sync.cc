@@ -67,6 +67,7 @@ void what_if_ended() {}
 void record_clock_read(uptr) {}
 void control_crashed(int) {}
 void control_sends(int, int) {}
+void thread_joining(Thread*) {}
 void thread_path(Thread*, u64) {}
 void rollback_enter_thread() {}
 void rollback_leave_thread() {}

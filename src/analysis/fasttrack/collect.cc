@@ -6,6 +6,13 @@
 // mentions are copied together into new chunks; the rest is given back. Cost is proportional to the
 // shadow in use, and the budget grows with both, so it is paid seldom.
 //
+// An access that every thread follows can be part of no race any more: whatever comes, comes after it. Its
+// record is dropped, and it leaves the cell. Of a map behind locks that is nearly everything, so the records
+// that stay are few however large the map is. A thread that waits for another one to end counts as if it knew
+// what that one knows: the main thread of most programs, which otherwise knows nothing of what has happened
+// since it began to wait. (Should a signal handler of the waiting thread access memory, its races with such
+// accesses are not found.)
+//
 // Some read cells meanwhile without a lock. They only compare numbers with their own current epoch, whose
 // chunk is never moved and never reused here, so they can not mistake a moved number for their own.
 #include <string.h>
@@ -18,7 +25,7 @@ namespace duress {
 /// Copies records that are still mentioned, each once. Made at the first collection.
 class FastTrack::Mover {
  public:
-  explicit Mover(AccessRecords& records) : records_(records) {
+  Mover(AccessRecords& records, Arena& arena) : records_(records), known_(arena) {
     moved_ = static_cast<AccessId*>(map_memory(kBytes));
     kept_ = static_cast<bool*>(map_memory(AccessRecords::kChunks));
     fresh_ = static_cast<bool*>(map_memory(AccessRecords::kChunks));
@@ -31,8 +38,13 @@ class FastTrack::Mover {
     memset(kept_, 0, chunks);
     memset(fresh_, 0, chunks);
     next_ = end_ = 0;
+    dropped_ = 0;
   }
+  /// What all threads know.
+  VectorClock& known() { return known_; }
+  u64 dropped() const { return dropped_; }
   void release() {
+    known_.~VectorClock();
     unmap_memory(moved_, kBytes);
     unmap_memory(kept_, AccessRecords::kChunks);
     unmap_memory(fresh_, AccessRecords::kChunks);
@@ -56,9 +68,35 @@ class FastTrack::Mover {
     __builtin_prefetch(&records_.time(id));
   }
 
+  /// The new number of an access; 0 if all threads follow it.
   AccessId operator()(AccessId id) {
     if (id == 0 || kept_[id / AccessRecords::kChunk]) return id;
-    if (moved_[id]) return moved_[id];
+    if (moved_[id]) return moved_[id] == kDropped ? 0 : moved_[id];
+    const AccessTime& time = records_.time(id);
+    if (time.clock <= known_.get(time.slot)) {
+      ++dropped_;
+      moved_[id] = kDropped;
+      return 0;
+    }
+    return move(id);
+  }
+  Word operator()(Word w) {
+    w.id = (*this)(w.id);
+    w.old = (*this)(w.old);
+    if (w.both && (!w.id || !w.old)) {  // one reader is left, or none
+      w.id |= w.old;
+      w.old = 0;
+      w.both = false;
+    }
+    if (!w.id && !w.old) w.rest = 0;
+    return w;
+  }
+  /// Its new number in any case.
+  AccessId keep(AccessId id) {
+    if (id == 0 || kept_[id / AccessRecords::kChunk]) return id;
+    return moved_[id] && moved_[id] != kDropped ? moved_[id] : move(id);
+  }
+  AccessId move(AccessId id) {
     if (next_ == end_) {
       next_ = records_.take_chunk(kNoSlot);
       if (!next_) fatal("more than 67 million access records are live", "track fewer variables at once");
@@ -77,8 +115,11 @@ class FastTrack::Mover {
 
  private:
   static constexpr size_t kBytes = (size_t{1} << kIdBits) * sizeof(AccessId);
+  static constexpr AccessId kDropped = ~AccessId{0};
 
   AccessRecords& records_;
+  VectorClock known_;
+  u64 dropped_ = 0;
   AccessId* moved_;
   bool* kept_;   // a thread's current chunk
   bool* fresh_;  // where records are copied to
@@ -108,6 +149,62 @@ void FastTrack::resume() {
   collecting_.store(false, std::memory_order_release);
 }
 
+/// What every thread follows, and so will every thread that is created. REQUIRES: all threads are idle.
+void FastTrack::known_to_all(VectorClock& known) {
+  known.clear();
+  if (starting_.load(std::memory_order_acquire)) return;  // somebody still knows less than its creator
+  u32 slots = 0;
+  for (FastTrackThread* t = threads_; t; t = t->next_thread) {
+    if (t->clock.clock().size() > slots) slots = t->clock.clock().size();
+    t->waits_for = nullptr;
+    if (const FastTrackThread* target = t->joining.load(std::memory_order_acquire)) {
+      for (const FastTrackThread* other = threads_; other; other = other->next_thread)
+        if (other == target) t->waits_for = other;
+    }
+  }
+  constexpr int kMostWaiting = 8;  // a waits for b, which waits for c
+  for (u32 i = 0; i < slots; ++i) {
+    const auto slot = static_cast<Slot>(i);
+    Clock least = ~Clock{0};
+    for (const FastTrackThread* t = threads_; t && least; t = t->next_thread) {
+      Clock most = 0;
+      const FastTrackThread* one = t;
+      for (int step = 0; one && step < kMostWaiting; ++step, one = one->waits_for)
+        if (one->clock.get(slot) > most) most = one->clock.get(slot);
+      if (most < least) least = most;
+    }
+    known.set(slot, least);
+  }
+}
+
+void FastTrack::collect_cell(Mover& mover, Cell* cell) {
+  u64 w = cell->writes(), r = cell->reads();
+  if (!(w | r)) return;
+  Word writes = Word::decode(w), reads = Word::decode(r);
+  if (!writes.spilled) {
+    cell->set_writes(mover(writes).encode());
+  } else {
+    for (AccessId& id : spills_.writes(writes.old).ids) id = mover(id);
+    cell->set_writes(mover.without_hint(writes));
+  }
+  if (Word::is_paged(r)) return;  // in the pages
+  if (!reads.spilled) {
+    cell->set_reads(mover(reads).encode());
+    return;
+  }
+  ReadSet& set = spills_.reads(reads.old);
+  for (u32 i = 0; i < set.count;) {
+    set.ids()[i] = mover(set.ids()[i]);
+    set.ids()[i] ? (void)++i : set.remove(i);
+  }
+  if (set.count) {
+    cell->set_reads(mover.without_hint(reads));
+  } else {
+    spills_.free_reads(reads.old);
+    cell->set_reads(0);
+  }
+}
+
 void FastTrack::collect(FastTrackThread& t) {
   if (collecting_.exchange(true, std::memory_order_acq_rel)) {  // somebody else does it
     while (collecting_.load(std::memory_order_acquire)) yield_processor();
@@ -115,9 +212,10 @@ void FastTrack::collect(FastTrackThread& t) {
   }
   SpinGuard guard(threads_lock_);
   wait_until_idle(&t);
-  if (!mover_) mover_ = new (arena_.allocate(sizeof(Mover))) Mover(records_);
+  if (!mover_) mover_ = new (arena_.allocate(sizeof(Mover))) Mover(records_, arena_);
   Mover& mover = *mover_;
   mover.reset();
+  known_to_all(mover.known());
   for (FastTrackThread* other = threads_; other; other = other->next_thread) {
     if (other->end) mover.keep_chunk_of(other->end - 1);
   }
@@ -128,43 +226,20 @@ void FastTrack::collect(FastTrackThread& t) {
         mover.prefetch(cell[kAhead].writes());
         mover.prefetch(cell[kAhead].reads());
       }
-      u64 w = cell->writes(), r = cell->reads();
-      if (!(w | r)) continue;
-      Word writes = Word::decode(w), reads = Word::decode(r);
-      if (!writes.spilled) {
-        writes.id = mover(writes.id);
-        writes.old = mover(writes.old);
-        cell->set_writes(writes.encode());
-      } else {
-        for (AccessId& id : spills_.writes(writes.old).ids) id = mover(id);
-        cell->set_writes(mover.without_hint(writes));
-      }
-      if (Word::is_paged(r)) {
-        // In the pages.
-      } else if (!reads.spilled) {  // one or two numbers, whatever they mean
-        reads.id = mover(reads.id);
-        reads.old = mover(reads.old);
-        cell->set_reads(reads.encode());
-      } else {
-        ReadSet& set = spills_.reads(reads.old);
-        for (u32 i = 0; i < set.count; ++i) set.ids()[i] = mover(set.ids()[i]);
-        cell->set_reads(mover.without_hint(reads));
-      }
+      collect_cell(mover, cell);
     }
   });
   pages_.each_word([&](ReadPageWord& word) {
-    Word reads = Word::decode(word.load(std::memory_order_relaxed));
-    reads.id = mover(reads.id);
-    reads.old = mover(reads.old);
-    word.store(reads.encode(), std::memory_order_relaxed);
+    word.store(mover(Word::decode(word.load(std::memory_order_relaxed))).encode(), std::memory_order_relaxed);
   });
   syncs_.each([&](SyncObject* object) {
     if (!object->history) return;
-    for (AtomicHistory::Entry& e : *static_cast<AtomicHistory*>(object->history)) e.id = mover(e.id);
+    for (AtomicHistory::Entry& e : *static_cast<AtomicHistory*>(object->history)) e.id = mover.keep(e.id);
   });
   mover.free_the_rest();
   live_chunks_ = records_.chunks_in_use();
   ++collections_;
+  dropped_ += mover.dropped();
   collecting_.store(false, std::memory_order_release);
 }
 

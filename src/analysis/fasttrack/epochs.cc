@@ -36,6 +36,8 @@ void FastTrack::after_fork(FastTrackThread& survivor) {
   pages_.reset_lock();
   threads_ = &survivor;
   survivor.next_thread = nullptr;
+  survivor.joining.store(nullptr, std::memory_order_relaxed);
+  starting_.store(0, std::memory_order_relaxed);
   collecting_.store(false, std::memory_order_relaxed);
 }
 

@@ -96,6 +96,9 @@ struct FastTrackThread {
       nullptr;  // grows when memory that threads had read together is used anew
 
   FastTrackThread* next_thread = nullptr;
+  /// The thread that this one waits for to end: it will know all that the other one knows. See collect.cc.
+  std::atomic<const FastTrackThread*> joining{nullptr};
+  const FastTrackThread* waits_for = nullptr;  // the same, if it has not ended; of the collector
 
   FastTrackRules rules;
 };
@@ -134,6 +137,12 @@ class FastTrack final : public Analysis {
   void begin_atomic(FastTrackThread& t);
   bool atomic_access(FastTrackThread& t, SyncObject* object, AccessKind kind, Place place);
   void end_atomic(FastTrackThread& t) { leave(t); }
+  /// Around what a thread acquires: between begin and end no collection, which looks at all clocks, can run.
+  void begin_acquire(FastTrackThread& t) { enter(t); }
+  void end_acquire(FastTrackThread& t) { leave(t); }
+  /// A thread was created, and has acquired what its creator knew (or will never run).
+  void thread_created() { starting_.fetch_add(1, std::memory_order_relaxed); }
+  void thread_started() { starting_.fetch_sub(1, std::memory_order_release); }
   /// Remembers in the shadow that a synchronisation object lives at an address, so that it goes when the
   /// memory does.
   void mark_sync(FastTrackThread& t, uptr address);
@@ -162,6 +171,8 @@ class FastTrack final : public Analysis {
 
   SpillPool& spills() { return spills_; }
   u64 collections() const { return collections_; }
+  /// Accesses that collections have dropped because all threads follow them.
+  u64 dropped() const { return dropped_; }
   u32 record_chunks() const { return records_.chunks_in_use(); }
   /// Collects when more than this many chunks of records are in use (tests make it small).
   void set_chunk_budget(u32 chunks) { chunk_budget_ = chunks; }
@@ -175,7 +186,11 @@ class FastTrack final : public Analysis {
  private:
   struct Found;  // found.h
 
-  void enter(FastTrackThread& t);
+  void enter(FastTrackThread& t) {
+    t.busy.store(true, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);  // the collector runs barrier_all_threads()
+    if (DURESS_UNLIKELY(collecting_.load(std::memory_order_relaxed))) enter_slow(t);
+  }
   void enter_slow(FastTrackThread& t);
   void leave(FastTrackThread& t) { t.busy.store(false, std::memory_order_release); }
   AccessId number(FastTrackThread& t, Place place);
@@ -239,6 +254,8 @@ class FastTrack final : public Analysis {
   bool access_cell(FastTrackThread& t, uptr address, u64 size, bool write, Place place);
   bool range(FastTrackThread& t, uptr address, u64 size, bool write, AccessKind kind, Place place);
   void collect(FastTrackThread& t);
+  void collect_cell(Mover& mover, Cell* cell);
+  void known_to_all(VectorClock& known);
   void wait_until_idle(const FastTrackThread* except);
 
   Arena& arena_;
@@ -256,8 +273,9 @@ class FastTrack final : public Analysis {
   std::atomic<u64> filter_bytes_{0};  // of all threads
   u32 chunk_budget_ = 3072;           // 12 MiB of records at least; see budget()
   u32 live_chunks_ = 0;               // after the last collection
-  u64 collections_ = 0;
-  Mover* mover_ = nullptr;  // collect.cc
+  u64 collections_ = 0, dropped_ = 0;
+  std::atomic<u32> starting_{0};  // threads that were created and have acquired nothing yet
+  Mover* mover_ = nullptr;        // collect.cc
 };
 
 }  // namespace duress

@@ -117,12 +117,6 @@ __attribute__((always_inline)) inline bool FastTrack::transition(const FastTrack
   return true;
 }
 
-inline void FastTrack::enter(FastTrackThread& t) {
-  t.busy.store(true, std::memory_order_relaxed);
-  std::atomic_signal_fence(std::memory_order_seq_cst);  // the collector runs barrier_all_threads()
-  if (DURESS_UNLIKELY(collecting_.load(std::memory_order_relaxed))) enter_slow(t);
-}
-
 inline AccessId FastTrack::new_number_in_chunk(FastTrackThread& t, Place place) {
   AccessId id = t.next++;
   records_.set(id, {place, {t.epoch, t.clock.slot(), t.locks}});

@@ -77,7 +77,9 @@ DURESS_INTERCEPTOR(int, pthread_join, (pthread_t id, void** value)) {
   if (pooled()) return pool_join(pool_find(id), value, sched::kNever, DURESS_CALLER_PC);
   ThreadHandle* handle = find_handle(id);
   await_end(handle, DURESS_CALLER_PC);
+  if (handle) thread_joining(handle->thread);
   int result = DURESS_REAL(pthread_join)(id, value);
+  if (handle) thread_joining(nullptr);
   joined(handle, result == 0, DURESS_CALLER_PC);
   return result;
 }
@@ -134,7 +136,9 @@ DURESS_INTERCEPTOR(int, thrd_join, (thrd_t id, int* value)) {
   }
   ThreadHandle* handle = find_handle(id);
   await_end(handle, DURESS_CALLER_PC);
+  if (handle) thread_joining(handle->thread);
   int result = DURESS_REAL(thrd_join)(id, value);
+  if (handle) thread_joining(nullptr);
   joined(handle, result == thrd_success, DURESS_CALLER_PC);
   return result;
 }

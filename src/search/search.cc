@@ -114,6 +114,7 @@ SearchResult Search::run(const std::atomic<bool>& stop) {
 }
 
 void Search::save(const std::string& name) {
+  if (!state_.next_run) return;  // nothing ran: there is nothing to go on with
   std::string error = exec::make_folder(setup_.dir + "/searches", setup_.dir);
   // In this order: a search must not say that it has runs whose races are not there.
   if (error.empty()) error = saved_races_->save(races_, state_.next_run);

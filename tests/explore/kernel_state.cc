@@ -170,7 +170,8 @@ void own_stack() {
   pthread_attr_init(&attributes);
   pthread_attr_setstack(&attributes, stack, sizeof stack);
   pthread_t id;
-  pthread_create(&id, &attributes, [](void*) -> void* { return printf("%d\n", of_thread++), nullptr; }, nullptr);
+  pthread_create(
+      &id, &attributes, [](void*) -> void* { return printf("%d\n", of_thread++), nullptr; }, nullptr);
   pthread_join(id, nullptr);
 }
 void many_threads() {
@@ -206,20 +207,34 @@ struct Word {
   const char* name;
   void (*act)();
 };
-constexpr Word kWords[] = {{"memory", touch_memory},       {"heap", grow_heap},
-                           {"map", map_memory},            {"protect", protect_own_memory},
-                           {"drop", drop_own_memory},      {"open", open_descriptor},
-                           {"close", close_descriptors},   {"redirect", redirect},
-                           {"handler", handle_signal},     {"block", block_signals},
-                           {"timer", start_timer},         {"folder", change_folder},
-                           {"umask", change_mask},         {"limit", change_limit},
-                           {"name", change_name},          {"fork", fork_child},
-                           {"exec", run_program},          {"clone", make_raw_thread},
-                           {"leave", leave_thread},        {"_exit", end_at_once},
-                           {"exit-thread", end_in_thread}, {"end-main", end_main_thread},
-                           {"crash", crash},               {"own-stack", own_stack},
-                           {"many", many_threads},         {"input", read_input},
-                           {"deep", deep_stack},           {"much", write_much}};
+constexpr Word kWords[] = {{"memory", touch_memory},
+                           {"heap", grow_heap},
+                           {"map", map_memory},
+                           {"protect", protect_own_memory},
+                           {"drop", drop_own_memory},
+                           {"open", open_descriptor},
+                           {"close", close_descriptors},
+                           {"redirect", redirect},
+                           {"handler", handle_signal},
+                           {"block", block_signals},
+                           {"timer", start_timer},
+                           {"folder", change_folder},
+                           {"umask", change_mask},
+                           {"limit", change_limit},
+                           {"name", change_name},
+                           {"fork", fork_child},
+                           {"exec", run_program},
+                           {"clone", make_raw_thread},
+                           {"leave", leave_thread},
+                           {"_exit", end_at_once},
+                           {"exit-thread", end_in_thread},
+                           {"end-main", end_main_thread},
+                           {"crash", crash},
+                           {"own-stack", own_stack},
+                           {"many", many_threads},
+                           {"input", read_input},
+                           {"deep", deep_stack},
+                           {"much", write_much}};
 
 }  // namespace
 

@@ -60,7 +60,7 @@ bool FastTrack::to_pages(uptr granule, const ReadOf* reads, u32 count) {
 }
 
 void FastTrack::clear_pages(uptr granule) {
-  pages_.each(granule, [](ReadPageWord& word) {
+  pages_.each_made(granule, [](ReadPageWord& word) {
     if (word.load(std::memory_order_relaxed)) word.store(0, std::memory_order_relaxed);
   });
 }
@@ -68,8 +68,8 @@ void FastTrack::clear_pages(uptr granule) {
 /// Moves the reads of a granule from the pages to a set.
 u32 FastTrack::to_set(uptr granule) {
   u32 index = spills_.make_reads();
-  pages_.each(granule, [&](ReadPageWord& word) {
-    Word w = Word::decode(word.load(std::memory_order_relaxed));
+  pages_.each(granule, [&](u64 word) {
+    Word w = Word::decode(word);
     if (w.id && w.rest != 0xff) index = spills_.add_read(index, w.id, static_cast<u8>(~w.rest));
     if (w.old && w.rest) index = spills_.add_read(index, w.old, w.rest);
   });
@@ -165,15 +165,16 @@ u64 FastTrack::with_read(const FastTrackThread& t, u64 reads, uptr granule, u8 m
 /// A write of `mask` follows the reads of these bytes: they can race with nothing that it does not.
 u64 FastTrack::without_reads(const FastTrackThread& t, u64 reads, uptr granule, u8 mask) {
   if (Word::is_paged(reads)) {
+    if (mask == 0xff) return clear_pages(granule), 0;
     bool fits = true, any = false;
-    pages_.each(granule, [&](ReadPageWord& word) {
-      Word w = Word::decode(word.load(std::memory_order_relaxed));
+    pages_.each(granule, [&](u64 word) {
+      Word w = Word::decode(word);
       fits &= assign(w, mask, 0);
     });
     if (!fits) {
       reads = Word{0, to_set(granule), 0xff, true, false, false}.encode();
     } else {
-      pages_.each(granule, [&](ReadPageWord& word) {
+      pages_.each_made(granule, [&](ReadPageWord& word) {
         u64 old = word.load(std::memory_order_relaxed);
         if (!old) return;
         Word w = Word::decode(old);

@@ -229,9 +229,7 @@ void FastTrack::collect(FastTrackThread& t) {
       collect_cell(mover, cell);
     }
   });
-  pages_.each_word([&](ReadPageWord& word) {
-    word.store(mover(Word::decode(word.load(std::memory_order_relaxed))).encode(), std::memory_order_relaxed);
-  });
+  pages_.each_word([&](u64 word) { return mover(Word::decode(word)).encode(); });
   syncs_.each([&](SyncObject* object) {
     if (!object->history) return;
     for (AtomicHistory::Entry& e : *static_cast<AtomicHistory*>(object->history)) e.id = mover.keep(e.id);

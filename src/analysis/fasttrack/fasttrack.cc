@@ -16,8 +16,8 @@ bool FastTrack::shared_read_seen(FastTrackThread& t, Cell* cell, uptr granule, u
   if (!(r & (Word::kSpillBit | Word::kBothBit))) return false;
   if (Word::is_paged(r)) {
     ReadPageWord* word = pages_.find(t.read_page, t.clock.slot(), granule);
-    Word mine = Word::decode(word ? word->load(std::memory_order_relaxed) : 0);
-    return own_reads(t, mine, mask);
+    u64 mine = word ? word->load(std::memory_order_relaxed) : pages_.look(t.clock.slot(), granule);
+    return own_reads(t, Word::decode(mine), mask);
   }
   Word reads = Word::decode(r);
   if (reads.both) return own_epoch(t, reads.old) && !(reads.rest & mask);

@@ -244,6 +244,13 @@ class FastTrack final : public Analysis {
   void clear_pages(uptr granule);
   bool read_paged(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, Place place);
   static void forget_stray(FastTrackThread& t, const Cell* cell);
+  class PageGuard;  // whole_pages.cc, like the next
+  bool whole_page(FastTrackThread& t, uptr page, bool write, AccessId id);
+  bool read_page(FastTrackThread& t, uptr page, AccessId id);
+  bool share_page(FastTrackThread& t, uptr page, AccessId id);
+  bool write_page(FastTrackThread& t, uptr page, AccessId id);
+  bool wipe_page(uptr page);
+  bool follows_writes(const FastTrackThread& t, const Cell* cells) const;
   u64 without_reads(const FastTrackThread& t, u64 r, uptr granule, u8 mask);
   void report(const FastTrackThread& t, const Found& found, AccessKind kind, Place place);
   template <bool kWrite>

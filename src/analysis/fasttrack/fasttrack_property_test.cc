@@ -214,9 +214,10 @@ size_t compare(u64 seed, u64 count, const TraceShape& shape, u32 budget = 4096) 
   return findings;
 }
 
-/// Four threads that keep to the lock of each 64 bytes, but for one in 60. One ends in the middle,
-/// and another one begins.
-Trace locked_trace(u64 seed) {
+/// Four threads that keep to the lock of each 64 bytes, but for one in 60. One ends in the middle, and
+/// another one begins. `pages`: a lock has 1024 bytes, which are mostly read, as a whole or by quarters, and
+/// one in 8 without it.
+Trace locked_trace(u64 seed, bool pages) {
   std::mt19937_64 random(seed);
   Trace trace;
   std::vector<int> running{0, 1, 2, 3};
@@ -229,15 +230,17 @@ Trace locked_trace(u64 seed) {
     }
     // The first thread waits for the fourth to end.
     const int t = running[running[3] == 3 && trace.size() > 40 ? 1 + random() % 3 : random() % 4];
-    const int lock = static_cast<int>(random() % 4);
-    const bool shared = random() % 4 == 0, locked = random() % 60;
+    const int lock = static_cast<int>(random() % (pages ? 2 : 4));
+    const bool shared = pages ? random() % 6 : random() % 4 == 0, locked = random() % (pages ? 8 : 60);
     if (locked) trace.push_back({.op = shared ? Op::kReadLock : Op::kLock, .thread = t, .object = lock});
-    for (u64 n = 1 + random() % 6; n; --n) {
-      const u32 size = 1u << random() % 4, place = static_cast<u32>(random() % (64 / size)) * size;
+    for (u64 n = 1 + random() % (pages ? 2 : 6); n; --n) {
+      const u32 region = pages ? 1024 : 64;
+      const u32 size = 1u << (pages && random() % 3 ? 8 + random() % 3 : random() % 4);
+      const u32 place = static_cast<u32>(random() % (region / size)) * size;
       const bool write = !shared && random() % 2;
       trace.push_back({.op = write ? Op::kWrite : Op::kRead,
                        .thread = t,
-                       .address = static_cast<u32>(lock) * 64 + place,
+                       .address = static_cast<u32>(lock) * region + place,
                        .size = size});
     }
     if (locked) trace.push_back({.op = shared ? Op::kReadUnlock : Op::kUnlock, .thread = t, .object = lock});
@@ -290,13 +293,22 @@ TEST(FastTrackProperty, DroppingAccessesThatAllThreadsFollowChangesNothing) {
   ASSERT_TRUE(shadow.open(0));
   u64 findings = 0, dropped = 0;
   for (u64 seed = 1; seed <= rounds(2000) && !HasFailure(); ++seed) {
-    auto runner = compare(seed, locked_trace(seed), shadow, 1);
+    auto runner = compare(seed, locked_trace(seed, false), shadow, 1);
     findings += runner->first_.size();
     dropped += runner->dropped();
   }
   shadow.close();
   EXPECT_GT(findings, rounds(2000));
   EXPECT_GT(dropped, rounds(20000));
+}
+TEST(FastTrackProperty, PagesThatSeveralThreadsRead) {
+  ShadowMap shadow;
+  ASSERT_TRUE(shadow.open(0));
+  u64 findings = 0;
+  for (u64 seed = 1; seed <= rounds(4000) && !HasFailure(); ++seed)
+    findings += compare(seed, locked_trace(seed, true), shadow, seed % 2 ? 4096 : 1)->first_.size();
+  shadow.close();
+  EXPECT_GT(findings, rounds(100000));
 }
 
 }  // namespace

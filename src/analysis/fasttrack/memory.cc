@@ -39,6 +39,10 @@ void FastTrack::wipe(uptr begin, uptr end) {
     if (next > end) next = end;
     if (shadow_.touched(begin)) {
       for (uptr at = begin; at < next;) {
+        if (next - at >= ReadPages::kPageBytes && !(at & (ReadPages::kPageBytes - 1)) && wipe_page(at)) {
+          at += ReadPages::kPageBytes;
+          continue;
+        }
         uptr line_end = (at & ~(Line::kBytes - 1)) + Line::kBytes;
         uptr stop = line_end < next ? line_end : next;
         Cell* cell = shadow_.cell(at);

@@ -39,8 +39,8 @@ void FastTrack::check_reads(const FastTrackThread& t, u64 reads, u8 mask, uptr g
     check(t, r.old, mask & r.rest, AccessKind::kRead, granule, found);
   };
   if (Word::is_paged(reads)) {
-    pages_.each(granule, [&](ReadPageWord& word) {
-      if (u64 one = word.load(std::memory_order_relaxed)) check_word(Word::decode(one));
+    pages_.each(granule, [&](u64 word) {
+      if (word) check_word(Word::decode(word));
     });
     return;
   }

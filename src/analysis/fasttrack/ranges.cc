@@ -95,6 +95,11 @@ bool FastTrack::range(FastTrackThread& t, uptr address, u64 size, bool write, Ac
       raced = true;
       enter(t);
     }
+    if (end - address >= ReadPages::kPageBytes && !(address & (ReadPages::kPageBytes - 1)) &&
+        whole_page(t, address, write, id)) {
+      address += ReadPages::kPageBytes;
+      continue;
+    }
     // Whole lines in bulk, as far as they are simple; then one line at a time, its first and last cell in
     // part.
     if (end - address >= Line::kBytes && !(address & (Line::kBytes - 1))) {

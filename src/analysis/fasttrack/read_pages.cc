@@ -47,7 +47,7 @@ void* ReadPages::take(size_t bytes) {
   return result;
 }
 
-/// REQUIRES: locked, like the next two.
+/// REQUIRES: locked, like the next one.
 ReadPages::Page* ReadPages::make_page(uptr granule) {
   std::atomic<Region*>* regions = regions_.load(std::memory_order_relaxed);
   if (!regions) {
@@ -91,18 +91,39 @@ ReadPages::Group* ReadPages::make_group(Page& page, u32 index) {
   return group.load(std::memory_order_relaxed);
 }
 
-ReadPageWord* ReadPages::make(Slot slot, uptr granule) {
-  if (ReadPageWord* known = find(slot, granule)) return known;
+/// Gives each granule a word of its own. Returns their address; 0 if memory is short, and then nothing is
+/// known of the page any more. Its thread may change the word of all meanwhile.
+uptr ReadPages::expand_locked(Entry& entry) {
+  ReadPageWord* words = nullptr;
+  for (;;) {
+    uptr old = entry.load(std::memory_order_acquire);
+    if (old && !is_uniform(old)) return old;
+    if (!words) words = static_cast<ReadPageWord*>(take(kWords * sizeof(ReadPageWord)));
+    for (u32 i = 0; words && i < kWords; ++i) words[i].store(old & ~kUniform, std::memory_order_relaxed);
+    const auto made = reinterpret_cast<uptr>(words);
+    if (entry.compare_exchange_strong(old, made, std::memory_order_acq_rel)) return made;
+  }
+}
+
+uptr ReadPages::expand(Entry& entry) {
+  SpinGuard guard(lock_);
+  return expand_locked(entry);
+}
+
+ReadPages::Entry* ReadPages::make_entry(Slot slot, uptr granule) {
+  if (Entry* known = find_entry(slot, granule)) return known;
   if (raw(slot) >= kMostSlots) return nullptr;
   SpinGuard guard(lock_);
   Page* page = make_page(granule);
   Group* group = page ? make_group(*page, raw(slot) / kGroupSlots) : nullptr;
-  if (!group) return nullptr;
-  std::atomic<ReadPageWord*>& words = group->words[raw(slot) % kGroupSlots];
-  if (!words.load(std::memory_order_relaxed))
-    words.store(static_cast<ReadPageWord*>(take(kWords * sizeof(ReadPageWord))), std::memory_order_release);
-  ReadPageWord* mine = words.load(std::memory_order_relaxed);
-  return mine ? mine + index_of(granule) : nullptr;
+  return group ? &group->entries[raw(slot) % kGroupSlots] : nullptr;
+}
+
+ReadPageWord* ReadPages::make(Slot slot, uptr granule) {
+  if (ReadPageWord* known = find(slot, granule)) return known;
+  Entry* entry = make_entry(slot, granule);
+  const uptr words = entry ? expand(*entry) : 0;
+  return words ? words_at(words) + index_of(granule) : nullptr;
 }
 
 }  // namespace duress

@@ -5,6 +5,9 @@
 // nothing that others read or write; only a write has to look at all of them. The cell says that its reads
 // are here (Word::kPaged); otherwise all its words are 0.
 //
+// An array that a thread reads as a whole is one word for a page: the entry of the page for that thread holds
+// either the address of its words or the word that all granules have.
+//
 // Pages are small because threads read large structures here and there: with pages of 4 KiB the words of a
 // tree of 150 MB that 32 threads searched took 3 GB, with these 0.3.
 #pragma once
@@ -21,6 +24,7 @@ using ReadPageWord = std::atomic<u64>;
 /// Threads: any. Pages are only ever added.
 class ReadPages {
  public:
+  static constexpr uptr kPageBytes = 256;
   static constexpr u32 kMostSlots = 1024;  // reads of further threads are kept in sets
 
   ReadPages() = default;
@@ -31,7 +35,7 @@ class ReadPages {
     uptr page = 0;
     ReadPageWord* words = nullptr;
   };
-  /// The word of a granule for the slot of the thread that has the hint; null if there is none yet.
+  /// The word of a granule for the slot of the thread that has the hint; null if it has none of its own.
   ReadPageWord* find(Hint& hint, Slot slot, uptr granule) const {
     if (hint.words && hint.page == granule >> kPageBits) return hint.words + index_of(granule);
     ReadPageWord* word = find(slot, granule);
@@ -40,56 +44,103 @@ class ReadPages {
   }
   /// The same for any slot.
   ReadPageWord* find(Slot slot, uptr granule) const {
-    Page* page = page_of(granule);
-    if (!page || raw(slot) >= kMostSlots) return nullptr;
-    const u32 index = raw(slot) / kGroupSlots, in_group = raw(slot) % kGroupSlots;
-    Group* group = &page->first;
-    if (index) {
-      Groups* more = page->more.load(std::memory_order_acquire);
-      if (!more || index >= more->count) return nullptr;
-      group = more->of[index].load(std::memory_order_acquire);
-      if (!group) return nullptr;
-    }
-    ReadPageWord* words = group->words[in_group].load(std::memory_order_acquire);
-    return words ? words + index_of(granule) : nullptr;
+    const Entry* entry = find_entry(slot, granule);
+    const uptr words = entry ? entry->load(std::memory_order_acquire) : 0;
+    return is_uniform(words) || !words ? nullptr : words_at(words) + index_of(granule);
+  }
+  /// What is in the word of a granule for a slot.
+  u64 look(Slot slot, uptr granule) const {
+    const Entry* entry = find_entry(slot, granule);
+    return entry ? word_in(entry->load(std::memory_order_acquire), granule) : 0;
   }
   /// The word of a granule for a slot, made if need be; null if the slot is too high or memory is short.
   ReadPageWord* make(Slot slot, uptr granule);
 
-  /// Calls visit(word) for every slot that has a word of the granule.
+  /// Calls visit(u64) with what is in the word of the granule of each slot.
   template <typename Visit>
   void each(uptr granule, Visit visit) const {
     if (Page* page = page_of(granule)) {
-      page->each([&](ReadPageWord* words) { visit(words[index_of(granule)]); });
+      page->each([&](Entry& entry) { visit(word_in(entry.load(std::memory_order_acquire), granule)); });
     }
   }
-  /// Calls visit(word) for every word that is not 0.
+  /// Calls visit(ReadPageWord&) for the word of each slot, made if the slot has one for the page.
   template <typename Visit>
-  void each_word(Visit visit) const {
+  void each_made(uptr granule, Visit visit) {
+    Page* page = page_of(granule);
+    if (!page) return;
+    page->each([&](Entry& entry) {
+      uptr words = entry.load(std::memory_order_acquire);
+      if (is_uniform(words)) words = expand(entry);
+      if (words) visit(words_at(words)[index_of(granule)]);
+    });
+  }
+  /// Calls visit(u64) for every word that is not 0, which becomes what is returned. REQUIRES: nobody reads.
+  template <typename Visit>
+  void each_word(Visit visit) {
     for (Page* page = pages_; page; page = page->next) {
-      page->each([&](ReadPageWord* words) {
-        for (u32 i = 0; i < kWords; ++i) {
-          if (words[i].load(std::memory_order_relaxed)) visit(words[i]);
+      page->each([&](Entry& entry) {
+        const uptr words = entry.load(std::memory_order_relaxed);
+        if (is_uniform(words)) {
+          const u64 word = visit(words & ~kUniform);
+          entry.store(word ? word | kUniform : 0, std::memory_order_relaxed);
+          return;
+        }
+        for (u32 i = 0; words && i < kWords; ++i) {
+          ReadPageWord& word = words_at(words)[i];
+          if (u64 old = word.load(std::memory_order_relaxed))
+            word.store(visit(old), std::memory_order_relaxed);
         }
       });
     }
+  }
+
+  // ---- whole pages
+
+  /// Of one slot, for a page: 0, or the address of its words, or the word of all granules and kUniform. A
+  /// word of its own for each granule never becomes one for all again, so words do not move.
+  using Entry = std::atomic<uptr>;
+  static constexpr uptr kUniform = 1;
+  static bool is_uniform(uptr entry) { return entry & kUniform; }
+  static ReadPageWord* words_at(uptr entry) { return reinterpret_cast<ReadPageWord*>(entry); }
+  /// Null if the slot is too high or memory is short.
+  Entry* make_entry(Slot slot, uptr granule);
+  template <typename Visit>
+  void each_entry(uptr granule, Visit visit) const {
+    if (Page* page = page_of(granule)) page->each(visit);
+  }
+  /// All granules get the word.
+  static void fill(Entry& entry, u64 word) {
+    const uptr words = entry.load(std::memory_order_relaxed);
+    if (!words || is_uniform(words)) {
+      entry.store(word ? word | kUniform : 0, std::memory_order_relaxed);
+    } else {
+      for (u32 i = 0; i < kWords; ++i) words_at(words)[i].store(word, std::memory_order_relaxed);
+    }
+  }
+  /// Calls visit(u64) with what is in each word, or in the one for all.
+  template <typename Visit>
+  static void each_in(const Entry& entry, Visit visit) {
+    const uptr words = entry.load(std::memory_order_acquire);
+    if (is_uniform(words)) return visit(u64{words & ~kUniform});
+    for (u32 i = 0; words && i < kWords; ++i) visit(words_at(words)[i].load(std::memory_order_relaxed));
   }
 
   void reset_lock() { new (&lock_) SpinLock; }
 
  private:
   static constexpr int kPageBits = 8, kRegionBits = 32;
+  static_assert(kPageBytes == uptr{1} << kPageBits);
   static constexpr u32 kWords = 1u << (kPageBits - 3);
   static constexpr u32 kGroupSlots = 8, kFewGroups = 16;
   static constexpr u32 kRegions = 1u << (47 - kRegionBits);
 
   struct Group {
-    std::atomic<ReadPageWord*> words[kGroupSlots];
+    Entry entries[kGroupSlots];
 
     template <typename Visit>
     void each(Visit visit) {
-      for (std::atomic<ReadPageWord*>& of_slot : words) {
-        if (ReadPageWord* made = of_slot.load(std::memory_order_acquire)) visit(made);
+      for (Entry& entry : entries) {
+        if (entry.load(std::memory_order_acquire)) visit(entry);
       }
     }
   };
@@ -123,6 +174,25 @@ class ReadPages {
     return region ? (*region)[(granule >> kPageBits) % std::size(*region)].load(std::memory_order_acquire)
                   : nullptr;
   }
+  static u64 word_in(uptr words, uptr granule) {
+    if (is_uniform(words)) return words & ~kUniform;
+    return words ? words_at(words)[index_of(granule)].load(std::memory_order_relaxed) : 0;
+  }
+  Entry* find_entry(Slot slot, uptr granule) const {
+    Page* page = page_of(granule);
+    if (!page || raw(slot) >= kMostSlots) return nullptr;
+    const u32 index = raw(slot) / kGroupSlots;
+    Group* group = &page->first;
+    if (index) {
+      Groups* more = page->more.load(std::memory_order_acquire);
+      if (!more || index >= more->count) return nullptr;
+      group = more->of[index].load(std::memory_order_acquire);
+      if (!group) return nullptr;
+    }
+    return &group->entries[raw(slot) % kGroupSlots];
+  }
+  uptr expand(Entry& entry);
+  uptr expand_locked(Entry& entry);
   Page* make_page(uptr granule);
   Group* make_group(Page& page, u32 index);
   void* take(size_t bytes);

@@ -14,7 +14,7 @@ class ReadPagesTest : public ::testing::Test {
  protected:
   std::set<u64> words_of(uptr granule) {
     std::set<u64> found;
-    pages_.each(granule, [&](ReadPageWord& word) { found.insert(word.load()); });
+    pages_.each(granule, [&](u64 word) { found.insert(word); });
     return found;
   }
 
@@ -75,8 +75,57 @@ TEST_F(ReadPagesTest, EachWordIsEveryWordThatIsNotZero) {
     pages_.make(Slot(i % 40), kMemory + i * 88)->store(i);
     expected.insert(i);
   }
-  pages_.each_word([&](ReadPageWord& word) { EXPECT_TRUE(found.insert(word.load()).second); });
+  pages_.each_word([&](u64 word) {
+    EXPECT_TRUE(found.insert(word).second);
+    return word + 1000;
+  });
   EXPECT_EQ(found, expected);
+  found.clear();
+  pages_.each_word([&](u64 word) { return found.insert(word - 1000), word; });
+  EXPECT_EQ(found, expected);
+}
+
+class WholePageTest : public ReadPagesTest {
+ protected:
+  static constexpr u64 kWord = u64{77} << 38;
+  WholePageTest() : entry_(*pages_.make_entry(Slot{12}, kMemory)) { ReadPages::fill(entry_, kWord); }
+
+  ReadPages::Entry& entry_;
+};
+
+TEST_F(WholePageTest, AllGranulesHaveTheWordAndNoneItsOwn) {
+  for (uptr at = 0; at < ReadPages::kPageBytes; at += 8) {
+    EXPECT_EQ(pages_.look(Slot{12}, kMemory + at), kWord);
+    EXPECT_EQ(pages_.find(Slot{12}, kMemory + at), nullptr);
+    EXPECT_EQ(words_of(kMemory + at), std::set<u64>{kWord});
+  }
+  EXPECT_EQ(pages_.look(Slot{12}, kMemory + ReadPages::kPageBytes), 0u);
+  EXPECT_EQ(pages_.look(Slot{11}, kMemory), 0u);
+}
+
+TEST_F(WholePageTest, AGranuleThatChangesLeavesTheOthersAsTheyAre) {
+  pages_.each_made(kMemory + 16, [](ReadPageWord& word) { word.store(0); });
+  EXPECT_EQ(pages_.look(Slot{12}, kMemory + 16), 0u);
+  EXPECT_EQ(pages_.look(Slot{12}, kMemory + 8), kWord);
+  EXPECT_EQ(pages_.find(Slot{12}, kMemory + 8)->load(), kWord);
+  EXPECT_EQ(pages_.make(Slot{12}, kMemory), pages_.find(Slot{12}, kMemory));
+}
+
+TEST_F(WholePageTest, FilledAgainInBothForms) {
+  ReadPages::fill(entry_, 2 * kWord);
+  EXPECT_EQ(pages_.look(Slot{12}, kMemory + 8), 2 * kWord);
+  ReadPageWord* word = pages_.make(Slot{12}, kMemory + 8);
+  ReadPages::fill(entry_, kWord);
+  EXPECT_EQ(word->load(), kWord);
+  ReadPages::fill(entry_, 0);
+  EXPECT_EQ(words_of(kMemory), std::set<u64>{0});
+}
+
+TEST_F(WholePageTest, TheCollectorChangesOrDropsTheWord) {
+  pages_.each_word([](u64 word) { return 3 * word; });
+  EXPECT_EQ(pages_.look(Slot{12}, kMemory + 8), 3 * kWord);
+  pages_.each_word([](u64) { return u64{0}; });
+  EXPECT_TRUE(words_of(kMemory).empty());
 }
 
 }  // namespace

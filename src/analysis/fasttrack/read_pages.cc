@@ -73,6 +73,12 @@ ReadPages::Page* ReadPages::make_page(uptr granule) {
 
 ReadPages::Group* ReadPages::make_group(Page& page, u32 index) {
   if (!index) return &page.first;
+  auto made = [&](std::atomic<Group*>& group) {
+    if (!group.load(std::memory_order_relaxed))
+      group.store(static_cast<Group*>(take(sizeof(Group))), std::memory_order_release);
+    return group.load(std::memory_order_relaxed);
+  };
+  if (index <= kNearGroups) return made(page.near[index - 1]);
   Groups* more = page.more.load(std::memory_order_relaxed);
   if (!more || index >= more->count) {
     // The old one stays: somebody may be looking at it.
@@ -85,10 +91,7 @@ ReadPages::Group* ReadPages::make_group(Page& page, u32 index) {
     page.more.store(larger, std::memory_order_release);
     more = larger;
   }
-  std::atomic<Group*>& group = more->of[index];
-  if (!group.load(std::memory_order_relaxed))
-    group.store(static_cast<Group*>(take(sizeof(Group))), std::memory_order_release);
-  return group.load(std::memory_order_relaxed);
+  return made(more->of[index]);
 }
 
 /// Gives each granule a word of its own. Returns their address; 0 if memory is short, and then nothing is

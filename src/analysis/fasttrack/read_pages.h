@@ -131,7 +131,7 @@ class ReadPages {
   static constexpr int kPageBits = 8, kRegionBits = 32;
   static_assert(kPageBytes == uptr{1} << kPageBits);
   static constexpr u32 kWords = 1u << (kPageBits - 3);
-  static constexpr u32 kGroupSlots = 8, kFewGroups = 16;
+  static constexpr u32 kGroupSlots = 8, kNearGroups = 4, kFewGroups = 16;
   static constexpr u32 kRegions = 1u << (47 - kRegionBits);
 
   struct Group {
@@ -144,22 +144,26 @@ class ReadPages {
       }
     }
   };
-  /// By slot / kGroupSlots; the first is in the page.
+  /// By slot / kGroupSlots, of those that are not in the page or near it.
   struct Groups {
     u32 count;
     std::atomic<Group*> of[];
   };
   struct Page {
     Group first;
+    std::atomic<Group*> near[kNearGroups];
     std::atomic<Groups*> more;  // replaced by a larger copy if need be
     Page* next;
 
     template <typename Visit>
     void each(Visit visit) {
       first.each(visit);
+      for (std::atomic<Group*>& entry : near) {
+        if (Group* group = entry.load(std::memory_order_acquire)) group->each(visit);
+      }
       Groups* others = more.load(std::memory_order_acquire);
       if (!others) return;
-      for (u32 i = 1; i < others->count; ++i) {
+      for (u32 i = kNearGroups + 1; i < others->count; ++i) {
         if (Group* group = others->of[i].load(std::memory_order_acquire)) group->each(visit);
       }
     }
@@ -183,7 +187,10 @@ class ReadPages {
     if (!page || raw(slot) >= kMostSlots) return nullptr;
     const u32 index = raw(slot) / kGroupSlots;
     Group* group = &page->first;
-    if (index) {
+    if (index && index <= kNearGroups) {
+      group = page->near[index - 1].load(std::memory_order_acquire);
+      if (!group) return nullptr;
+    } else if (index) {
       Groups* more = page->more.load(std::memory_order_acquire);
       if (!more || index >= more->count) return nullptr;
       group = more->of[index].load(std::memory_order_acquire);

@@ -115,6 +115,12 @@ struct alignas(64) Line {
     return cells[0].write.compare_exchange_strong(w, w | Word::kLockBit, std::memory_order_acquire);
   }
   void unlock() { cells[0].write.store(cells[0].writes(), std::memory_order_release); }
+  /// Writes to the line without changing it: shadow that is read before it is written costs two page faults,
+  /// the second of which interrupts all processors. That was half of the time of pbzip2.
+  void touch() {
+    u64 unused = 0;
+    cells[0].write.compare_exchange_strong(unused, 0, std::memory_order_relaxed);
+  }
 
  private:
   __attribute__((noinline)) void lock_slow() {

@@ -32,6 +32,7 @@ uptr FastTrack::sweep(FastTrackThread& t, uptr address, uptr end, AccessId id) {
   Line* line = nullptr;
   for (; end - address >= Line::kBytes; address += Line::kBytes, ++line) {
     if (!line || !(address & (ShadowMap::kRegionBytes - 1))) line = Line::of(shadow_.cell(address));
+    if (kWrite && !(address & (kPageSize / sizeof(Cell) * kGranule - 1))) line->touch();
     bool same = true;
     for (const Cell& c : line->cells) {
       u64 word = kWrite ? c.writes() : c.reads();

@@ -96,7 +96,8 @@ ReadPages::Group* ReadPages::make_group(Page& page, u32 index) {
 
 /// Gives each granule a word of its own. Returns their address; 0 if memory is short, and then nothing is
 /// known of the page any more. Its thread may change the word of all meanwhile.
-uptr ReadPages::expand_locked(Entry& entry) {
+uptr ReadPages::expand(Entry& entry) {
+  SpinGuard guard(lock_);
   ReadPageWord* words = nullptr;
   for (;;) {
     uptr old = entry.load(std::memory_order_acquire);
@@ -106,11 +107,6 @@ uptr ReadPages::expand_locked(Entry& entry) {
     const auto made = reinterpret_cast<uptr>(words);
     if (entry.compare_exchange_strong(old, made, std::memory_order_acq_rel)) return made;
   }
-}
-
-uptr ReadPages::expand(Entry& entry) {
-  SpinGuard guard(lock_);
-  return expand_locked(entry);
 }
 
 ReadPages::Entry* ReadPages::make_entry(Slot slot, uptr granule) {

@@ -199,7 +199,6 @@ class ReadPages {
     return &group->entries[raw(slot) % kGroupSlots];
   }
   uptr expand(Entry& entry);
-  uptr expand_locked(Entry& entry);
   Page* make_page(uptr granule);
   Group* make_group(Page& page, u32 index);
   void* take(size_t bytes);

@@ -104,6 +104,13 @@ bool CampaignRecord::prepare(const char* sql, Statement& statement) {
   return sqlite3_prepare_v2(database_, sql, -1, &statement.handle, nullptr) == SQLITE_OK;
 }
 
+bool CampaignRecord::prepare_file() {
+  // The change to WAL does not wait for another process that makes the same change: it is "locked" at once.
+  const exec::Descriptor lock = exec::lock_file(path_ + ".lock");
+  return run("PRAGMA journal_mode=WAL") && run("PRAGMA synchronous=NORMAL") &&
+         run("PRAGMA wal_autocheckpoint=256") && run(kSchema);  // the log stays below 1 MiB
+}
+
 std::string CampaignRecord::open(const std::string& dir, const CampaignName& name) {
   std::lock_guard guard(lock_);
   path_ = dir + "/campaign.sqlite";
@@ -116,8 +123,7 @@ std::string CampaignRecord::open(const std::string& dir, const CampaignName& nam
   // Another duress may be at work in this folder; its rows are others.
   sqlite3_busy_timeout(database_, 10000);
   std::string all = name.command + '\1' + name.target + '\1' + std::to_string(name.seed);
-  bool good = run("PRAGMA journal_mode=WAL") && run("PRAGMA synchronous=NORMAL") &&
-              run("PRAGMA wal_autocheckpoint=256") && run(kSchema);  // the log stays below 1 MiB
+  bool good = prepare_file();
   if (good) {
     Statement open_one;
     good = prepare("SELECT id FROM campaign WHERE version=? AND name=? AND NOT finished", open_one);

@@ -61,6 +61,8 @@ class CampaignRecord {
   struct Statement;
   bool run(const char* sql);
   bool prepare(const char* sql, Statement& statement);
+  /// Gives a new file its tables; one process at a time.
+  bool prepare_file();
   void fail(const std::string& what);
   void load();
 

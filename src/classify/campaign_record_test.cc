@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include <barrier>
 #include <fstream>
+#include <thread>
+#include <vector>
 
 #include "exec/testing/folder_test.h"
 
@@ -74,6 +77,28 @@ TEST_F(CampaignRecordTest, GoesOnWhereItStopped) {
   EXPECT_TRUE(record.find(name(1))->passed());
   EXPECT_FALSE(record.find(name(2)));
   EXPECT_EQ(record.text("witness"), "text with ");
+}
+
+/// `duress test` starts the campaigns of several cases at the same time, in one folder that is new.
+TEST_F(CampaignRecordTest, SeveralCampaignsOpenANewRecordAtOnce) {
+  constexpr int kRounds = 50, kCampaigns = 4;
+  for (int round = 0; round < kRounds; ++round) {
+    const std::string folder = folder_ + "/" + std::to_string(round);
+    std::string errors[kCampaigns];
+    std::barrier begin(kCampaigns);
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < kCampaigns; ++i) {
+      threads.emplace_back([&, i] {
+        CampaignRecord record;
+        begin.arrive_and_wait();
+        errors[i] = record.open(folder, {"classify", "target" + std::to_string(i), 1, "./target"});
+        record.add(name(0), Trial{});
+        if (errors[i].empty()) errors[i] = record.error();
+      });
+    }
+    threads.clear();
+    for (const std::string& error : errors) ASSERT_EQ(error, "") << "round " << round;
+  }
 }
 
 TEST_F(CampaignRecordTest, AllThatNamesATrialTellsItApart) {

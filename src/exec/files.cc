@@ -2,6 +2,7 @@
 #include "exec/files.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -81,6 +82,14 @@ std::string make_folder(const std::string& path, const std::string& root) {
     }
   }
   return {};
+}
+
+Descriptor lock_file(const std::string& path) {
+  Descriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  while (file && flock(file.get(), LOCK_EX) != 0) {
+    if (errno != EINTR) file.reset();
+  }
+  return file;
 }
 
 std::uint64_t hash_of_file(const std::string& path) {

@@ -36,6 +36,10 @@ std::string write_file(const std::string& path, const std::string& text);
 /// Makes the folder and its parents, and a .gitignore in `root` if that did not exist. "" or what went wrong.
 std::string make_folder(const std::string& path, const std::string& root);
 
+/// Waits until no other process holds the lock of that file, which is made if it does not exist, and holds it
+/// until the descriptor is closed. Nothing if the file system has no locks.
+Descriptor lock_file(const std::string& path);
+
 /// duress::hash_of of a file's content; of the empty text if it cannot be read.
 std::uint64_t hash_of_file(const std::string& path);
 

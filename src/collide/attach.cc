@@ -92,10 +92,10 @@ long status_field(pid_t pid, const char* name) {
   return at == std::string::npos ? -1 : std::atol(text.c_str() + at + std::strlen(name) + 3);
 }
 
-int seize(pid_t tid) {
+int seize(pid_t tid, bool ours) {
   constexpr unsigned long kOptions =
       PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC;
-  return ptrace(PTRACE_SEIZE, tid, 0, kOptions) == 0 ? 0 : errno;
+  return ptrace(PTRACE_SEIZE, tid, 0, ours ? kOptions | PTRACE_O_EXITKILL : kOptions) == 0 ? 0 : errno;
 }
 
 pid_t start_program(const std::vector<std::string>& program, const sigset_t& mask, int& error) {
@@ -124,7 +124,7 @@ pid_t start_program(const std::vector<std::string>& program, const sigset_t& mas
     (void)ignored;
     _exit(127);
   }
-  error = pid < 0 ? errno : seize(pid);
+  error = pid < 0 ? errno : seize(pid, true);
   close(go[0]);
   close(report[1]);
   if (error == 0) {

@@ -15,8 +15,8 @@ namespace duress::collide {
 /// A field of /proc/PID/status as a number; -1 if it is not there.
 long status_field(pid_t pid, const char* name);
 
-/// Traces `tid` from now on. 0, or errno.
-int seize(pid_t tid);
+/// Traces `tid` from now on. 0, or errno. `ours`: it is killed if we are.
+int seize(pid_t tid, bool ours = false);
 
 /// Starts `program` and stops it, traced, before its first instruction. It has the signal mask `mask`. Its
 /// pid, or -1 with the cause in `error` if it could not be started.

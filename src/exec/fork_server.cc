@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <utility>
 
 namespace duress::exec {
 namespace {
@@ -26,11 +27,22 @@ constexpr int kServerDescriptors[] = {1000, 198};  // the second where the limit
 constexpr int kPollMilliseconds = 100;             // how late Ctrl-C, a flood or a dead server may be noticed
 constexpr int kEndMilliseconds = 500;              // between the end of the pipe and that of the process
 
+struct Pipe {
+  Descriptor reader, writer;
+
+  bool made() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return false;
+    reader = Descriptor(ends[0]);
+    writer = Descriptor(ends[1]);
+    return true;
+  }
+};
+
 /// A copy with a high number. The original is closed.
-Descriptor moved_up(int fd) {
-  Descriptor original(fd);
+Descriptor moved_up(Descriptor original) {
   for (int from : kServerDescriptors) {
-    if (int high = fcntl(fd, F_DUPFD_CLOEXEC, from); high >= 0) return Descriptor(high);
+    if (int high = fcntl(original.get(), F_DUPFD_CLOEXEC, from); high >= 0) return Descriptor(high);
   }
   return original;
 }
@@ -51,18 +63,17 @@ std::string ForkServer::end_text() const {
 }
 
 WorkerProblem ForkServer::start(TargetStart target, int processor) {
-  int in[2], out[2];
-  if (pipe2(in, O_CLOEXEC) != 0)
+  Pipe in, out, alive;
+  if (!in.made() || !out.made() || !alive.made())
     return {Kind::kTool, std::string("cannot make a pipe: ") + std::strerror(errno)};
-  if (pipe2(out, O_CLOEXEC) != 0) {
-    close(in[0]), close(in[1]);
-    return {Kind::kTool, std::string("cannot make a pipe: ") + std::strerror(errno)};
-  }
-  Descriptor server_in = moved_up(in[0]), server_out = moved_up(out[1]);
-  to_ = Descriptor(in[1]);
-  from_ = Descriptor(out[0]);
-  target.kept = {server_in.get(), server_out.get()};
+  Descriptor server_in = moved_up(std::move(in.reader)), server_out = moved_up(std::move(out.writer));
+  Descriptor lifeline = moved_up(std::move(alive.reader));
+  to_ = std::move(in.writer);
+  from_ = std::move(out.reader);
+  alive_ = std::move(alive.writer);
+  target.kept = {server_in.get(), server_out.get(), lifeline.get()};
   target.own_group = true;
+  target.lifeline = lifeline.get();
   target.options += ":server=" + std::to_string(server_in.get()) + "," + std::to_string(server_out.get());
   if (processor >= 0) target.options += "," + std::to_string(processor);
   Started started = start_target(target);
@@ -77,6 +88,7 @@ int ForkServer::stop() {
   from_.reset();
   if (!running()) return 0;
   // It would end by itself, but its descendants might not.
+  alive_.reset();
   kill(-pid_, SIGKILL);
   kill(pid_, SIGKILL);
   while (waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {

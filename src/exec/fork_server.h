@@ -54,6 +54,7 @@ class ForkServer {
   bool has_ended(int milliseconds);
 
   Descriptor to_, from_;
+  Descriptor alive_;  // closed by our end, whichever: the kernel then kills the server and its children
   pid_t pid_ = -1;
   int status_ = 0;
 };

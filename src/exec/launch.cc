@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,8 +48,11 @@ LaunchResult launch(const std::vector<std::string>& argv,
   sigprocmask(SIG_BLOCK, &blocked, &before);
 
   auto start = std::chrono::steady_clock::now();
-  pid_t pid = fork();
+  pid_t host = getpid(), pid = fork();
   if (pid == 0) {
+    // If this host is killed, so is the program: its findings would have no reader.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != host) _exit(127);
     sigprocmask(SIG_SETMASK, &before, nullptr);
     signal(SIGXFSZ, SIG_DFL);
     for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);

@@ -37,15 +37,32 @@ std::vector<std::string> environment_with(const std::string& options) {
   return variables;
 }
 
+/// However this host ends, the kernel closes its end of the pipe, and then kills the process group that has
+/// the other: the fork server, and the execution that it waits for. (PR_SET_PDEATHSIG knows only children,
+/// and is about the thread that started them, which may end before.) A kernel without F_SETSIG leaves a
+/// server that ends when it reads its next request. In the child: its own copy of our end is closed by exec.
+void hold_lifeline(int pipe) {
+  fcntl(pipe, F_SETSIG, SIGKILL);
+  fcntl(pipe, F_SETOWN, -getpid());
+  fcntl(pipe, F_SETFL, O_ASYNC);
+}
+
 /// In the child, between fork and exec: system calls only, locks of other threads may be held forever.
-void become_target(const TargetStart& start, char* const* argv, char* const* variables, int report) {
+void become_target(const TargetStart& start, char* const* argv, char* const* variables, int report,
+                   pid_t host) {
   auto fail = [report] {
     int error = errno;
     ssize_t ignored = write(report, &error, sizeof error);
     (void)ignored;
     _exit(127);
   };
-  if (start.own_group) setpgid(0, 0);
+  if (start.own_group) {
+    setpgid(0, 0);
+    if (start.lifeline >= 0) hold_lifeline(start.lifeline);
+  } else {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != host) _exit(127);
+  }
   int input = open(start.input.empty() ? "/dev/null" : start.input.c_str(), O_RDONLY);
   if (input < 0 || dup2(input, STDIN_FILENO) < 0) fail();
   if (input != STDIN_FILENO) close(input);
@@ -99,12 +116,13 @@ Started start_target(const TargetStart& start) {
     char* const* argv;
     char* const* envp;
     int report;
-  } call{start, argv.data(), envp.data(), report[1]};
+    pid_t host;
+  } call{start, argv.data(), envp.data(), report[1], getpid()};
   result.pid = start_own(
       [](void* argument) {
         auto* the = static_cast<Call*>(argument);
         pid_t pid = fork();
-        if (pid == 0) become_target(the->start, the->argv, the->envp, the->report);
+        if (pid == 0) become_target(the->start, the->argv, the->envp, the->report, the->host);
         return pid;
       },
       &call);

@@ -19,6 +19,9 @@ struct TargetStart {
   int errors = -1;
   std::vector<int> kept;   // other descriptors it gets
   bool own_group = false;  // a process group of its own: Ctrl-C reaches only us
+  // With own_group: the reading end of a pipe. The kernel kills the group when nobody has the writing end any
+  // more. Without own_group the program is killed when the thread that started it ends.
+  int lifeline = -1;
 };
 
 struct Started {

@@ -13,6 +13,7 @@ import json
 import os
 import pathlib
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from harness.tool import TIMEOUT, Tool  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 SKIPPED = 77
+LINGERING = 60  # seconds: a process that is still there then has been left behind
 THEMES = ("disk", "killed", "limits", "streams", "time")
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV, signal.SIGABRT)
 CLAIMS = ("complete", "proved", "no failure", "no data race", "no race", "no harm")
@@ -45,7 +47,15 @@ class Faults:
         self.deaths = self.tool.compile(HERE / "deaths.cc", level="-O1")
 
     def words(self, command, folder, program=None, extra=()):
-        return [self.tool.duress, *COMMANDS[command], *extra, "--dir", folder, "--", program or self.racing]
+        return [
+            self.tool.duress,
+            *COMMANDS.get(command, [command]),
+            *extra,
+            "--dir",
+            folder,
+            "--",
+            program or self.racing,
+        ]
 
     # ---- disk
 
@@ -205,18 +215,43 @@ class Faults:
                     stderr=subprocess.DEVNULL,
                 ) as process:
                     target = int(os.read(held, 8))
-                    server = parent_of(target)
+                    left = [watch(number) for number in (parent_of(target), target)]
                     process.kill()
                     process.wait()
-                for left in (server, target):
-                    with contextlib.suppress(ProcessLookupError):
-                        os.kill(left, signal.SIGKILL)
+                expect_end(left)
                 os.close(held)
                 _, continued = self.document(words, env, scratch)
                 texts = [json.dumps(document["races"], indent=1) for document in (clean, continued)]
                 expect(clean["races"][0]["count"] > 1, "one race is counted once: the test shows nothing")
                 expect(clean["runs"] == continued["runs"], f"{continued['runs']} runs instead of {clean['runs']}")
                 expect(texts[0] == texts[1], f"killed in run {run}:\n{texts[1]}\ninstead of\n{texts[0]}")
+
+        return check
+
+    def nothing_left(self, command):
+        """The host is killed while an execution does not end: neither that nor its fork server outlives it."""
+
+        def check():
+            with tempfile.TemporaryDirectory(prefix="duress-faults-") as scratch:
+                fifo = pathlib.Path(scratch) / "fifo"
+                os.mkfifo(fifo)
+                held = os.open(fifo, os.O_RDWR)
+                env = {"FAULT_COUNT": f"{scratch}/count", "FAULT_RUN": "1", "FAULT_BLOCK": str(fifo)}
+                with subprocess.Popen(
+                    list(map(str, self.words(command, f"{scratch}/d"))),
+                    cwd=scratch,
+                    env={**self.tool.env, **env},
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                ) as process:
+                    target = int(os.read(held, 8))
+                    parent = parent_of(target)
+                    left = [watch(number) for number in {parent, target} - {process.pid}]
+                    process.kill()
+                    process.wait()
+                expect_end(left)
+                os.close(held)
 
         return check
 
@@ -364,6 +399,8 @@ class Faults:
                 yield f"fork server killed: {command}", self.server_killed(command, 2, extra)
             for run in (5, 40, 100, 300):
                 yield f"host killed in run {run}: explore", self.host_killed(run, [*many, *few])
+            for command in (*COMMANDS, "collide"):
+                yield f"host killed, nothing left: {command}", self.nothing_left(command)
             yield "all killed from run 100 on: explore", self.paused("explore", 100, many)
             yield "all killed from run 3 on: explore", self.paused("explore", 3, many)
             for run in (2, 5, 40):
@@ -419,6 +456,20 @@ class Faults:
 
 def parent_of(pid):
     return int(re.search(r"PPid:\s*(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text(encoding="utf-8"))[1])
+
+
+def watch(pid):
+    return pid, os.pidfd_open(pid)
+
+
+def expect_end(watched):
+    """Each of these processes ends by itself."""
+    for pid, process in watched:
+        ended = select.select([process], [], [], LINGERING)[0]
+        if not ended:
+            signal.pidfd_send_signal(process, signal.SIGKILL)
+        os.close(process)
+        expect(ended, f"process {pid} is left behind")
 
 
 def with_ids(document):

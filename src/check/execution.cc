@@ -38,9 +38,6 @@ void* run_closure(void*) {
   scheduler().abandon();
 }
 void ignore_last_end() {}
-bool refuse_carrier(void* (*)(void*), void*) {
-  return false;
-}
 
 /// While it lives, atomics follow the request's memory model.
 class ScopedRc11 {
@@ -128,9 +125,9 @@ void prepare_executions() {
   log = static_cast<exhaustive::StepLog*>(map_memory(exhaustive::StepLog::bytes(exhaustive::kMostSteps)));
   if (!check.request || !check.record || !log || !prepare_point_learner())
     fatal("out of memory for duress::check");
-  static sched::Callbacks callbacks = {abandon_execution,   StepTrace::dump, refuse_carrier,
-                                       ignore_last_end,     StepTrace::step, control_state,
-                                       control_local_state, pool_give_up};
+  static sched::Callbacks callbacks = {abandon_execution, StepTrace::dump, ignore_last_end,
+                                       StepTrace::step,   control_state,   control_local_state,
+                                       pool_give_up};
   g_scheduler = new (map_memory(sizeof(sched::Scheduler))) sched::Scheduler(check_arena, callbacks);
   log->room = exhaustive::kMostSteps;
   scheduler().set_step_log(log);

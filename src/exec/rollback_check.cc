@@ -35,7 +35,7 @@ std::string reason_text(trail::Rollback reason, u32 call) {
     case trail::Rollback::kThreads:
       return "threads were left at its end";
     case trail::Rollback::kOwnThread:
-      return "the first thread ended by itself";
+      return "its threads were threads of the system";
     case trail::Rollback::kMappings:
     case trail::Rollback::kMemory:
       return "it wrote too much memory, or its mappings could not be put back";

@@ -19,8 +19,8 @@
 #include "runtime/crash.h"
 #include "runtime/interceptors/real.h"
 #include "runtime/rc11.h"
-#include "runtime/rollback.h"
 #include "runtime/runtime.h"
+#include "runtime/thread_emulation.h"
 #include "runtime/what_if.h"
 
 namespace duress {
@@ -51,26 +51,6 @@ void* map_file(const char* path, size_t bytes, bool write) {
   raw_syscall(SYS_close, fd);
   if (at < 0 && at > -4096) fatal("cannot map the file of a controlled execution", path);
   return reinterpret_cast<void*>(at);
-}
-
-void* (*carrier_function)(void*) = nullptr;
-
-void* run_carrier(void* argument) {
-  rollback_enter_thread();
-  return carrier_function(argument);
-}
-
-bool start_carrier(void* (*function)(void*), void* argument) {
-  Uncontrolled here;
-  carrier_function = function;
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, 65536);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_t id;
-  bool started = make_real_thread(&id, &attributes, run_carrier, argument) == 0;
-  pthread_attr_destroy(&attributes);
-  return started;
 }
 
 exhaustive::StepLog* step_log(trail::Record* record) {
@@ -115,8 +95,8 @@ void control_begin() {
   Runtime& rt = *g_runtime;
   rt.log.count_into(&g_record->log_bytes);
   g_on_fatal = [] { g_record->tool_failed = 1; };
-  static sched::Callbacks callbacks = {log_stuck, keep_stack,    start_carrier,       nobody_left,
-                                       log_step,  control_state, control_local_state, nullptr};
+  static sched::Callbacks callbacks = {log_stuck,     keep_stack,          nobody_left, log_step,
+                                       control_state, control_local_state, nullptr};
   g_scheduler = new (map_memory(sizeof(sched::Scheduler))) sched::Scheduler(rt.arena, callbacks);
   if (g_request->systematic) g_scheduler->set_step_log(step_log(g_record));
   rt.points.apply(*g_request);
@@ -145,7 +125,8 @@ void control_begin() {
   }
   if (!clocks) control_enter_strand();
   own_thread_number();
-  t_strand = scheduler().begin(*g_request, g_record);
+  bool emulates = g_request->backend != trail::Backend::kThread && emulation_possible();
+  t_strand = scheduler().begin(*g_request, g_record, emulates);
   memcpy(t_strand->name, "main", 5);
   control_processor_begin();
   control_signals_begin();

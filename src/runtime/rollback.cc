@@ -3,16 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 
 #include "base/raw.h"
 #include "runtime/control.h"
 #include "runtime/rollback_state.h"
+#include "runtime/thread_emulation.h"
 #include "sched/context.h"
 
 namespace duress {
@@ -24,16 +22,6 @@ namespace {
 constexpr uptr kImageAddress = RollbackState::kAddress + (uptr{1} << 36);
 constexpr u32 kMostFruitless = 4;  // children in a row that could not be rolled back: then
 constexpr u32 kRetryAfter = 16;    // only one child in 16 tries
-constexpr int kYields = 200;       // until the last kernel thread is gone; then sleeps of 50 us
-constexpr int kMostWaits = 100000;
-
-/// Changes with the number of threads.
-u64 links_of_threads() {
-  struct stat s;
-  s.st_nlink = 0;
-  raw_syscall(SYS_stat, reinterpret_cast<long>("/proc/self/task"), reinterpret_cast<long>(&s));
-  return s.st_nlink;
-}
 
 /// The runtime's own calls.
 void note_raw_call(const long (&call)[5], long result) {
@@ -87,7 +75,6 @@ char await_request(RollbackState& s) {
 
 void take_image(void*, void*) {
   RollbackState& s = *g_rollback;
-  s.alone = links_of_threads();
   if (s.in >= 0 && s.out >= 0 && s.memory.take(kImageAddress) && s.calls.prepare()) {
     s.active = true;
     s.calls.watch(true);
@@ -100,22 +87,6 @@ void take_image(void*, void*) {
 void put_back(void*, void*) {
   RollbackState& s = *g_rollback;
   s.active = false;
-  // The kernel thread that came to the end of the execution; cheaper to ask for than all.
-  while (s.last_thread != 0 && raw_syscall(SYS_tgkill, s.process, s.last_thread, 0) != -ESRCH)
-    yield_processor();
-  s.last_thread = 0;
-  for (int waits = 0; s.made_threads && links_of_threads() != s.alone; ++waits) {
-    if (waits == kMostWaits) {
-      rollback_refuse(trail::Rollback::kThreads);
-      exit_process(s.code);
-    }
-    timespec pause = {0, 50'000};
-    if (waits < kYields)
-      yield_processor();
-    else
-      raw_syscall(SYS_nanosleep, reinterpret_cast<long>(&pause), 0);
-  }
-  s.made_threads = false;
   s.calls.undo();
   if (!s.memory.put_back()) {
     rollback_refuse(trail::Rollback::kMappings);
@@ -134,12 +105,6 @@ void put_back(void*, void*) {
   sched::duress_context_resume(s.resume);
 }
 
-/// On the first kernel thread.
-void leave_for_good() {
-  RollbackState& s = *g_rollback;
-  sched::duress_context_leave(&s.left, s.stack + sizeof s.stack, &put_back, nullptr, nullptr);
-}
-
 }  // namespace
 
 // ---- the server
@@ -156,8 +121,7 @@ bool rollback_wanted() {
   if (!g_rollback) return false;
   RollbackState& s = *g_rollback;
   s.waiting.store(1);
-  s.last_thread = 0;
-  s.active = s.serving = s.made_threads = false;  // the last child may have died at any moment
+  s.active = s.serving = false;  // the last child may have died at any moment
   u32 child = s.children++;
   if (child == 0) return false;  // most servers that run one execution run no other
   if (s.fruitless >= kMostFruitless && child % kRetryAfter != 0) return false;
@@ -176,7 +140,7 @@ void rollback_serve(int in, int out) {
   s.in = moved_up(in);
   s.out = moved_up(out);
   s.process = process_number();
-  s.first_thread = thread_number();
+  s.thread_pointer = sched::thread_pointer();
   s.record = control_record();
   s.memory.user_faults = s.memory.page_map = s.memory.size_file = -1;
   s.calls.reset();
@@ -200,6 +164,7 @@ void rollback_refuse(trail::Rollback why, long call) {
   s.record->rollback = why;
   s.record->rollback_call = static_cast<u32>(call);
   g_rollback = nullptr;  // the server's next child will use it
+  emulation_without_rollback();
 }
 
 void rollback_unused() {
@@ -209,42 +174,15 @@ void rollback_unused() {
 void rollback_end(int code) {
   if (!g_rollback || !g_rollback->active) return;
   RollbackState& s = *g_rollback;
-  sched::Strand* first = scheduler().strands();
-  for (sched::Strand* other = first->next_strand; other; other = other->next_strand) {
-    if (other->state != sched::Strand::State::kEnded) return rollback_refuse(trail::Rollback::kThreads);
-  }
-  if (first->home || first->state == sched::Strand::State::kEnded)
-    return rollback_refuse(trail::Rollback::kOwnThread);
   s.calls.watch(false);
   s.code = code;
-  s.last_thread = thread_number();
-  if (s.last_thread == s.first_thread) {
-    s.last_thread = 0;
-    leave_for_good();
-  }
-  sched::g_instead_of_turn = leave_for_good;
-  std::atomic<u32>& turn = first->kernel.turn;
-  turn.store(1);
-  raw_syscall(SYS_futex, reinterpret_cast<long>(&turn), FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
-  for (;;) raw_syscall(SYS_exit, 0);
+  // Strands that have not ended are forgotten with their stacks.
+  sched::set_thread_pointer(s.thread_pointer);
+  sched::duress_context_leave(&s.left, s.stack + sizeof s.stack, &put_back, nullptr, nullptr);
 }
 
-void rollback_enter_thread() {
-  if (g_rollback && g_rollback->active) g_rollback->calls.enter_thread();
-}
-
-void rollback_leave_thread() {
-  if (g_rollback && g_rollback->serving) g_rollback->calls.leave_thread();
-}
-
-MakingThread::MakingThread() {
-  if (g_rollback) g_rollback->calls.making_thread = g_rollback->made_threads = true;
-}
-
-MakingThread::~MakingThread() {
-  if (!g_rollback) return;
-  g_rollback->calls.making_thread = false;
-  if (g_rollback->active) g_rollback->calls.watch(true);
+bool rollback_watches_calls() {
+  return g_rollback && g_rollback->active;
 }
 
 }  // namespace duress

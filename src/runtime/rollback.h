@@ -26,16 +26,7 @@ void rollback_end(int code);
 /// What the execution does cannot be undone: the process ends after it.
 void rollback_refuse(trail::Rollback why, long call = 0);
 
-/// A kernel thread of the execution begins, and ends.
-void rollback_enter_thread();
-void rollback_leave_thread();
-/// While it lives, the C library makes a kernel thread.
-class MakingThread {
- public:
-  MakingThread();
-  ~MakingThread();
-  MakingThread(const MakingThread&) = delete;
-  MakingThread& operator=(const MakingThread&) = delete;
-};
+/// Whether every system call outside the runtime is looked at.
+bool rollback_watches_calls();
 
 }  // namespace duress

@@ -3,41 +3,16 @@
 
 #include <fcntl.h>
 #include <linux/futex.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <ucontext.h>
 
 #include "base/raw.h"
 #include "runtime/rollback.h"
 #include "runtime/rollback_state.h"
-
-extern "C" {
-// Around the section of raw_syscall().
-extern const char __start_duress_calls[] __attribute__((visibility("hidden")));
-extern const char __stop_duress_calls[] __attribute__((visibility("hidden")));
-void duress_return_from_call();
-}
-// The C library's own way back from a handler would be a call that is looked at.
-__asm__(R"(
-  .pushsection duress_calls,"ax",@progbits
-  .globl duress_return_from_call
-  .hidden duress_return_from_call
-  .type duress_return_from_call, @function
-duress_return_from_call:
-    movl $15, %eax  # rt_sigreturn
-    syscall
-    ud2  # the address behind the call must be in the section too
-  .size duress_return_from_call, .-duress_return_from_call
-  .popsection
-)");
+#include "runtime/thread_emulation.h"
 
 namespace duress {
 namespace {
-
-constexpr int kUserDispatch = 59;  // PR_SET_SYSCALL_USER_DISPATCH
-constexpr int kDispatched = 2;     // si_code: SYS_USER_DISPATCH
-constexpr u64 kHasRestorer = 0x04000000;
 
 long address(const void* p) {
   return reinterpret_cast<long>(p);
@@ -127,6 +102,8 @@ Effect effect_of(long number) {
     case SYS_sched_getaffinity:
     case SYS_sched_getparam:
     case SYS_sched_getscheduler:
+    case SYS_sched_get_priority_max:
+    case SYS_sched_get_priority_min:
     case SYS_membarrier:
       return Effect::kNone;
     case SYS_open:
@@ -224,22 +201,18 @@ void on_call(int, siginfo_t* info, void* data) {
   auto& context = *static_cast<ucontext_t*>(data);
   greg_t* r = context.uc_mcontext.gregs;
   CallWatch& watch = g_rollback->calls;
-  if (info->si_code != kDispatched) {  // sent by somebody
+  if (info->si_code != kTrapped) {  // sent by somebody
     rollback_refuse(trail::Rollback::kCall, SYS_rt_sigaction);
     raw_syscall(SYS_tgkill, process_number(), thread_number(), SIGSYS);
     return;
   }
-  const long call[7] = {info->si_syscall, r[REG_RDI], r[REG_RSI], r[REG_RDX],
-                        r[REG_R10],       r[REG_R8],  r[REG_R9]};
+  TrappedCall trapped(info, context);
+  const auto& call = trapped.words;
   if (call[0] == SYS_exit_group) {
     rollback_end(static_cast<int>(call[1]));
     exit_process(static_cast<int>(call[1]));
   }
-  if (call[0] == SYS_clone3 && watch.making_thread) {
-    watch.watch(false);  // until MakingThread ends
-    r[REG_RIP] -= 2;
-    return;
-  }
+  if (emulate_call(trapped, context)) return;
   Effect effect = effect_with(watch, call);
   if (effect == Effect::kLasting) {
     rollback_refuse(trail::Rollback::kCall, call[0]);
@@ -247,7 +220,7 @@ void on_call(int, siginfo_t* info, void* data) {
     return;
   }
   if (effect == Effect::kDescriptors) watch.made_descriptors = true;
-  r[REG_RAX] = raw_syscall(call[0], call[1], call[2], call[3], call[4], call[5], call[6]);
+  r[REG_RAX] = trapped.perform();
   if (call[0] == SYS_rt_sigprocmask) keep_mask(context);
   bool writes = call[0] == SYS_write || call[0] == SYS_writev || call[0] == SYS_pwrite64;
   if (writes && (r[REG_RAX] < 0 || (call[0] == SYS_write && r[REG_RAX] < call[3])))
@@ -258,7 +231,7 @@ void on_call(int, siginfo_t* info, void* data) {
 
 void CallWatch::reset() {
   selector = 0;
-  made_descriptors = renamed = making_thread = false;
+  made_descriptors = renamed = false;
   changed_signals = 0;
   for (u64& word : descriptors) word = 0;
 }
@@ -299,19 +272,7 @@ bool CallWatch::prepare() {
   raw_syscall(SYS_sigaltstack, 0, address(alternate_stack));
   raw_syscall(SYS_prctl, PR_GET_NAME, address(name));
   if ((mask & bit_of(SIGSYS)) != 0) return false;
-  raw_syscall(SYS_rt_sigaction, SIGSYS, 0, address(&own), 8);
-  Action ours = {reinterpret_cast<void*>(&on_call), SA_SIGINFO | SA_NODEFER | kHasRestorer,
-                 reinterpret_cast<void*>(&duress_return_from_call), 0};
-  return raw_syscall(SYS_rt_sigaction, SIGSYS, address(&ours), 0, 8) == 0 && enter_thread();
-}
-
-bool CallWatch::enter_thread() {
-  return raw_syscall(SYS_prctl, kUserDispatch, 1, address(__start_duress_calls),
-                     __stop_duress_calls - __start_duress_calls, address(&selector)) == 0;
-}
-
-void CallWatch::leave_thread() {
-  raw_syscall(SYS_prctl, kUserDispatch, 0, 0, 0, 0);
+  return set_trap_handler(on_call, &own) && trap_calls(&selector);
 }
 
 void CallWatch::undo() {
@@ -341,7 +302,7 @@ void CallWatch::undo() {
 
 void CallWatch::give_up() {
   watch(false);
-  raw_syscall(SYS_rt_sigaction, SIGSYS, address(&own), 0, 8);
+  restore_trap_handler(own);
 }
 
 }  // namespace duress

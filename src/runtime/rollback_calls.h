@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/types.h"
+#include "runtime/call_trap.h"
 #include "trail/execution.h"
 
 namespace duress {
@@ -15,20 +16,11 @@ namespace duress {
 struct CallWatch {
   static constexpr int kMostDescriptors = 4096;
   static constexpr int kSignals = 64;
-  struct Action {  // as the kernel has it
-    void* handler;
-    u64 flags;
-    void* restorer;
-    u64 mask;
-  };
 
   /// Forgets a process before.
   void reset();
   /// Notes the state that calls may change. False: it cannot be watched here.
   bool prepare();
-  /// Every call of the calling kernel thread is looked at from now on.
-  bool enter_thread();
-  void leave_thread();
   /// Looks at calls, or lets all through.
   void watch(bool on) { selector = on ? 1 : 0; }
   /// Undoes what calls have changed. On the first kernel thread.
@@ -37,12 +29,12 @@ struct CallWatch {
   void give_up();
 
   u8 selector;
-  bool made_descriptors, renamed, making_thread;
+  bool made_descriptors, renamed;
   u64 changed_signals;  // a bit for each
   u64 mask;
   u64 alternate_stack[3];
   char name[16];
-  Action own, actions[kSignals];
+  KernelAction own, actions[kSignals];
   u64 descriptors[kMostDescriptors / 64];
 
   bool was_open(long fd) const {

@@ -20,10 +20,9 @@ struct RollbackState {
   u32 children, fruitless;   // of these, how many in a row were never rolled back
   // The child.
   bool serving;  // it takes the place of the server
-  bool made_threads;
-  bool active;  // and the execution can still be undone
-  int in, out, process, first_thread, last_thread;
-  u64 alone;            // links of /proc/self/task with one thread
+  bool active;   // and the execution can still be undone
+  int in, out, process;
+  uptr thread_pointer;  // of the first thread
   int code;             // exit code of the execution
   void *resume, *left;  // where each execution begins; where the last one ended
   trail::Record* record;

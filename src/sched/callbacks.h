@@ -15,8 +15,6 @@ struct Callbacks {
   void (*stuck)(trail::Outcome outcome);
   /// Records the running strand's call stack.
   void (*dump)(Strand& strand);
-  /// Starts a kernel thread that runs `function` with a stack of its own.
-  bool (*start_carrier)(void* (*function)(void*), void* argument);
   void (*nobody_left)();  // the last strand has ended
   /// The running strand performs its operation. Only for requests that ask for a trace.
   void (*trace)(const Strand& strand);

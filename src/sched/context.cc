@@ -84,9 +84,13 @@ duress_context_resume:
 )");
 
 uptr thread_pointer() {
-  uptr value = 0;
-  raw_syscall(SYS_arch_prctl, ARCH_GET_FS, reinterpret_cast<long>(&value));
+  uptr value;
+  __asm__("movq %%fs:0, %0" : "=r"(value));  // the ABI keeps it there
   return value;
+}
+
+void set_thread_pointer(uptr value) {
+  raw_syscall(SYS_arch_prctl, ARCH_SET_FS, static_cast<long>(value));
 }
 
 void prepare_contexts() {

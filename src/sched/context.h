@@ -23,8 +23,9 @@ void duress_context_leave(void** save, void* stack_top, void (*entry)(void*, voi
 [[noreturn]] void duress_context_resume(void* load);
 }
 
-/// The calling thread's %fs base. By instruction where the kernel allows it, else by a system call.
+/// The calling thread's %fs base.
 uptr thread_pointer();
+void set_thread_pointer(uptr value);
 /// Decides once how %fs is set.
 void prepare_contexts();
 

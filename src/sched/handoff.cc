@@ -11,8 +11,6 @@
 
 namespace duress::sched {
 
-void (*g_instead_of_turn)() = nullptr;
-
 namespace {
 
 void futex_wake(std::atomic<u32>& word) {
@@ -52,26 +50,6 @@ void await_arrival(const Strand* s) {
 
 }  // namespace
 
-void Handoff::need_carrier(const Callbacks& callbacks) {
-  if (has_carrier_) return;
-  prepare_contexts();
-  if (!callbacks.start_carrier(&Handoff::run_carrier, this)) {
-    fatal("cannot start the carrier thread", "raise 'ulimit -u'");
-  }
-  has_carrier_ = true;
-}
-
-void* Handoff::run_carrier(void* data) {
-  auto& handoff = *static_cast<Handoff*>(data);
-  handoff.carrier_thread_pointer_ = thread_pointer();
-  for (;;) {
-    await_turn(handoff.carrier_turn_);
-    const KernelThread& next = handoff.carrier_next_->kernel;
-    duress_context_switch(&handoff.carrier_stack_pointer_, next.stack_pointer, next.thread_pointer);
-    handoff.hand_over(handoff.return_target_);
-  }
-}
-
 void Handoff::arrive(Strand* s) {
   KernelThread& kernel = s->kernel;
   kernel.thread_pointer = thread_pointer();
@@ -79,6 +57,13 @@ void Handoff::arrive(Strand* s) {
   duress_context_leave(&kernel.stack_pointer, kernel.parking_stack + kParkingBytes, &Handoff::park_new, s,
                        this);
   await_last_end();
+}
+
+void Handoff::arrive(Strand* s, void* load, uptr storage) {
+  KernelThread& kernel = s->kernel;
+  kernel.thread_pointer = thread_pointer();
+  kernel.arrived.store(1, std::memory_order_relaxed);
+  duress_context_switch(&kernel.stack_pointer, load, storage);
 }
 
 void Handoff::park_new(void* strand, void*) {
@@ -91,12 +76,11 @@ void Handoff::park_new(void* strand, void*) {
 void Handoff::park(void* strand, void* data) {
   KernelThread& kernel = static_cast<Strand*>(strand)->kernel;
   auto& handoff = *static_cast<Handoff*>(data);
-  // The carrier may use its stack and storage: no handler may run here meanwhile.
+  // Another kernel thread may look at its stack: no handler may run here meanwhile.
   u64 all = ~u64{0}, before = 0;
   change_signal_mask(all, &before);
   handoff.hand_over(handoff.return_target_);
   await_turn(kernel.turn);
-  if (DURESS_UNLIKELY(g_instead_of_turn != nullptr)) g_instead_of_turn();
   change_signal_mask(before, nullptr);
   duress_context_resume(kernel.stack_pointer);
 }
@@ -105,29 +89,23 @@ void Handoff::park(void* strand, void* data) {
 void Handoff::hand_over(Strand* next) {
   ++turns_;
   running_ = next;
-  on_carrier_ = !next->home;
-  if (on_carrier_) carrier_next_ = next;
-  futex_wake(on_carrier_ ? carrier_turn_ : next->kernel.turn);
+  futex_wake(next->kernel.turn);
 }
 
 void Handoff::switch_to(Strand* next) {
   Strand* self = running_;
   KernelThread& kernel = self->kernel;
   await_arrival(next);
-  if (on_carrier_ && !next->home) {
+  if (on_carrier_) {
     ++turns_;
     running_ = next;
     duress_context_switch(&kernel.stack_pointer, next->kernel.stack_pointer, next->kernel.thread_pointer);
   } else {
     return_target_ = next;
-    if (on_carrier_) {
-      duress_context_switch(&kernel.stack_pointer, carrier_stack_pointer_, carrier_thread_pointer_);
-    } else {
-      duress_context_leave(&kernel.stack_pointer, kernel.parking_stack + kParkingBytes, &Handoff::park, self,
-                           this);
-    }
+    duress_context_leave(&kernel.stack_pointer, kernel.parking_stack + kParkingBytes, &Handoff::park, self,
+                         this);
+    await_last_end();
   }
-  await_last_end();
 }
 
 void Handoff::await_last_end() {
@@ -136,18 +114,22 @@ void Handoff::await_last_end() {
   ending_ = 0;
 }
 
-void Handoff::go_home() {
-  running_->home = true;
-  if (!on_carrier_) return;
-  return_target_ = running_;
-  leave();
-  await_last_end();
-}
-
 void Handoff::end(Strand* next) {
   await_arrival(next);
+  if (on_carrier_) {
+    return_target_ = next;
+    return;
+  }
   ending_ = running_->kernel.os_id;
   hand_over(next);
+}
+
+void Handoff::leave_ended() {
+  ++turns_;
+  Strand* next = running_ = return_target_;
+  void* nowhere = nullptr;
+  duress_context_switch(&nowhere, next->kernel.stack_pointer, next->kernel.thread_pointer);
+  __builtin_unreachable();
 }
 
 void Handoff::run(Strand* s) {
@@ -164,7 +146,6 @@ void Handoff::leave() {
 }
 
 void Handoff::alone() {
-  has_carrier_ = on_carrier_ = false;
   ending_ = 0;
   running_->kernel.os_id = thread_number();
 }

@@ -74,4 +74,9 @@ void Scheduler::lock_given(uptr lock) {
   for (u32 i = o->waiting; i > 0; --i) make_ready(o->first, Wake::kWoken);
 }
 
+void Scheduler::lock_abandoned(uptr lock) {
+  if (WaitQueues::Object* o = queues_.find(lock)) o->depth = 1;
+  lock_given(lock);
+}
+
 }  // namespace duress::sched

@@ -32,8 +32,10 @@ void Scheduler::start(const trail::Request& request, trail::Record* record) {
   }
 }
 
-Strand* Scheduler::begin(const trail::Request& request, trail::Record* record) {
+Strand* Scheduler::begin(const trail::Request& request, trail::Record* record, bool emulates_threads) {
   start(request, record);
+  emulates_threads_ = emulates_threads;
+  if (emulates_threads) handoff_.carry();
   Strand* main = make_strand(0);
   main->state = Strand::State::kReady;
   queue_.add_ready(main);

@@ -40,8 +40,10 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  /// The calling thread becomes strand 0 of a new execution.
-  Strand* begin(const trail::Request& request, trail::Record* record);
+  /// The calling thread becomes strand 0 of a new execution. Its kernel thread runs all strands, which have
+  /// none of their own, if the runtime emulates those.
+  Strand* begin(const trail::Request& request, trail::Record* record, bool emulates_threads);
+  bool emulates_threads() const { return emulates_threads_; }
 
   Strand* running() const { return handoff_.running(); }
   Strand* strands() const { return execution_.first; }
@@ -87,6 +89,8 @@ class Scheduler {
   bool approach_lock(const Operation& operation, bool reentrant, u64 deadline = kNever);
   void lock_taken(uptr lock);
   void lock_given(uptr lock);
+  /// Its holder ends; a robust mutex can then be locked by another.
+  void lock_abandoned(uptr lock);
   /// Whether a strand waits to lock it exclusively.
   bool is_wanted(uptr lock) const;
   Strand* holder_of(uptr lock) const { return queues_.holder_of(lock); }
@@ -105,10 +109,12 @@ class Scheduler {
   void launch(Strand* strand);
   /// In the new thread, on its own kernel thread: returns when it is chosen for the first time.
   void arrive(Strand* strand);
-  /// The running strand goes on on its own kernel thread, from now on.
-  void go_home();
-  /// The running strand, at home, ends. The kernel thread goes on alone and must not call anything here.
+  /// The same of a strand without one, whose creator waits at `load` with that storage.
+  void arrive(Strand* strand, void* load, uptr storage);
+  /// The running strand ends. Its kernel thread goes on alone and must not call anything here; if it has
+  /// none, it goes on to leave_ended().
   void end();
+  [[noreturn]] void leave_ended() { handoff_.leave_ended(); }
   /// After fork in the child: the running strand is the only one.
   void alone(trail::Record* record);
 
@@ -254,6 +260,7 @@ class Scheduler {
   void (*attend_)(Strand& strand) = nullptr;
 
   bool systematic_ = false;
+  bool emulates_threads_ = false;
   SpinDetector spins_{callbacks_};
   StepRecorder recorder_{queues_, choices_, spins_, callbacks_};
   Strand** candidates_ = nullptr;

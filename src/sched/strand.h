@@ -70,7 +70,6 @@ struct SignalState {
 struct StrandExecution : StrandView {
   enum class State : u8 { kReady, kBlocked, kEnded };
   State state = State::kReady;
-  bool home = false;           // its own kernel thread must run it, not the carrier
   bool stepping_back = false;  // spins: runs only when no other strand can, until something changes
   bool dump = false;           // gets the turn only to record its call stack
   u32 list_index = 0;          // in the ready or the spinning list of the run queue
@@ -99,7 +98,8 @@ struct StrandExecution : StrandView {
   bool thread_made = false;  // by the program, which must join or detach it
 };
 
-/// Where the strand is while it does not run, and the kernel thread whose stack and storage it uses.
+/// Where the strand is while it does not run, and the kernel thread, real or emulated, whose stack and
+/// storage it uses.
 struct KernelThread {
   void* stack_pointer = nullptr;
   uptr thread_pointer = 0;
@@ -107,6 +107,9 @@ struct KernelThread {
   std::atomic<u32> arrived{0};  // it has parked for the first time
   int os_id = 0;
   char* parking_stack = nullptr;
+  // Of one that the runtime emulates (runtime/thread_emulation.h), as the C library told the kernel.
+  int* number_word = nullptr;   // set to zero when the thread is gone
+  void* robust_list = nullptr;  // head of the list of robust mutexes that it holds
 };
 
 /// The job of a strand whose kernel thread serves many executions (runtime/interceptors/pool.cc).

@@ -8,7 +8,8 @@ namespace duress::sched {
 
 Strand* Scheduler::allocate_strand() {
   auto* s = arena_.make<Strand>();
-  s->kernel.parking_stack = static_cast<char*>(arena_.allocate(Handoff::kParkingBytes));
+  if (!emulates_threads_)
+    s->kernel.parking_stack = static_cast<char*>(arena_.allocate(Handoff::kParkingBytes));
   return s;
 }
 
@@ -17,7 +18,6 @@ void Scheduler::enlist(Strand* s, uptr created_at) {
   queue_.reserve(e.made + 1, arena_);
   s->number = e.made++;
   s->state = Strand::State::kBlocked;
-  s->home = request().backend == trail::Backend::kThread;
   s->creator = running() ? running()->number : 0;
   s->created_at = created_at;
   s->next = {};
@@ -45,7 +45,6 @@ void Scheduler::forget_strand(Strand* s) {
 }
 
 void Scheduler::launch(Strand* s) {
-  handoff_.need_carrier(callbacks_);  // also on the thread backend: the heap must look the same on both
   s->state = Strand::State::kReady;
   queue_.add_ready(s);
   if (systematic_ && running()) recorder_.write_after(*s, *running());
@@ -57,10 +56,9 @@ void Scheduler::arrive(Strand* s) {
   after_switch(s);
 }
 
-void Scheduler::go_home() {
-  Strand* self = running();
-  handoff_.go_home();
-  after_switch(self);
+void Scheduler::arrive(Strand* s, void* load, uptr storage) {
+  handoff_.arrive(s, load, storage);
+  after_switch(s);
 }
 
 /// The running strand has ended. False: it was the last one.

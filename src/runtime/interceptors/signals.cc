@@ -135,6 +135,20 @@ int take_pending_signal(u64 set) {
   return signal;
 }
 
+bool signal_thread(int number, int signal) {
+  for (sched::Strand* s = controlled() ? scheduler().strands() : nullptr; s; s = s->next_strand) {
+    if (s->kernel.os_id != number || s->state == sched::Strand::State::kEnded) continue;
+    if (signal != 0 && !is_fault(signal)) {
+      send(s, signal);
+    } else if (signal != 0) {  // whoever runs it
+      number = scheduler().emulates_threads() ? thread_number() : number;
+      raw_syscall(SYS_tgkill, process_number(), number, signal);
+    }
+    return true;
+  }
+  return false;
+}
+
 void control_signals_begin() {
   scheduler().set_attention(deliver_signals);
 }
@@ -175,6 +189,9 @@ DURESS_INTERCEPTOR(sighandler_t, signal, (int number, sighandler_t handler)) {
 }
 
 DURESS_INTERCEPTOR(int, pthread_kill, (pthread_t id, int signal)) {
+  sched::Strand* emulated = emulated_strand(id);
+  if (emulated && emulated != controlled() && (signal == 0 || (known(signal) && is_fault(signal))))
+    return signal_thread(emulated->kernel.os_id, signal) ? 0 : ESRCH;
   if (!controlled() || !known(signal) || is_fault(signal)) return DURESS_REAL(pthread_kill)(id, signal);
   control_point(OpKind::kSignal, nullptr, DURESS_CALLER_PC);
   sched::Strand* to = nullptr;
@@ -191,6 +208,11 @@ DURESS_INTERCEPTOR(int, pthread_kill, (pthread_t id, int signal)) {
   if (!to || to->state == sched::Strand::State::kEnded) return ESRCH;
   send(to, signal);
   return 0;
+}
+
+DURESS_INTERCEPTOR(int, tgkill, (pid_t process, pid_t thread, int signal)) {
+  bool ours = signal >= 0 && signal <= kMost && process == process_number() && signal_thread(thread, signal);
+  return ours ? 0 : DURESS_REAL(tgkill)(process, thread, signal);
 }
 
 DURESS_INTERCEPTOR(int, raise, (int signal)) {

@@ -24,5 +24,7 @@ inline u64 mask_of(const sigset_t* set) {
 void deliver_signals(sched::Strand& strand);
 /// The first of `set` that is pending for the running strand, taken; 0 if there is none.
 int take_pending_signal(u64 set);
+/// A signal for the strand whose thread has that number. False: there is none.
+bool signal_thread(int number, int signal);
 
 }  // namespace duress

@@ -15,6 +15,7 @@
 #include "runtime/control.h"
 #include "runtime/crash.h"
 #include "runtime/interceptors/fork.h"
+#include "runtime/interceptors/signals.h"
 
 namespace duress {
 namespace {
@@ -153,11 +154,14 @@ DURESS_INTERCEPTOR(long, syscall, (long number, ...)) {
       case SYS_execve:
         before_exec(reinterpret_cast<const char*>(a));
         break;
-      case SYS_kill:
       case SYS_tkill:
+        if (signal_thread(static_cast<int>(a), static_cast<int>(b))) return 0;
+        [[fallthrough]];
+      case SYS_kill:
         control_sends(static_cast<int>(a), static_cast<int>(b));
         break;
       case SYS_tgkill:
+        if (a == process_number() && signal_thread(static_cast<int>(b), static_cast<int>(c))) return 0;
         control_sends(static_cast<int>(a), static_cast<int>(c));
         break;
       case SYS_exit_group:
@@ -174,7 +178,7 @@ DURESS_INTERCEPTOR(long, syscall, (long number, ...)) {
   return result;
 }
 
-/// The carrier's number is not the strand's.
+/// The number of the kernel thread that runs the strand is not the strand's.
 DURESS_INTERCEPTOR(pid_t, gettid, ()) {
   return controlled() ? own_thread_number() : DURESS_REAL(gettid)();
 }

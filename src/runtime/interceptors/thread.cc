@@ -23,7 +23,8 @@
 #include "runtime/interceptors/real.h"
 #include "runtime/interceptors/thread_handles.h"
 #include "runtime/misuse.h"
-#include "runtime/rollback.h"
+#include "runtime/robust_mutexes.h"
+#include "runtime/thread_emulation.h"
 #include "runtime/what_if.h"
 
 namespace duress {
@@ -32,10 +33,17 @@ namespace {
 pthread_key_t end_key;
 constinit std::atomic<bool> end_key_made{false};
 
+/// A robust mutex that the thread leaves locked.
+void abandon_mutex(std::atomic<u32>& word) {
+  sync_unlocking(&word, /*shared=*/false, 0);
+  scheduler().lock_abandoned(address_of(&word));
+}
+
 void on_thread_end(void* value) {
   auto* handle = static_cast<ThreadHandle*>(value);
   if (++handle->rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(end_key, handle) == 0) return;
   misuse_at_thread_end();  // also of those who left through pthread_exit: all that could unlock has run
+  if (controlled()) visit_robust_mutexes(controlled()->kernel, abandon_mutex);
   handle_ended(handle);
   if (DURESS_UNLIKELY(g_what_if)) what_if_ended();
   bool detected = handle->thread != nullptr;
@@ -43,9 +51,10 @@ void on_thread_end(void* value) {
   drop_handle(handle);
   if (!controlled()) return;
   if (!detected) control_leave_strand();
+  sched::Strand* strand = t_strand;
   t_strand = nullptr;
-  rollback_leave_thread();
   scheduler().end();
+  if (scheduler().emulates_threads()) emulation_end(strand);
 }
 
 u64 change_mask(int how, u64 mask) {
@@ -59,25 +68,24 @@ u64 change_mask(int how, u64 mask) {
 void begin_thread(ThreadHandle* handle) {
   enroll_handle(handle, pthread_self());
   if (handle->strand) {
-    own_thread_number();  // asked for on its own kernel thread
     t_strand = handle->strand;
-    // Its own kernel thread takes no signals, the carrier does; but its own faults are its own.
-    u64 faults = 0;
-    for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS})
-      faults |= u64{1} << (signal - 1);
-    change_mask(SIG_SETMASK, ~faults);
-    rollback_enter_thread();
-    scheduler().arrive(handle->strand);
+    if (scheduler().emulates_threads()) {
+      set_own_thread_number(handle->strand->kernel.os_id);
+      emulation_arrive(handle->strand);
+    } else {
+      own_thread_number();  // asked for on its own kernel thread
+      // Its own kernel thread takes no signals, the first one does; but its own faults are its own.
+      u64 faults = 0;
+      for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS})
+        faults |= u64{1} << (signal - 1);
+      change_mask(SIG_SETMASK, ~faults);
+      scheduler().arrive(handle->strand);
+    }
   }
   thread_started(handle->thread);
   if (handle->strand && !handle->thread) control_enter_strand();
   pthread_setspecific(end_key, handle);
   if (handle->restore_mask && !handle->strand) change_mask(SIG_SETMASK, handle->signal_mask);
-}
-
-/// The destructors of the thread's storage and the C library's end of a thread need its own kernel thread.
-void finish_thread() {
-  if (controlled()) scheduler().go_home();
 }
 
 void* run_posix(void* data) {
@@ -86,7 +94,6 @@ void* run_posix(void* data) {
   if (controlled()) controlled()->job_frame = __builtin_frame_address(0);
   void* result = handle->posix_function(handle->argument);
   misuse_at_thread_end();
-  finish_thread();
   return result;
 }
 
@@ -96,7 +103,6 @@ int run_c11(void* data) {
   if (controlled()) controlled()->job_frame = __builtin_frame_address(0);
   int result = handle->c11_function(handle->argument);
   misuse_at_thread_end();
-  finish_thread();
   return result;
 }
 
@@ -116,8 +122,9 @@ int create_thread(ThreadHandle* handle, bool block_signals, Create create) {
   }
   int result;
   {
-    MakingThread making;
+    EmulatedCreation making(strand);
     result = create();
+    if (result == 0) making.succeeded();
   }
   if (result != 0) {
     abandon_handle(handle);
@@ -160,7 +167,6 @@ void prepare_exit() {
     enroll_handle(handle, pthread_self());
     pthread_setspecific(end_key, handle);
   }
-  finish_thread();
 }
 
 }  // namespace
@@ -225,7 +231,6 @@ namespace duress {
 
 int make_real_thread(pthread_t* id, const pthread_attr_t* attributes, void* (*function)(void*),
                      void* argument) {
-  MakingThread making;
   return DURESS_REAL(pthread_create)(id, attributes, function, argument);
 }
 

@@ -54,6 +54,8 @@ void handle_joined(ThreadHandle* handle);
 void handle_detached(ThreadHandle* handle);
 void handle_ended(ThreadHandle* handle);
 
+/// In thread_join.cc: the strand of a thread that has no kernel thread; null: it has one, or is not known.
+sched::Strand* emulated_strand(pthread_t id);
 /// In thread.cc: pthread_exit.
 [[noreturn]] void exit_thread(void* value);
 

@@ -2,6 +2,7 @@
 //
 // Joining, detaching and naming threads. See thread.cc for the protocol.
 #include <errno.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <threads.h>
 
@@ -17,12 +18,16 @@ namespace duress {
 namespace {
 
 /// Waits in the scheduler until the thread has ended; the real join then returns at once. False: out of time.
-bool await_end(ThreadHandle* handle, uptr pc, u64 deadline = sched::kNever) {
-  if (!controlled() || !handle || !handle->strand || handle->strand == controlled()) return true;
+bool await_end(ThreadHandle* handle, pthread_t id, uptr pc, u64 deadline = sched::kNever) {
+  if (!controlled()) return true;
+  sched::Strand* strand = handle ? handle->strand : nullptr;
+  if (!strand) strand = scheduler().strands();  // the first thread was not created
+  if ((!handle || !handle->strand) && strand->kernel.thread_pointer != id) return true;
+  if (strand == controlled()) return true;
   control_cancellation_point();
-  Operation operation = {OpKind::kJoin, 0, address_of(handle->strand), 0, pc};
-  if (handle->strand->state == sched::Strand::State::kEnded) scheduler().point(operation);
-  while (handle->strand->state != sched::Strand::State::kEnded) {
+  Operation operation = {OpKind::kJoin, 0, address_of(strand), 0, pc};
+  if (strand->state == sched::Strand::State::kEnded) scheduler().point(operation);
+  while (strand->state != sched::Strand::State::kEnded) {
     auto wake = scheduler().block(operation, operation.object, deadline);
     if (wake == sched::Wake::kTimeout) return false;
     if (wake == sched::Wake::kInterrupted) control_cancellation_point();
@@ -68,6 +73,20 @@ void name_strand(sched::Strand* strand, const char* name) {
 }  // namespace
 }  // namespace duress
 
+namespace duress {
+sched::Strand* emulated_strand(pthread_t id) {
+  if (!controlled() || !scheduler().emulates_threads()) return nullptr;
+  sched::Strand* strand = nullptr;
+  if (pthread_equal(id, pthread_self())) {
+    strand = controlled();
+  } else if (ThreadHandle* handle = find_handle(id)) {
+    strand = handle->strand;
+    drop_handle(handle);
+  }
+  return strand && strand->number != 0 ? strand : nullptr;
+}
+}  // namespace duress
+
 using namespace duress;
 
 // A join that is cancelled leaves its reference to the handle behind: a few bytes are lost, nothing else.
@@ -76,7 +95,7 @@ DURESS_INTERCEPTOR(int, pthread_join, (pthread_t id, void** value)) {
   if (!awake()) return DURESS_REAL(pthread_join)(id, value);
   if (pooled()) return pool_join(pool_find(id), value, sched::kNever, DURESS_CALLER_PC);
   ThreadHandle* handle = find_handle(id);
-  await_end(handle, DURESS_CALLER_PC);
+  await_end(handle, id, DURESS_CALLER_PC);
   if (handle) thread_joining(handle->thread);
   int result = DURESS_REAL(pthread_join)(id, value);
   if (handle) thread_joining(nullptr);
@@ -116,7 +135,7 @@ static int timed_join(pthread_t id, void** value, clockid_t clock, const timespe
   if (pooled() && valid_time(until))
     return pool_join(pool_find(id), value, control_deadline(clock, until), pc);
   ThreadHandle* handle = find_handle(id);
-  bool late = controlled() && valid_time(until) && !await_end(handle, pc, control_deadline(clock, until));
+  bool late = controlled() && valid_time(until) && !await_end(handle, id, pc, control_deadline(clock, until));
   // A deadline of virtual time means nothing to the C library.
   bool ended = handle && handle->strand;
   int result = late    ? ETIMEDOUT
@@ -135,7 +154,7 @@ DURESS_INTERCEPTOR(int, thrd_join, (thrd_t id, int* value)) {
     return thrd_success;
   }
   ThreadHandle* handle = find_handle(id);
-  await_end(handle, DURESS_CALLER_PC);
+  await_end(handle, id, DURESS_CALLER_PC);
   if (handle) thread_joining(handle->thread);
   int result = DURESS_REAL(thrd_join)(id, value);
   if (handle) thread_joining(nullptr);
@@ -166,7 +185,12 @@ DURESS_INTERCEPTOR(int, pthread_setname_np, (pthread_t id, const char* name)) {
     name_strand(pool_find(id), name);
     return 0;
   }
-  int result = DURESS_REAL(pthread_setname_np)(id, name);
+  int result = 0;
+  if (emulated_strand(id)) {
+    if (strlen(name) >= sizeof(sched::Strand::name)) return ERANGE;
+  } else {
+    result = DURESS_REAL(pthread_setname_np)(id, name);
+  }
   if (!awake() || result != 0) return result;
   if (pthread_equal(id, pthread_self())) {
     thread_named(nullptr, name);
@@ -185,7 +209,12 @@ DURESS_INTERCEPTOR(int, prctl, (int option, ...)) {
   unsigned long a = va_arg(list, unsigned long), b = va_arg(list, unsigned long);
   unsigned long c = va_arg(list, unsigned long), d = va_arg(list, unsigned long);
   va_end(list);
-  int result = DURESS_REAL(prctl)(option, a, b, c, d);
+  sched::Strand* self = emulated_strand(pthread_self());
+  if (self && option == PR_GET_NAME && self->name[0]) {
+    memcpy(reinterpret_cast<char*>(a), self->name, sizeof self->name);
+    return 0;
+  }
+  int result = self && option == PR_SET_NAME ? 0 : DURESS_REAL(prctl)(option, a, b, c, d);
   if (awake() && result == 0 && option == PR_SET_NAME) {
     thread_named(nullptr, reinterpret_cast<const char*>(a));
     name_strand(controlled(), reinterpret_cast<const char*>(a));

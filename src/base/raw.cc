@@ -2,6 +2,8 @@
 #include "base/raw.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -86,6 +88,11 @@ bool write_all(int fd, const char* data, size_t size) {
   return true;
 }
 
+void fill_pages(void* p, size_t bytes) {
+  constexpr long kPopulateWrite = 23;  // MADV_POPULATE_WRITE, which older headers do not have
+  raw_syscall(SYS_madvise, reinterpret_cast<long>(p), static_cast<long>(bytes), kPopulateWrite);
+}
+
 int thread_number() {
   return static_cast<int>(raw_syscall(SYS_gettid));
 }
@@ -94,6 +101,13 @@ int process_number() {
 }
 void yield_processor() {
   raw_syscall(SYS_sched_yield);
+}
+
+void wait_while(const std::atomic<u32>& word, u32 value) {
+  raw_syscall(SYS_futex, reinterpret_cast<long>(&word), FUTEX_WAIT | FUTEX_PRIVATE_FLAG, value, 0);
+}
+void wake_all(const std::atomic<u32>& word) {
+  raw_syscall(SYS_futex, reinterpret_cast<long>(&word), FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT_MAX);
 }
 
 void exit_process(int code) {

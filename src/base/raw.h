@@ -4,6 +4,8 @@
 // its locks, and set errno under the target's feet.
 #pragma once
 
+#include <atomic>
+
 #include "base/types.h"
 
 namespace duress {
@@ -27,6 +29,9 @@ void* map_memory(size_t bytes);
 /// The same at exactly `address`, or null if anything is there already.
 void* map_memory_at(uptr address, size_t bytes);
 void unmap_memory(void* p, size_t bytes);
+/// Makes the pages exist, for memory that is read before it is written: each page would otherwise take two
+/// faults, the second of which interrupts all processors. Does nothing before Linux 5.14.
+void fill_pages(void* p, size_t bytes);
 /// Gives the pages back; they read as zero afterwards. `p` and `bytes` are page aligned.
 void drop_pages(void* p, size_t bytes);
 
@@ -36,6 +41,9 @@ bool write_all(int fd, const char* data, size_t size);
 int thread_number();   // gettid
 int process_number();  // getpid
 void yield_processor();
+/// Sleeps until somebody wakes those who wait for `word`, unless it is no longer `value`; may wake early.
+void wait_while(const std::atomic<u32>& word, u32 value);
+void wake_all(const std::atomic<u32>& word);
 [[noreturn]] void exit_process(int code);
 
 /// Makes every thread of the process pass a full memory barrier before it returns.

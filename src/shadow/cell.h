@@ -110,9 +110,9 @@ struct alignas(64) Line {
   void lock() {
     if (DURESS_UNLIKELY(!try_lock())) lock_slow();
   }
+  /// Without looking first: shadow that is read before it is written takes two page faults.
   bool try_lock() {
-    u64 w = cells[0].writes();
-    return cells[0].write.compare_exchange_strong(w, w | Word::kLockBit, std::memory_order_acquire);
+    return !(cells[0].write.fetch_or(Word::kLockBit, std::memory_order_acquire) & Word::kLockBit);
   }
   void unlock() { cells[0].write.store(cells[0].writes(), std::memory_order_release); }
   /// Writes to the line without changing it: shadow that is read before it is written costs two page faults,

@@ -112,6 +112,7 @@ void EpochFilter::grow(DuressSelf& self) {
   lost_ = 0;
   void* table = map_memory(mapped_bytes(more));
   if (!table) return;
+  fill_pages(table, mapped_bytes(more));  // it grows because all of it is in use
   unmap_memory(table_, mapped_bytes(entries_));
   table_ = static_cast<DuressFilterEntry*>(table);
   entries_ = more;

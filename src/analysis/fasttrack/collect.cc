@@ -37,6 +37,7 @@ class FastTrack::Mover {
     memset(moved_, 0, size_t{chunks} * AccessRecords::kChunk * sizeof(AccessId));
     memset(kept_, 0, chunks);
     memset(fresh_, 0, chunks);
+    memset(words_, 0, sizeof words_);
     next_ = end_ = 0;
     dropped_ = 0;
   }
@@ -91,6 +92,13 @@ class FastTrack::Mover {
     if (!w.id && !w.old) w.rest = 0;
     return w;
   }
+  /// The same for a word that is not spilled. Neighbours often have the same one: an array, or memory that
+  /// was freed as a whole.
+  u64 word(u64 old) {
+    Known& known = words_[(old >> kIdShift) % kKnownWords];
+    if (known.old != old) known = {old, (*this)(Word::decode(old)).encode()};
+    return known.now;
+  }
   /// Its new number in any case.
   AccessId keep(AccessId id) {
     if (id == 0 || kept_[id / AccessRecords::kChunk]) return id;
@@ -117,8 +125,14 @@ class FastTrack::Mover {
   static constexpr size_t kBytes = (size_t{1} << kIdBits) * sizeof(AccessId);
   static constexpr AccessId kDropped = ~AccessId{0};
 
+  struct Known {
+    u64 old, now;
+  };
+  static constexpr u32 kKnownWords = 256;
+
   AccessRecords& records_;
   VectorClock known_;
+  Known words_[kKnownWords] = {};
   u64 dropped_ = 0;
   AccessId* moved_;
   bool* kept_;   // a thread's current chunk
@@ -139,14 +153,24 @@ void FastTrack::wait_until_idle(const FastTrackThread* except) {
 }
 
 void FastTrack::pause() {
-  while (collecting_.exchange(true, std::memory_order_acq_rel)) yield_processor();
+  while (collecting_.exchange(1, std::memory_order_acq_rel)) wait_for_collection();
   threads_lock_.lock();
   wait_until_idle(nullptr);
 }
 
 void FastTrack::resume() {
   threads_lock_.unlock();
-  collecting_.store(false, std::memory_order_release);
+  end_collection();
+}
+
+/// A collection of a large heap takes as long as thousands of time slices: who waits for it sleeps.
+void FastTrack::wait_for_collection() {
+  while (collecting_.load(std::memory_order_acquire)) wait_while(collecting_, 1);
+}
+
+void FastTrack::end_collection() {
+  collecting_.store(0, std::memory_order_release);
+  wake_all(collecting_);
 }
 
 /// What every thread follows, and so will every thread that is created. REQUIRES: all threads are idle.
@@ -182,14 +206,14 @@ void FastTrack::collect_cell(Mover& mover, Cell* cell) {
   if (!(w | r)) return;
   Word writes = Word::decode(w), reads = Word::decode(r);
   if (!writes.spilled) {
-    cell->set_writes(mover(writes).encode());
+    if (u64 now = mover.word(w); now != w) cell->set_writes(now);
   } else {
     for (AccessId& id : spills_.writes(writes.old).ids) id = mover(id);
     cell->set_writes(mover.without_hint(writes));
   }
   if (Word::is_paged(r)) return;  // in the pages
   if (!reads.spilled) {
-    cell->set_reads(mover(reads).encode());
+    if (u64 now = mover.word(r); now != r) cell->set_reads(now);
     return;
   }
   ReadSet& set = spills_.reads(reads.old);
@@ -206,10 +230,8 @@ void FastTrack::collect_cell(Mover& mover, Cell* cell) {
 }
 
 void FastTrack::collect(FastTrackThread& t) {
-  if (collecting_.exchange(true, std::memory_order_acq_rel)) {  // somebody else does it
-    while (collecting_.load(std::memory_order_acquire)) yield_processor();
-    return;
-  }
+  if (collecting_.exchange(1, std::memory_order_acq_rel))
+    return wait_for_collection();  // somebody else does it
   SpinGuard guard(threads_lock_);
   wait_until_idle(&t);
   if (!mover_) mover_ = new (arena_.allocate(sizeof(Mover))) Mover(records_, arena_);
@@ -238,7 +260,7 @@ void FastTrack::collect(FastTrackThread& t) {
   live_chunks_ = records_.chunks_in_use();
   ++collections_;
   dropped_ += mover.dropped();
-  collecting_.store(false, std::memory_order_release);
+  end_collection();
 }
 
 }  // namespace duress

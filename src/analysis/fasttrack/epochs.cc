@@ -38,13 +38,13 @@ void FastTrack::after_fork(FastTrackThread& survivor) {
   survivor.next_thread = nullptr;
   survivor.joining.store(nullptr, std::memory_order_relaxed);
   starting_.store(0, std::memory_order_relaxed);
-  collecting_.store(false, std::memory_order_relaxed);
+  collecting_.store(0, std::memory_order_relaxed);
 }
 
 void FastTrack::enter_slow(FastTrackThread& t) {
   do {
     t.busy.store(false, std::memory_order_release);
-    while (collecting_.load(std::memory_order_acquire)) yield_processor();
+    wait_for_collection();
     t.busy.store(true, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
   } while (collecting_.load(std::memory_order_relaxed));

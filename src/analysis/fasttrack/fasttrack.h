@@ -264,6 +264,8 @@ class FastTrack final : public Analysis {
   void collect_cell(Mover& mover, Cell* cell);
   void known_to_all(VectorClock& known);
   void wait_until_idle(const FastTrackThread* except);
+  void wait_for_collection();
+  void end_collection();
 
   Arena& arena_;
   ShadowMap& shadow_;
@@ -275,7 +277,7 @@ class FastTrack final : public Analysis {
   mutable SpinLock threads_lock_;  // of the next two
   FastTrackThread* threads_ = nullptr;
   FastTrackRules ended_rules_;  // of threads that were detached
-  std::atomic<bool> collecting_{false};
+  std::atomic<u32> collecting_{0};
   std::atomic<u32> generation_{1};
   std::atomic<u64> filter_bytes_{0};  // of all threads
   u32 chunk_budget_ = 3072;           // 12 MiB of records at least; see budget()

@@ -172,27 +172,35 @@ template <bool kWrite, bool kAlone>
 __attribute__((always_inline)) inline FastTrack::Outcome FastTrack::try_access(FastTrackThread& t,
                                                                                uptr address, u32 size,
                                                                                Place place) {
+  // The program's own access comes next; the lock of the line would make its cache miss wait for the cell's.
+  if (!kAlone) __builtin_prefetch(reinterpret_cast<const void*>(address), kWrite);
+  if (!kWrite && !kAlone) pages_.prefetch(address);
   if (DURESS_UNLIKELY(t.ignore || !EpochFilter::is_open(*t.self) || t.next == t.end ||
                       !shadow_.has_region(address)))
     return Outcome::kNotTried;
   Cell* cell = shadow_.cell_in_region(address);
   u8 mask = static_cast<u8>(((1u << size) - 1) << (address & 7));
-  u64 word = kWrite ? cell->writes() : cell->reads();
-  if (same_epoch(t, word, mask) && !t.every_access) {  // the filter has lost it
+  // A write looks at nothing before it has the lock: fresh memory is written first, and its shadow is then
+  // written first too (Line::try_lock()).
+  auto lost = [&] {
     EpochFilter::add<kWrite>(*t.self, address, mask);
     return t.filter.lost(1) && !kAlone ? Outcome::kNotSimple : Outcome::kDone;  // it may grow
-  }
-  if (!kWrite && DURESS_UNLIKELY(word & Word::kSpillBit)) {
-    if (!Word::is_paged(word)) return Outcome::kNotSimple;
-    if (!kAlone) {
-      t.busy.store(true, std::memory_order_relaxed);
-      std::atomic_signal_fence(std::memory_order_seq_cst);  // as in enter()
+  };
+  if (!kWrite) {
+    u64 word = cell->reads();
+    if (same_epoch(t, word, mask) && !t.every_access) return lost();
+    if (DURESS_UNLIKELY(word & Word::kSpillBit)) {
+      if (!Word::is_paged(word)) return Outcome::kNotSimple;
+      if (!kAlone) {
+        t.busy.store(true, std::memory_order_relaxed);
+        std::atomic_signal_fence(std::memory_order_seq_cst);  // as in enter()
+      }
+      bool done = (kAlone || !collecting_.load(std::memory_order_relaxed)) &&
+                  read_paged(t, cell, address & ~uptr{7}, mask, place);
+      if (done) EpochFilter::add<false>(*t.self, address, mask);
+      if (!kAlone) leave(t);
+      return done ? Outcome::kDone : Outcome::kNotSimple;
     }
-    bool done = (kAlone || !collecting_.load(std::memory_order_relaxed)) &&
-                read_paged(t, cell, address & ~uptr{7}, mask, place);
-    if (done) EpochFilter::add<false>(*t.self, address, mask);
-    if (!kAlone) leave(t);
-    return done ? Outcome::kDone : Outcome::kNotSimple;
   }
   AccessId id = number_in_chunk(t, place);
   Line* line = Line::of(cell);
@@ -205,6 +213,13 @@ __attribute__((always_inline)) inline FastTrack::Outcome FastTrack::try_access(F
     }
   }
   u64 w = cell->writes(), r = cell->reads();
+  if (kWrite && DURESS_UNLIKELY(same_epoch(t, w, mask) && !t.every_access)) {
+    if (!kAlone) {
+      line->unlock();
+      leave(t);
+    }
+    return lost();
+  }
   Transition change;
   bool simple = transition<kWrite>(t, w, r, mask, id, change) && (w | r || shadow_.touched(address));
   if (DURESS_LIKELY(simple)) {

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/fasttrack/read_pages.h"
 
-#include <sys/syscall.h>
-
 #include "base/raw.h"
 
 namespace duress {
 
 static constexpr size_t kFirstBlockBytes = size_t{1} << 14, kMostBlockBytes = size_t{1} << 20;
-static constexpr long kPopulateWrite = 23;  // MADV_POPULATE_WRITE, Linux 5.14
 
 ReadPages::~ReadPages() {
   std::atomic<Region*>* regions = regions_.load(std::memory_order_relaxed);
@@ -34,9 +31,7 @@ void* ReadPages::take(size_t bytes) {
                                                            : kMostBlockBytes;
     auto* block = static_cast<Block*>(map_memory(size));
     if (!block) return nullptr;
-    // Words are read before they are written: each page would cost two faults, and the second an interrupt of
-    // all processors. What cannot be filled here is filled then.
-    raw_syscall(SYS_madvise, reinterpret_cast<long>(block), static_cast<long>(size), kPopulateWrite);
+    fill_pages(block, size);
     *block = {blocks_, size};
     blocks_ = block;
     fresh_ = reinterpret_cast<char*>(block) + 64;

@@ -48,6 +48,13 @@ class ReadPages {
     const uptr words = entry ? entry->load(std::memory_order_acquire) : 0;
     return is_uniform(words) || !words ? nullptr : words_at(words) + index_of(granule);
   }
+  /// Begins to fetch where the page of an address is found.
+  void prefetch(uptr address) const {
+    std::atomic<Region*>* regions = regions_.load(std::memory_order_relaxed);
+    if (!regions) return;
+    if (Region* region = regions[address >> kRegionBits].load(std::memory_order_relaxed))
+      __builtin_prefetch(&(*region)[(address >> kPageBits) % std::size(*region)]);
+  }
   /// What is in the word of a granule for a slot.
   u64 look(Slot slot, uptr granule) const {
     const Entry* entry = find_entry(slot, granule);

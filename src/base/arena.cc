@@ -23,6 +23,14 @@ void* Arena::map_tracked(size_t bytes) {
   return reinterpret_cast<char*>(mapping) + 64;
 }
 
+void Arena::reserve(size_t bytes) {
+  SpinGuard guard(lock_);
+  if (static_cast<size_t>(bump_end_ - bump_) >= bytes) return;
+  size_t refill = bytes > kRefill ? bytes : kRefill;
+  bump_ = static_cast<char*>(map_tracked(refill));
+  bump_end_ = bump_ + refill;
+}
+
 void* Arena::allocate(size_t bytes) {
   int c = size_class(bytes);
   size_t size = size_t{1} << c;

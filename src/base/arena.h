@@ -20,6 +20,8 @@ class Arena {
   /// Returns every block to the kernel (tests; the runtime's arena lives as long as the process).
   void release_all();
 
+  /// The next allocations, up to so many bytes, need no new mapping.
+  void reserve(size_t bytes);
   void* allocate(size_t bytes);  // 16-byte aligned, not cleared when reused
   void free(void* p, size_t bytes);
 

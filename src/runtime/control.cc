@@ -17,6 +17,7 @@
 #include "runtime/adversary.h"
 #include "runtime/control_log.h"
 #include "runtime/crash.h"
+#include "runtime/frame_rooms.h"
 #include "runtime/interceptors/real.h"
 #include "runtime/rc11.h"
 #include "runtime/runtime.h"
@@ -81,6 +82,9 @@ void control_prepare() {
   const Options& options = g_runtime->options;
   g_request = static_cast<const trail::Request*>(map_file(options.request_, trail::kRequestBytes, false));
   g_record = static_cast<trail::Record*>(map_file(options.record_, trail::kRecordBytes, true));
+  warm_up_threads();
+  frame_rooms().reserve();
+  g_runtime->arena.reserve(size_t{1} << 16);
   if (*options.server_) {
     fork_server_prepare(options.server_);
     return;
@@ -97,7 +101,8 @@ void control_begin() {
   g_on_fatal = [] { g_record->tool_failed = 1; };
   static sched::Callbacks callbacks = {log_stuck,     keep_stack,          nobody_left, log_step,
                                        control_state, control_local_state, nullptr};
-  g_scheduler = new (map_memory(sizeof(sched::Scheduler))) sched::Scheduler(rt.arena, callbacks);
+  alignas(sched::Scheduler) static char scheduler_memory[sizeof(sched::Scheduler)];
+  g_scheduler = new (scheduler_memory) sched::Scheduler(rt.arena, callbacks);
   if (g_request->systematic) g_scheduler->set_step_log(step_log(g_record));
   rt.points.apply(*g_request);
   what_if_begin(*g_request, *g_record);
@@ -118,10 +123,12 @@ void control_begin() {
     rt.enter_main_thread();
   }
   if (rc11) {
-    g_rc11 = new (map_memory(sizeof(Rc11Adversary))) Rc11Adversary(rt, *g_request, *g_record);
+    alignas(Rc11Adversary) static char memory[sizeof(Rc11Adversary)];
+    g_rc11 = new (memory) Rc11Adversary(rt, *g_request, *g_record);
   } else if (g_request->model != ModelId::kSc) {
     if (!detects) fatal("a request with a memory model must follow clocks");
-    g_adversary = new (map_memory(sizeof(Adversary))) Adversary(rt, *g_request, *g_record);
+    alignas(Adversary) static char memory[sizeof(Adversary)];
+    g_adversary = new (memory) Adversary(rt, *g_request, *g_record);
   }
   if (!clocks) control_enter_strand();
   own_thread_number();
@@ -135,11 +142,8 @@ void control_begin() {
 
 // Checked bodies find each access in a filter that contains everything, so a function with atomics runs
 // optimised code that calls hooks for those alone.
-constexpr size_t kFrameBytes = size_t{64}
-                               << 20;  // address space only; deeper than any stack of 64 MiB can be
-
 void control_enter_strand() {
-  auto* frames = static_cast<DuressFrame*>(map_memory(kFrameBytes));
+  DuressFrame* frames = frame_rooms().take(FrameRooms::kBytes);
   if (!frames) fatal("out of memory for a thread's call stack", "raise 'ulimit -v'");
   __duress_self = self_that_passes(frames);
   t_frames = frames;
@@ -147,7 +151,7 @@ void control_enter_strand() {
 
 void control_leave_strand() {
   if (!t_frames) return;
-  unmap_memory(t_frames, kFrameBytes);
+  frame_rooms().give(t_frames, FrameRooms::kBytes);
   t_frames = nullptr;
   __duress_self = self_that_passes(__duress_scratch_frames);
 }

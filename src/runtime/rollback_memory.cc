@@ -82,7 +82,7 @@ uptr up_to_page(uptr p) {
 
 }  // namespace
 
-/// All mappings, and those that can be written and are not shared first.
+/// All private mappings that can be written, or are of no file.
 bool MemoryImage::read_areas() {
   int fd = open_to_read("/proc/self/maps");
   if (fd < 0) return false;
@@ -101,14 +101,16 @@ bool MemoryImage::read_areas() {
     ++at;  // '-'
     area.end = hexadecimal(at);
     ++at;
-    bool kept = at[1] == 'w' && at[3] == 'p';
+    area.rights = static_cast<u8>((at[0] == 'r' ? PROT_READ : 0) | (at[1] == 'w' ? PROT_WRITE : 0) |
+                                  (at[2] == 'x' ? PROT_EXEC : 0));
+    bool is_private = at[3] == 'p';
     skip_word(at);  // rights
     skip_word(at);  // offset
     skip_word(at);  // device
     area.file = *at != '0';
     while (*at && *at != '\n') ++at;
     if (*at) ++at;
-    if (!kept || area.begin >= kEndOfMemory) continue;
+    if (!is_private || (area.file && !area.written()) || area.begin >= kEndOfMemory) continue;
     if (area_count == kMostAreas) return false;
     areas[area_count++] = area;
   }
@@ -135,6 +137,7 @@ bool MemoryImage::follow() {
   if (raw_syscall(SYS_ioctl, user_faults, UFFDIO_API, address(&api)) != 0) return false;
   for (u32 i = 0; i < area_count; ++i) {
     const Area& area = areas[i];
+    if (!area.written()) continue;
     auto bytes = static_cast<long>(area.end - area.begin);
     if (area.file) raw_syscall(SYS_madvise, static_cast<long>(area.begin), bytes, kPopulateRead);
     uffdio_register wanted = {{area.begin, area.end - area.begin}, UFFDIO_REGISTER_MODE_WP, 0};
@@ -202,7 +205,7 @@ bool MemoryImage::take(uptr room) {
   find_tables();
   if (!read_areas() || !follow() || !copy_pages() || !protect_pages()) return false;
   mapped_before = mapped_pages();
-  made_count = dropped_count = 0;
+  made_count = dropped_count = removed_count = 0;
   return mapped_before != 0;
 }
 
@@ -269,8 +272,11 @@ bool MemoryImage::put_back() {
   if (static_cast<uptr>(raw_syscall(SYS_brk, 0)) != heap_end &&
       static_cast<uptr>(raw_syscall(SYS_brk, static_cast<long>(heap_end))) != heap_end)
     return false;
+  for (u32 i = 0; i < removed_count; ++i) {
+    if (!bring_back(removed[i])) return false;
+  }
   for (u32 i = 0; i < dropped_count; ++i) restore_range(dropped[i].begin, dropped[i].end);
-  made_count = dropped_count = 0;
+  made_count = dropped_count = removed_count = 0;
   uptr at = 0;  // between the tables
   for (u32 i = 0; i < table_count; ++i) {
     if (!restore_written(at, tables[i].begin)) return false;
@@ -293,6 +299,40 @@ bool MemoryImage::within_made(uptr begin, uptr end) const {
     if (begin >= made[i].begin && end <= made[i].end) return true;
   }
   return false;
+}
+
+/// Mappings of the image that are unmapped, which can be undone if they are of no file: a stack, most often.
+bool MemoryImage::remove(uptr begin, uptr end) {
+  if (removed_count == kMostMade) return false;
+  uptr at = begin;
+  for (u32 i = 0; i < area_count && at < end; ++i) {
+    const Area& area = areas[i];
+    if (area.end <= at) continue;
+    if (area.begin > at || area.file) return false;
+    at = area.end;
+  }
+  for (u32 i = 0; i < removed_count; ++i) {
+    if (begin < removed[i].end && removed[i].begin < end) return false;
+  }
+  removed[removed_count++] = {begin, end};
+  return at >= end;
+}
+
+bool MemoryImage::bring_back(const Range& range) {
+  for (u32 i = 0; i < area_count; ++i) {
+    const Area& area = areas[i];
+    uptr begin = area.begin > range.begin ? area.begin : range.begin;
+    uptr end = area.end < range.end ? area.end : range.end;
+    if (begin >= end) continue;
+    long at = raw_syscall(SYS_mmap, static_cast<long>(begin), static_cast<long>(end - begin), area.rights,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1);
+    if (static_cast<uptr>(at) != begin) return false;
+    if (!area.written()) continue;
+    uffdio_register wanted = {{begin, end - begin}, UFFDIO_REGISTER_MODE_WP, 0};
+    if (raw_syscall(SYS_ioctl, user_faults, UFFDIO_REGISTER, address(&wanted)) != 0) return false;
+    restore_range(begin, end);
+  }
+  return true;
 }
 
 bool MemoryImage::add_made(uptr begin, uptr end) {
@@ -320,6 +360,7 @@ bool MemoryImage::note_call(const long (&call)[5], long result) {
       if ((call[4] & MAP_FIXED) != 0) return within_made(begin, end);
       return add_made(begin, end);
     case SYS_munmap:
+      return failed(result) || within_made(begin, end) || remove(begin, end);
     case SYS_mprotect:
       return failed(result) || within_made(begin, end);
     case SYS_madvise:

@@ -23,6 +23,8 @@ struct MemoryImage {
   struct Area {
     uptr begin, end;
     bool file;  // what was never touched is not zero
+    u8 rights;  // PROT_*
+    bool written() const { return (rights & 2) != 0; }
   };
   struct Range {
     uptr begin, end;
@@ -52,6 +54,8 @@ struct MemoryImage {
   bool copy_pages();
   bool protect_pages();
   bool within_made(uptr begin, uptr end) const;
+  bool remove(uptr begin, uptr end);
+  bool bring_back(const Range& range);
   u64 find_page(uptr at) const;
   void restore_range(uptr begin, uptr end);
   bool restore_written(uptr begin, uptr end);
@@ -60,14 +64,14 @@ struct MemoryImage {
   u64 mapped_pages() const;
   bool is_file(uptr page) const;
 
-  u32 area_count, table_count, made_count, dropped_count;
+  u32 area_count, table_count, made_count, dropped_count, removed_count;
   u64 page_count, mapped_before;
   uptr heap_end;
   uptr* pages;   // addresses, ascending
   char* copies;  // in the same order
   Area areas[kMostAreas];
   Range tables[kMostTables];  // ascending
-  Range made[kMostMade], dropped[kMostMade];
+  Range made[kMostMade], dropped[kMostMade], removed[kMostMade];
   Found found[kMostRanges];
   char text[1 << 18];
 };

@@ -19,10 +19,12 @@ class Functions {
  public:
   explicit Functions(u32 most) {
     while (room_ < most * 2) room_ *= 2;
-    slots_ = static_cast<u32*>(map_memory(room_ * sizeof(u32)));
+    slots_ = room_ <= kFew ? few_ : static_cast<u32*>(map_memory(room_ * sizeof(u32)));
     if (!slots_) fatal("out of memory for the functions of sites");
   }
-  ~Functions() { unmap_memory(slots_, room_ * sizeof(u32)); }
+  ~Functions() {
+    if (slots_ != few_) unmap_memory(slots_, room_ * sizeof(u32));
+  }
   Functions(const Functions&) = delete;
   Functions& operator=(const Functions&) = delete;
 
@@ -36,7 +38,9 @@ class Functions {
     return &slots_[i];
   }
 
+  static constexpr u64 kFew = 256;
   u64 room_ = 16;
+  u32 few_[kFew] = {};  // most requests name few, and mapping memory takes longer than all else here
   u32* slots_;
 };
 

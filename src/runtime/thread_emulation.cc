@@ -43,13 +43,15 @@ constinit Phase phase = Phase::kNone;
 
 /// The creator and the new strand take turns: each runs until it has to wait for the other.
 struct Creation {
-  sched::Strand* strand;
+  sched::KernelThread* kernel;
+  int number;
+  bool deferred;  // it begins later: see emulation_warm_up()
   bool cloned, in_child, arrived;
   void *creator, *child;
   uptr creator_storage, child_storage;
 };
 constinit Creation creation = {};
-constinit sched::Strand* ending = nullptr;
+constinit sched::KernelThread* ending = nullptr;
 
 // ---- trapping, where rollback does not do it anyway
 
@@ -123,20 +125,21 @@ void* first_frame(uptr stack_end, const ucontext_t& context) {
 bool clone_strand(u64 flags, uptr stack_end, int* parent_word, int* child_word, uptr storage,
                   ucontext_t& context) {
   if (phase != Phase::kCreation || creation.cloned || !(flags & CLONE_THREAD)) return false;
-  sched::KernelThread& kernel = creation.strand->kernel;
-  kernel.os_id = kFirstEmulatedNumber + static_cast<int>(creation.strand->number);
+  sched::KernelThread& kernel = *creation.kernel;
+  kernel.os_id = creation.number;
   if (flags & CLONE_PARENT_SETTID) *parent_word = kernel.os_id;
   if (flags & CLONE_CHILD_SETTID) *child_word = kernel.os_id;
   if (flags & CLONE_CHILD_CLEARTID) kernel.number_word = child_word;
   // The C library has told the kernel the same of the first thread, before anybody listened.
-  sched::KernelThread& first = scheduler().strands()->kernel;
-  first.number_word =
-      reinterpret_cast<int*>(first.thread_pointer + (reinterpret_cast<uptr>(child_word) - storage));
+  sched::KernelThread& first = creation.deferred ? kernel : scheduler().strands()->kernel;
+  if (!creation.deferred)
+    first.number_word =
+        reinterpret_cast<int*>(first.thread_pointer + (reinterpret_cast<uptr>(child_word) - storage));
   creation.cloned = true;
   creation.child = first_frame(stack_end, context);
   creation.child_storage = storage;
   creation.creator_storage = sched::thread_pointer();
-  go_to_other_side();
+  if (!creation.deferred) go_to_other_side();
   context.uc_mcontext.gregs[REG_RAX] = kernel.os_id;
   return true;
 }
@@ -144,10 +147,10 @@ bool clone_strand(u64 flags, uptr stack_end, int* parent_word, int* child_word, 
 // ---- the end
 
 bool exit_strand() {
-  sched::Strand* self = phase == Phase::kCreation && creation.in_child ? creation.strand : ending;
+  sched::KernelThread* self = phase == Phase::kCreation && creation.in_child ? creation.kernel : ending;
   if (!self || phase == Phase::kNumbers) return false;
-  visit_robust_mutexes(self->kernel, mark_abandoned);
-  if (self->kernel.number_word) *self->kernel.number_word = 0;
+  visit_robust_mutexes(*self, mark_abandoned);
+  if (self->number_word) *self->number_word = 0;
   if (phase == Phase::kCreation) {  // the C library has given it up
     creation.arrived = true;
     go_to_other_side();
@@ -199,7 +202,8 @@ void refuse_restartable_sequences(long area) {
 
 void note_robust_list(void* head) {
   if (phase != Phase::kCreation || !creation.in_child) return;
-  creation.strand->kernel.robust_list = head;
+  creation.kernel->robust_list = head;
+  if (creation.deferred) return;
   sched::KernelThread& first = scheduler().strands()->kernel;
   first.robust_list =
       reinterpret_cast<void*>(first.thread_pointer + (reinterpret_cast<uptr>(head) - creation.child_storage));
@@ -264,6 +268,31 @@ bool emulate_call(const TrappedCall& trapped, ucontext_t& context) {
   return true;
 }
 
+void emulation_warm_up(int count, bool (*create)(int index), void (*join)(int index)) {
+  constexpr int kMost = 16;
+  if (!emulation_possible()) return;
+  sched::KernelThread kernels[kMost];
+  Creation begun[kMost];
+  if (count > kMost) count = kMost;
+  phase = Phase::kCreation;
+  open_trap();
+  for (int i = 0; i < count; ++i) {
+    creation = {};
+    creation.kernel = &kernels[i];
+    creation.number = kFirstEmulatedNumber + 1 + i;
+    creation.deferred = true;
+    if (!create(i)) count = i;
+    begun[i] = creation;
+  }
+  for (int i = 0; i < count; ++i) {
+    creation = begun[i];
+    if (!creation.arrived) go_to_other_side();  // comes back with its end
+  }
+  phase = Phase::kNone;
+  close_trap();
+  for (int i = 0; i < count; ++i) join(i);
+}
+
 EmulatedCreation::EmulatedCreation(sched::Strand* strand)
     : emulates_(strand && scheduler().emulates_threads()) {
   if (!emulates_) {
@@ -271,7 +300,8 @@ EmulatedCreation::EmulatedCreation(sched::Strand* strand)
     return;
   }
   creation = {};
-  creation.strand = strand;
+  creation.kernel = &strand->kernel;
+  creation.number = kFirstEmulatedNumber + static_cast<int>(strand->number);
   phase = Phase::kCreation;
   open_trap();
 }
@@ -293,7 +323,7 @@ void emulation_arrive(sched::Strand* strand) {
 }
 
 void emulation_end(sched::Strand* strand) {
-  ending = strand;
+  ending = &strand->kernel;
   phase = Phase::kEnd;
   open_trap();
 }

@@ -14,6 +14,9 @@ namespace duress {
 
 /// Whether calls can be trapped here. If not, strands have kernel threads.
 bool emulation_possible();
+/// Makes `count` threads that end at once, and joins them: the C library keeps their stacks for the next
+/// threads, which then need no new mappings.
+void emulation_warm_up(int count, bool (*create)(int index), void (*join)(int index));
 /// For the handler of SIGSYS: true if the call was answered.
 bool emulate_call(const TrappedCall& call, ucontext_t& context);
 /// Rollback traps calls no more.

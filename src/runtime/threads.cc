@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 
 #include "base/check.h"
+#include "runtime/frame_rooms.h"
 #include "runtime/runtime.h"
 #include "runtime/unwinding.h"
 
@@ -31,6 +32,11 @@ __attribute__((visibility("default"))) constinit thread_local DuressSelf __dures
 namespace duress {
 
 constinit thread_local Thread* t_current __attribute__((tls_model("initial-exec"))) = nullptr;
+
+FrameRooms& frame_rooms() {
+  static constinit FrameRooms rooms;
+  return rooms;
+}
 
 namespace {
 
@@ -102,8 +108,8 @@ void Runtime::enter_thread(Thread* t) {
   // No call chain can be deeper than its stack holds return addresses with alignment: 16 bytes each,
   // as much as a frame here takes. Programs that move their stack get 64 MiB at least.
   t->frames_bytes = t->stack_end - t->stack_begin;
-  if (t->frames_bytes < (size_t{64} << 20)) t->frames_bytes = size_t{64} << 20;
-  t->frames_begin = static_cast<DuressFrame*>(map_memory(t->frames_bytes));
+  if (t->frames_bytes < FrameRooms::kBytes) t->frames_bytes = FrameRooms::kBytes;
+  t->frames_begin = frame_rooms().take(t->frames_bytes);
   if (!t->frames_begin) fatal("out of memory for a thread's call stack", "raise 'ulimit -v'");
   t->os_id = thread_number();
   if (checking) {
@@ -179,7 +185,7 @@ void thread_ended() {
     info.stack_begin = info.stack_end = 0;
     rt.slots.give_back(t->clock.slot(), t->clock.own());
   }
-  unmap_memory(t->frames_begin, t->frames_bytes);
+  frame_rooms().give(t->frames_begin, t->frames_bytes);
   drop_reference(t);
 }
 

@@ -64,6 +64,11 @@ int fork_alone();
 /// pthread_create itself.
 int make_real_thread(pthread_t* id, const pthread_attr_t* attributes, void* (*function)(void*),
                      void* argument);
+void join_real_thread(pthread_t id);
+/// Before the first execution: what the C library and the runtime allocate for the first threads is there
+/// before memory is remembered, so that no execution needs to map it. In every controlled process, so that
+/// addresses are the same in all of them.
+void warm_up_threads();
 
 /// The key whose destructor ends a thread, the handlers for fork: made once, by interceptors_ready().
 void prepare_threads();

@@ -27,6 +27,8 @@
 #include "runtime/thread_emulation.h"
 #include "runtime/what_if.h"
 
+extern "C" char __libc_single_threaded __attribute__((weak));
+
 namespace duress {
 namespace {
 
@@ -144,6 +146,7 @@ int create_thread(ThreadHandle* handle, bool block_signals, Create create) {
 /// The runtime's part before the real create. Null: the thread is none of its business.
 ThreadHandle* announce_thread(bool detached, uptr pc) {
   if (!awake()) return nullptr;
+  if (&__libc_single_threaded) __libc_single_threaded = 0;  // the C library has made threads before
   control_fork_point();
   if (controlled()) control_point(OpKind::kCreate, nullptr, pc);
   Thread* thread = thread_created(pc);
@@ -169,12 +172,40 @@ void prepare_exit() {
   }
 }
 
+// ---- before the first execution
+
+constexpr int kWarmThreads = 4;  // the C library keeps 40 MiB of stacks
+constinit pthread_t warm_threads[kWarmThreads] = {};
+#ifdef DURESS_STRONG_INTERCEPTORS
+constexpr bool kWarms = false;  // a sanitizer would count them
+#else
+constexpr bool kWarms = true;
+#endif
+
+void* end_at_once(void*) {
+  return nullptr;
+}
+bool create_warm(int index) {
+  return make_real_thread(&warm_threads[index], nullptr, end_at_once, nullptr) == 0;
+}
+void join_warm(int index) {
+  join_real_thread(warm_threads[index]);
+}
+
 }  // namespace
 
 void prepare_threads() {
   if (end_key_made.exchange(true)) return;
   if (pthread_key_create(&end_key, on_thread_end) != 0)
     incomplete("no thread-specific key is left: ends of threads");
+}
+
+void warm_up_threads() {
+  if (!kWarms) return;
+  char single = &__libc_single_threaded ? __libc_single_threaded : 0;
+  emulation_warm_up(kWarmThreads, create_warm, join_warm);
+  if (&__libc_single_threaded) __libc_single_threaded = single;  // until the program makes one
+  abandon_handle(make_handle(nullptr, /*detached=*/true));
 }
 
 }  // namespace duress

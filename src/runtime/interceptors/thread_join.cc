@@ -74,6 +74,7 @@ void name_strand(sched::Strand* strand, const char* name) {
 }  // namespace duress
 
 namespace duress {
+
 sched::Strand* emulated_strand(pthread_t id) {
   if (!controlled() || !scheduler().emulates_threads()) return nullptr;
   sched::Strand* strand = nullptr;
@@ -102,6 +103,12 @@ DURESS_INTERCEPTOR(int, pthread_join, (pthread_t id, void** value)) {
   joined(handle, result == 0, DURESS_CALLER_PC);
   return result;
 }
+
+namespace duress {
+void join_real_thread(pthread_t id) {
+  DURESS_REAL(pthread_join)(id, nullptr);
+}
+}  // namespace duress
 
 DURESS_INTERCEPTOR(int, pthread_tryjoin_np, (pthread_t id, void** value)) {
   if (!awake()) return DURESS_REAL(pthread_tryjoin_np)(id, value);

@@ -2,6 +2,7 @@
 //
 // `duress run`: one execution of an instrumented program, then the report of every race it saw.
 #include <fmt/format.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -54,11 +55,21 @@ std::string stuck_text(trail::Outcome outcome) {
   }
 }
 
+/// What ended a program that a signal ended.
+std::string ended_text(const exec::LaunchResult& result) {
+  std::string text = "was ended by " + exec::signal_name(result.code);
+  if (result.code == SIGSYS)
+    text +=
+        "; if it entered a sandbox (seccomp), permit what the runtime calls too: docs/manual/manual.md, "
+        "section 7";
+  return text;
+}
+
 /// Nothing that ran left a log: says why, as far as that can be known. The exit code.
 int explain_silence(const std::string& program, const exec::LaunchResult& result) {
   std::string text = not_instrumented_text(program);
   if (text.empty() && result.signalled) {
-    say(fmt::format("{} was ended by {} before anything was known", program, exec::signal_name(result.code)));
+    say(fmt::format("{} {}; nothing else is known", program, ended_text(result)));
     return result.exit_code();
   }
   if (!text.empty())
@@ -114,7 +125,7 @@ int run_in(const std::string& folder, const RunOptions& options, report::Suppres
   written = options.write(document, options.dir) && written;
   written = options.write_suppressions(document) && written;
   if (result.signalled && document.crashes.empty() && !options.quiet)
-    say("the program was ended by " + exec::signal_name(result.code));
+    say("the program " + ended_text(result));
   if (document.races.empty() && document.crashes.empty() && document.warnings.empty())
     std::filesystem::remove_all(folder, ignored);
   else if (options.verbose)

@@ -57,7 +57,7 @@ std::string LogFolder::problem(const Execution& execution) const {
   std::string path = log_of(execution.pid);
   if (stat(path.c_str(), &info) != 0)
     return "the log '" + path + "' of an execution is gone: " + std::strerror(errno) +
-           "; give another folder with --dir";
+           "; give another folder with --dir, or does the program enter a sandbox (seccomp) without openat?";
   auto size = static_cast<u64>(info.st_size);
   // One that was killed while it wrote has more: the last line is cut off.
   if (size >= execution.record.log_bytes) return {};

@@ -33,7 +33,8 @@ OneRunResult run_once(const OneRun& run) {
     }
     options += ":mode=controlled:request=" + exchange->request_path() + ":record=" + exchange->record_path();
     // The same addresses in every run, where the system allows it; the target inherits it.
-    personality(static_cast<unsigned long>(personality(0xffffffff)) | ADDR_NO_RANDOMIZE);
+    if (int persona = personality(0xffffffff); persona >= 0)
+      personality(static_cast<unsigned long>(persona) | ADDR_NO_RANDOMIZE);
   }
   static_cast<LaunchResult&>(result) =
       launch(run.target, {{"DURESS_OPTIONS", with_user_options(options, run.plan.has_value())}});
@@ -46,6 +47,8 @@ OneRunResult run_once(const OneRun& run) {
   Execution execution;
   exchange->take(execution);
   result.outcome = execution.record.outcome;
+  execution.pid = result.pid;
+  if (result.damage.empty()) result.damage = logs.problem(execution);
   return result;
 }
 

@@ -4,12 +4,21 @@
 #include <elf.h>
 #include <link.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 
 #include "base/check.h"
 #include "base/prng.h"
 
 namespace duress {
+
+void executable_path(char* path, size_t size) {
+  long n = raw_syscall(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"), reinterpret_cast<long>(path),
+                       static_cast<long>(size - 1));
+  path[n > 0 ? n : 0] = 0;
+  const char* given = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+  if (n <= 0 && given && strlen(given) < size) strcpy(path, given);
+}
 
 void Modules::add_instrumented(const DuressModule* module) {
   if (module->version != DURESS_HOOK_VERSION) {
@@ -128,9 +137,7 @@ struct Modules::Visit {
 
 void Modules::log_new() {
   char executable[4096];
-  long n = raw_syscall(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"),
-                       reinterpret_cast<long>(executable), sizeof executable - 1);
-  executable[n > 0 ? n : 0] = 0;
+  executable_path(executable, sizeof executable);
   Visit visit{this, executable};
   dl_iterate_phdr(&Visit::each, &visit);
 }

@@ -9,6 +9,9 @@
 
 namespace duress {
 
+/// The program's file. Where /proc is missing or forbidden: as it was named when it was started.
+void executable_path(char* path, size_t size);
+
 /// Threads: site_id() any; the rest one at a time, under the reporter's lock or at load time.
 class Modules {
  public:

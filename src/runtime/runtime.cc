@@ -43,16 +43,14 @@ void Runtime::log_start() {
       .number(static_cast<u64>(process_number()))
       .key("ppid")
       .number(static_cast<u64>(raw_syscall(SYS_getppid)));
-  long n = raw_syscall(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"), reinterpret_cast<long>(buffer),
-                       sizeof buffer - 1);
-  buffer[n > 0 ? n : 0] = 0;
+  executable_path(buffer, sizeof buffer);
   text.key("exe").quoted(buffer).key("argv").put('[');
   size_t size = read_small_file("/proc/self/cmdline", buffer, sizeof buffer);
   for (size_t at = 0; at < size; at += strlen(buffer + at) + 1) {
     if (at) text.put(',');
     text.quoted(buffer + at);
   }
-  n = raw_syscall(SYS_getcwd, reinterpret_cast<long>(buffer), sizeof buffer);
+  long n = raw_syscall(SYS_getcwd, reinterpret_cast<long>(buffer), sizeof buffer);
   if (n <= 0) buffer[0] = 0;
   text.put(']')
       .key("cwd")

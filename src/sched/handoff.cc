@@ -40,7 +40,7 @@ void change_signal_mask(u64 mask, u64* before) {
 void await_death(int os_id) {
   int process = process_number();
   if (os_id == process) return;  // the first thread stays as a zombie until the process ends
-  while (raw_syscall(SYS_tgkill, process, os_id, 0) != -ESRCH) yield_processor();
+  while (raw_syscall(SYS_tgkill, process, os_id, 0) == 0) yield_processor();
 }
 
 /// A new kernel thread is on its way to its parking stack while its creator goes on.

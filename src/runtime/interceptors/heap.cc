@@ -5,21 +5,34 @@
 // before relocation is done, in signal handlers, after exit.
 #include "runtime/interceptors/heap.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 
 namespace duress {
+
+constinit Allocator g_allocator = Allocator::kUnknown;
+
 namespace {
+
+using UsableSize = size_t(void*);
+constinit UsableSize* others_size = nullptr;
+
+/// Where the module begins that has the function; null: none has.
+void* module_of(void* function) {
+  Dl_info info;
+  return function && dladdr(function, &info) ? info.dli_fbase : nullptr;
+}
 
 /// A block that moves or grows ends and begins anew. If the allocator refuses, the old one is still there;
 /// what was known about accesses to it is lost.
 void* resize_block(void* old, size_t size, uptr pc) {
   if (!awake()) return __libc_realloc(old, size);
   if (!old) return new_block(__libc_malloc(size), size, pc);
-  size_t old_size = usable_size(old);
+  size_t old_size = usable_size(old, 0);
   memory_freeing(old, pc);
   void* p = __libc_realloc(old, size);
   if (p) {
-    memory_allocated(p, size, usable_size(p), pc);
+    memory_allocated(p, size, usable_size(p, size), pc);
   } else if (size != 0) {  // with size 0 it is a free
     memory_allocated(old, old_size, old_size, pc);
   }
@@ -31,6 +44,28 @@ bool is_power_of_two(size_t n) {
 }
 
 }  // namespace
+
+void heap_ready() {
+  void* allocator = module_of(dlsym(RTLD_NEXT, "__libc_malloc"));
+  if (allocator == module_of(dlsym(RTLD_NEXT, "gnu_get_libc_version"))) {
+    g_allocator = Allocator::kCLibrary;
+    return;
+  }
+  g_allocator = Allocator::kOther;
+  void* found = dlsym(RTLD_NEXT, "malloc_usable_size");
+  if (module_of(found) != allocator) return;
+  // The first call may allocate (tcmalloc), and that must not ask again.
+  auto* size = reinterpret_cast<UsableSize*>(found);
+  void* block = __libc_malloc(1);
+  size(block);
+  __libc_free(block);
+  others_size = size;
+}
+
+size_t other_usable_size(void* p) {
+  return others_size ? others_size(p) : 0;
+}
+
 }  // namespace duress
 
 using namespace duress;
@@ -89,5 +124,12 @@ DURESS_HEAP_FUNCTION(void*, valloc, (size_t size)) {
 
 DURESS_HEAP_FUNCTION(void*, pvalloc, (size_t size)) {
   void* p = __libc_pvalloc(size);  // rounds up to whole pages
-  return new_block(p, p ? usable_size(p) : size, DURESS_CALLER_PC);
+  return new_block(p, p ? usable_size(p, size) : size, DURESS_CALLER_PC);
+}
+
+// Of the allocator that made the block: the name alone would lead to one that did not.
+DURESS_HEAP_FUNCTION(size_t, malloc_usable_size, (void* p)) {
+  if (!p) return 0;
+  if (g_allocator == Allocator::kUnknown) heap_ready();
+  return usable_size(p, 0);
 }

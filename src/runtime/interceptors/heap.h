@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The heap as malloc's family and operator new share it. The C library's own allocator does the work, called
-// by its private names: looking the real functions up would allocate.
+// The heap as malloc's family and operator new share it. The C library's private names do the work: looking
+// the real functions up would allocate. They are the C library's own allocator, or one that is linked or
+// preloaded and defines these names too (tcmalloc, mimalloc). Any other (jemalloc) is not used.
 #pragma once
 
 #include "runtime/interceptors/real.h"
@@ -18,18 +19,29 @@ void __libc_free(void*);
 
 namespace duress {
 
-/// Bytes of `p` that the program may use: at least as many as it asked for. Read from the word in front of
-/// the block, because malloc_usable_size() may be another allocator's, which does not know the C library's
-/// blocks.
-inline size_t usable_size(const void* p) {
+/// Whose blocks __libc_malloc returns; kUnknown until heap_ready().
+enum class Allocator : u8 { kUnknown, kCLibrary, kOther };
+extern Allocator g_allocator;
+/// Finds out. Looks names up, which may allocate: called when the runtime wakes.
+void heap_ready();
+/// Of a block of another allocator; 0: not known.
+size_t other_usable_size(void* p);
+
+/// Bytes of `p`, a block of `size` bytes, that the program may use. Read from the word in front of a block of
+/// the C library, because malloc_usable_size() may be another allocator's, which does not know such blocks.
+inline size_t usable_size(void* p, size_t size) {
   constexpr size_t kFlags = 7, kMapped = 2;
-  size_t word = static_cast<const size_t*>(p)[-1];
-  return (word & ~kFlags) - ((word & kMapped) != 0 ? 2 : 1) * sizeof(size_t);
+  if (DURESS_LIKELY(g_allocator == Allocator::kCLibrary)) {
+    size_t word = static_cast<const size_t*>(p)[-1];
+    return (word & ~kFlags) - ((word & kMapped) != 0 ? 2 : 1) * sizeof(size_t);
+  }
+  size_t known = other_usable_size(p);
+  return known > size ? known : size;
 }
 
 /// Announces a block that was just allocated.
 inline void* new_block(void* p, size_t size, uptr pc) {
-  if (awake() && p) memory_allocated(p, size, usable_size(p), pc);
+  if (awake() && p) memory_allocated(p, size, usable_size(p, size), pc);
   return p;
 }
 

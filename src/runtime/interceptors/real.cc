@@ -16,6 +16,9 @@ extern duress::RealFunction __stop_duress_reals[] __attribute__((weak, visibilit
 }
 
 namespace duress {
+
+__attribute__((weak)) void heap_ready();  // heap.cc; absent with a sanitizer's allocator
+
 namespace {
 
 constexpr int kInternalError = 125;
@@ -95,6 +98,7 @@ void interceptors_ready() {
     // One that this C library lacks stays unknown: nobody can call it.
     if (void* p = look_up(*f)) f->address.store(p, std::memory_order_relaxed);
   }
+  if (heap_ready) heap_ready();
   prepare_threads();
   prepare_fork();
   errno = saved;

@@ -12,6 +12,16 @@
 
 namespace duress {
 
+static u64 hash_of(const DuressSite* sites, u64 bytes) {
+  u64 hash = bytes;
+  for (u64 at = 0; at + sizeof hash <= bytes; at += sizeof hash) {
+    u64 word;
+    memcpy(&word, reinterpret_cast<const char*>(sites) + at, sizeof word);
+    hash = mix(hash ^ word);
+  }
+  return hash;
+}
+
 void executable_path(char* path, size_t size) {
   long n = raw_syscall(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"), reinterpret_cast<long>(path),
                        static_cast<long>(size - 1));
@@ -25,14 +35,27 @@ void Modules::add_instrumented(const DuressModule* module) {
     fatal("a module was built with another version of duress-cc", "build everything with the same one");
   }
   u32 n = count_.load(std::memory_order_relaxed);
-  if (n == kMost) fatal("more than 1024 instrumented modules are loaded");
-  Instrumented& m = instrumented_[n];
+  Instrumented m;
   m.begin = reinterpret_cast<u64>(module->sites_begin);
   m.bytes = reinterpret_cast<u64>(module->sites_end) - m.begin;
   m.first = next_site_;
+  m.hash = n == 0 ? 0 : hash_of(module->sites_begin, m.bytes);  // the first one is never unloaded
+  if (knows(m)) return;
+  if (n == kMost) fatal("more than 1024 instrumented modules were loaded");
+  instrumented_[n] = m;
   next_site_ += static_cast<u32>(m.bytes / sizeof(DuressSite));
   if (n == 0) first_ = m;
   count_.store(n + 1, std::memory_order_release);
+}
+
+/// Whether this module was here before, and no other since: plugins are loaded and unloaded again and again.
+bool Modules::knows(const Instrumented& m) const {
+  for (u32 i = count_.load(std::memory_order_relaxed); i-- > 1;) {
+    const Instrumented& old = instrumented_[i];
+    if (old.begin == m.begin && old.bytes == m.bytes && old.hash == m.hash) return true;
+    if (old.begin < m.begin + m.bytes && m.begin < old.begin + old.bytes) return false;
+  }
+  return false;
 }
 
 SiteId Modules::site_id_slow(const DuressSite* site) const {

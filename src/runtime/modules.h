@@ -48,6 +48,7 @@ class Modules {
  private:
   struct Instrumented {
     u64 begin, bytes;
+    u64 hash;   // of its sites
     u32 first;  // number of its first site
   };
   struct Loaded {
@@ -58,10 +59,11 @@ class Modules {
   };
   struct Visit;
   SiteId site_id_slow(const DuressSite* site) const;
+  bool knows(const Instrumented& m) const;
 
   Arena& arena_;
   Log& log_;
-  Instrumented first_ = {0, 0, 0};
+  Instrumented first_ = {};
   static constexpr u32 kMost = 1024;
   Instrumented instrumented_[kMost] = {};
   std::atomic<u32> count_{0};

@@ -73,17 +73,7 @@ u32 SitePoints::key(const DuressSite* site) const {
 }
 
 void SitePoints::add(const DuressModule& module) {
-  if (count_ == kMost) return;
-  Unit& unit = units_[count_++];
-  unit.module = module;
-  unit.first = module.sites_begin;
-  unit.count = static_cast<u32>(module.sites_end - module.sites_begin);
-  unit.keys = static_cast<u32*>(map_memory(unit.count * sizeof(u32) + 1));
-  unit.functions = static_cast<u32*>(map_memory(unit.count * sizeof(u32) + 1));
-  unit.points = static_cast<u8*>(map_memory(unit.count + 1));
-  unit.filter = static_cast<std::atomic<uptr>*>(map_memory((unit.count + 1) * sizeof(uptr)));
-  if (!unit.keys || !unit.functions || !unit.points || !unit.filter)
-    fatal("out of memory for the keys of sites");
+  Unit& unit = unit_for(module);
   make_keys(unit);
   if (request_) {
     mark_requested(unit);
@@ -91,6 +81,30 @@ void SitePoints::add(const DuressModule& module) {
     set_bodies(module);
     if (filtering_) begin_filter();
   }
+}
+
+/// That of a library that was at the same place before, or a new one.
+SitePoints::Unit& SitePoints::unit_for(const DuressModule& module) {
+  auto count = static_cast<u32>(module.sites_end - module.sites_begin);
+  for (u32 i = 0; i < count_; ++i) {
+    Unit& old = units_[i];
+    if (old.first != module.sites_begin || old.count != count) continue;
+    memset(old.keys, 0, count * sizeof(u32));
+    old.module = module;
+    return old;
+  }
+  if (count_ == kMost) fatal("too many instrumented modules were loaded");
+  Unit& unit = units_[count_++];
+  unit.module = module;
+  unit.first = module.sites_begin;
+  unit.count = count;
+  unit.keys = static_cast<u32*>(map_memory(unit.count * sizeof(u32) + 1));
+  unit.functions = static_cast<u32*>(map_memory(unit.count * sizeof(u32) + 1));
+  unit.points = static_cast<u8*>(map_memory(unit.count + 1));
+  unit.filter = static_cast<std::atomic<uptr>*>(map_memory((unit.count + 1) * sizeof(uptr)));
+  if (!unit.keys || !unit.functions || !unit.points || !unit.filter)
+    fatal("out of memory for the keys of sites");
+  return unit;
 }
 
 void SitePoints::make_keys(Unit& unit) {

@@ -95,6 +95,7 @@ class SitePoints {
 
   static bool has_to_be_seen(u8 point) { return point == kPoint || point == kWait; }
   const Unit* find(const DuressSite* site) const;
+  Unit& unit_for(const DuressModule& module);
   void make_keys(Unit& unit);
   void mark_requested(Unit& unit);
   void mark_variables(Unit& unit);

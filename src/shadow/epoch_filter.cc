@@ -33,10 +33,14 @@ struct Part {
   }
 };
 
-/// Inline code loads the masks of two granules at once before it looks whether the first is the last of its
-/// block: in the last entry that is one byte more.
+constexpr int kChunkBits = 16;  // of memory that is filled at once
+
+/// Behind the entries there is a byte for each chunk of them: filled. Inline code loads the masks of two
+/// granules at once before it looks whether the first is the last of its block: in the last entry that is one
+/// byte more.
 u64 mapped_bytes(u64 entries) {
-  return entries * sizeof(DuressFilterEntry) + 1;
+  const u64 bytes = entries * sizeof(DuressFilterEntry);
+  return bytes + (bytes >> kChunkBits) + 2;
 }
 
 }  // namespace
@@ -51,6 +55,19 @@ void EpochFilter::open(DuressSelf& self) {
   self.filter_index = entries_ - 1;
   self.filter_blocks = ~(kBlockBytes - 1);
   self.filter_tag = tag_;
+}
+
+/// The entry was never used. Filters are read, inline, before they are written: two faults for each page.
+__attribute__((preserve_most)) void EpochFilter::first_use(const DuressSelf& self,
+                                                           const DuressFilterEntry& entry) {
+  auto* table = reinterpret_cast<u8*>(self.filter);
+  const u64 bytes = (self.filter_index + 1) * sizeof(DuressFilterEntry);
+  const u64 chunk = static_cast<u64>(reinterpret_cast<const u8*>(&entry) - table) >> kChunkBits;
+  u8& filled = table[bytes + 1 + chunk];
+  if (filled) return;
+  filled = 1;
+  const u64 begin = chunk << kChunkBits, size = u64{1} << kChunkBits;
+  fill_pages(table + begin, begin + size < bytes ? size : bytes - begin);
 }
 
 /// The numbers of epochs are used up: old entries would look new.
@@ -76,7 +93,7 @@ void EpochFilter::add_range(DuressSelf& self, uptr begin, uptr end, bool write) 
   if (!is_open(self) || end - begin > entries_ * kBlockBytes / 2) return;  // it would push out all the rest
   while (begin < end) {
     DuressFilterEntry& entry = entry_of(self, begin);
-    claim(entry, key_of(self, begin));
+    claim(self, entry, key_of(self, begin));
     uptr block_end = (begin & ~(kBlockBytes - 1)) + kBlockBytes;
     uptr stop = block_end < end ? block_end : end;
     Part part(begin, stop);
@@ -112,7 +129,6 @@ void EpochFilter::grow(DuressSelf& self) {
   lost_ = 0;
   void* table = map_memory(mapped_bytes(more));
   if (!table) return;
-  fill_pages(table, mapped_bytes(more));  // it grows because all of it is in use
   unmap_memory(table_, mapped_bytes(entries_));
   table_ = static_cast<DuressFilterEntry*>(table);
   entries_ = more;

@@ -41,7 +41,7 @@ class EpochFilter {
   template <bool kWrite>
   static void add(DuressSelf& self, uptr address, u8 mask) {
     DuressFilterEntry& entry = entry_of(self, address);
-    claim(entry, key_of(self, address));
+    claim(self, entry, key_of(self, address));
     if (kWrite) entry.written[granule_of(address)] |= mask;
     entry.read[granule_of(address)] |=
         mask;  // a read after the write adds nothing: who races with it races with both
@@ -59,7 +59,7 @@ class EpochFilter {
    public:
     Block(const DuressSelf& self, uptr address)
         : entry_(entry_of(self, address)), begin_(address & ~(kBlockBytes - 1)) {
-      claim(entry_, key_of(self, address));
+      claim(self, entry_, key_of(self, address));
     }
     bool has(uptr address) const { return address - begin_ < kBlockBytes; }
     /// False if it was contained already.
@@ -120,12 +120,16 @@ class EpochFilter {
     return self.filter[(address >> DURESS_FILTER_BLOCK_BITS) & self.filter_index];
   }
   static u32 granule_of(uptr address) { return static_cast<u32>(address >> 3) % DURESS_FILTER_GRANULES; }
-  static void claim(DuressFilterEntry& entry, u64 key) {
+  static void claim(const DuressSelf& self, DuressFilterEntry& entry, u64 key) {
     if (entry.key == key) return;
+    if (DURESS_UNLIKELY(!entry.key)) first_use(self, entry);
     entry.key = key;
     __builtin_memset(entry.read, 0, sizeof entry.read);
     __builtin_memset(entry.written, 0, sizeof entry.written);
   }
+  /// preserve_most: hooks call it.
+  __attribute__((preserve_most)) static void first_use(const DuressSelf& self,
+                                                       const DuressFilterEntry& entry);
   void start_over();
 
   DuressFilterEntry* table_ = nullptr;

@@ -39,6 +39,59 @@ u64 FastTrack::with_write(const FastTrackThread& t, Word w, u8 mask, AccessId id
   return pack(t, Word{id, rest ? second : 0, rest, false, false, w.sync});
 }
 
+/// transition() where the writes are spilled: text, tags, flags, of which each byte has a write of its own.
+/// False also if the writes would fit into the cell again.
+template <bool kWrite>
+__attribute__((preserve_most)) bool FastTrack::spilled_transition(const FastTrackThread& t, u64 w, u64 r,
+                                                                  u8 mask, AccessId id,
+                                                                  Transition& result) const {
+  const Word writes = Word::decode(w);
+  Word reads = Word::decode(r);
+  WriteSpill& spill = spills_.writes(writes.old);
+  u8 unread = mask;  // as in transition()
+  if (r) {
+    u8 r_new = mask & static_cast<u8>(~reads.rest), r_old = mask & reads.rest;
+    if (r_new && reads.id) {
+      if (!ordered(t, reads.id)) return false;
+      unread &= static_cast<u8>(~r_new);
+    }
+    if (r_old && reads.old) {
+      if (!ordered(t, reads.old)) return false;
+      unread &= static_cast<u8>(~r_old);
+    }
+  }
+  AccessId last = 0;
+  for (u32 left = unread; left; left &= left - 1) {
+    const AccessId one = spill.ids[__builtin_ctz(left)];
+    if (one != last && !harmless(t, one)) return false;
+    last = one;
+  }
+  result = {w, r, w, r, mask};
+  if (!kWrite) {
+    if (!assign(reads, mask, id)) return false;
+    result.new_reads = pack(t, reads);
+    return true;
+  }
+  if (r && !own_reads(t, reads, mask)) {
+    if (!assign(reads, mask, 0)) return false;
+    result.new_reads = pack(t, reads);
+  }
+  const u8 others = spill.without(id) & static_cast<u8>(~mask);
+  if (!others || !(others & spill.without(spill.ids[__builtin_ctz(others)]))) return false;
+  u8 not_mine = 0;
+  for (u32 byte = 0; byte < 8; ++byte) {
+    if ((mask >> byte) & 1) spill.ids[byte] = id;
+    not_mine |= static_cast<u8>(!own_epoch(t, spill.ids[byte]) << byte);
+  }
+  result.new_writes = Word{id, writes.old, not_mine, true, false, false}.encode();
+  return true;
+}
+
+template bool FastTrack::spilled_transition<false>(const FastTrackThread&, u64, u64, u8, AccessId,
+                                                   Transition&) const;
+template bool FastTrack::spilled_transition<true>(const FastTrackThread&, u64, u64, u8, AccessId,
+                                                  Transition&) const;
+
 /// One of the reads of a granule.
 struct FastTrack::ReadOf {
   AccessId id;

@@ -213,6 +213,9 @@ class FastTrack final : public Analysis {
   template <bool kWrite>
   bool transition(const FastTrackThread& t, u64 w, u64 r, u8 mask, AccessId id, Transition& result) const;
   template <bool kWrite>
+  __attribute__((preserve_most)) bool spilled_transition(const FastTrackThread& t, u64 w, u64 r, u8 mask,
+                                                         AccessId id, Transition& result) const;
+  template <bool kWrite>
   class Strider;  // strides.cc
   bool shared_read_seen(FastTrackThread& t, Cell* cell, uptr granule, u8 mask);
   void lost(FastTrackThread& t, u64 count);

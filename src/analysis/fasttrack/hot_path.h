@@ -74,7 +74,14 @@ __attribute__((always_inline)) inline bool FastTrack::transition(const FastTrack
                                                                  Transition& result) const {
   constexpr u64 kOdd = Word::kSpillBit | Word::kSyncBit;
   if (DURESS_UNLIKELY((w & kOdd) || (r & (Word::kSpillBit | Word::kBothBit)))) {
-    if (kWrite || (w & kOdd) || (r & Word::kSpillBit) || mask != static_cast<u8>(~r)) return false;
+    if ((w & Word::kSyncBit) || (r & Word::kSpillBit)) return false;
+    if (!(r & Word::kBothBit)) {
+      Transition spilled;  // so that `result` stays in registers
+      if (!spilled_transition<kWrite>(t, w, r, mask, id, spilled)) return false;
+      result = spilled;
+      return true;
+    }
+    if (kWrite || mask != static_cast<u8>(~r)) return false;
     u64 next = reads_on(t, r, id);
     if (!next) return false;
     result = {w, r, w, next, mask};

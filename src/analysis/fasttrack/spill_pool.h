@@ -12,6 +12,13 @@ namespace duress {
 /// The last write of each byte.
 struct WriteSpill {
   AccessId ids[8];
+
+  /// The bytes whose last write is another one.
+  u8 without(AccessId id) const {
+    u8 result = 0;
+    for (u32 byte = 0; byte < 8; ++byte) result |= static_cast<u8>((ids[byte] != id) << byte);
+    return result;
+  }
 };
 
 /// The reads of a cell that no later access of the same bytes is known to follow.
@@ -41,7 +48,7 @@ class SpillPool {
   ~SpillPool();
 
   u32 make_writes();
-  WriteSpill& writes(u32 index) { return *static_cast<WriteSpill*>(at(index)); }
+  WriteSpill& writes(u32 index) const { return *static_cast<WriteSpill*>(at(index)); }
   void free_writes(u32 index) { free_block(index, 0); }
 
   u32 make_reads();
@@ -56,7 +63,7 @@ class SpillPool {
  private:
   static constexpr u32 kUnit = 32;
 
-  void* at(u32 index) { return units_ + size_t{index} * kUnit; }
+  void* at(u32 index) const { return units_ + size_t{index} * kUnit; }
   u32 allocate(int log_units);
   void free_block(u32 index, int log_units);
 

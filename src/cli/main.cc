@@ -5,14 +5,18 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <exception>
+#include <new>
+#include <string_view>
 
 #include "catalog/lookup.h"
 #include "cli/commands.h"
+#include "report/symbolizer.h"
 
 namespace duress::cli {
 
@@ -95,6 +99,9 @@ int dispatch(const std::vector<std::string>& words) {
                                    catalog::nearest_hint(name, known)));
 }
 
+constexpr std::string_view kNoMemory =
+    "duress: out of memory: nothing is known; give it more (ulimit -v), or fewer workers (-j)\n";
+
 /// Whether our own stacks are large enough; a crash would say nothing.
 bool has_stack() {
   constexpr rlim_t kLeast = rlim_t{512} << 10;
@@ -102,11 +109,31 @@ bool has_stack() {
   return getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= kLeast;
 }
 
+/// Not abort(), which would be a crash without a word of ours. What was started ends with us.
+[[noreturn]] void end_at_once(std::string_view text) {
+  ssize_t ignored = write(STDERR_FILENO, text.data(), text.size());
+  (void)ignored;
+  _exit(kExitToolFailed);
+}
+
+/// An exception that nobody can catch: in a thread, or while another one is handled.
+[[noreturn]] void end_uncaught() {
+  try {
+    if (std::current_exception()) throw;
+  } catch (const std::bad_alloc&) {
+    end_at_once(kNoMemory);
+  } catch (...) {
+  }
+  end_at_once("duress: internal error: an exception was not caught\n");
+}
+
 }  // namespace
 }  // namespace duress::cli
 
 int main(int argc, char** argv) {
   using namespace duress::cli;
+  std::set_terminate(end_uncaught);
+  duress::report::when_out_of_memory([] { end_at_once(kNoMemory); });
   signal(SIGXFSZ, SIG_IGN);  // a file that reaches the limit (ulimit -f) is an error code
   if (!has_stack()) {
     say("the limit on stacks is too low for duress; raise it (ulimit -s 8192)");
@@ -118,6 +145,9 @@ int main(int argc, char** argv) {
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
     const char* why = errno != 0 ? std::strerror(errno) : "a part of it was lost before";
     say(fmt::format("cannot write to standard output: {}", why));
+    return duress::kExitToolFailed;
+  } catch (const std::bad_alloc&) {
+    std::fwrite(kNoMemory.data(), 1, kNoMemory.size(), stderr);
     return duress::kExitToolFailed;
   } catch (const std::exception& error) {
     say(fmt::format("internal error: {}", error.what()));

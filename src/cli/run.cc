@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "cli/run_options.h"
@@ -65,6 +66,14 @@ std::string ended_text(const exec::LaunchResult& result) {
   return text;
 }
 
+/// Whether the runtime has ended the program because it lacks something; it has said what.
+bool gave_up(const exec::OneRunResult& result) {
+  if (result.signalled || result.code != kExitToolFailed) return false;
+  return std::ranges::any_of(result.log.processes, [&](const finding::ProcessLog& process) {
+    return process.pid == result.pid && !process.exit;
+  });
+}
+
 /// Nothing that ran left a log: says why, as far as that can be known. The exit code.
 int explain_silence(const std::string& program, const exec::LaunchResult& result) {
   std::string text = not_instrumented_text(program);
@@ -119,6 +128,10 @@ int run_in(const std::string& folder, const RunOptions& options, report::Suppres
       return kExitToolFailed;
     }
     document.incomplete.push_back(result.damage);
+  }
+  if (gave_up(result) && document.races.empty() && document.crashes.empty()) {
+    std::filesystem::remove_all(folder, ignored);
+    return kExitToolFailed;
   }
   mark_known(document, options.known);
   bool written = print(options, log, document);

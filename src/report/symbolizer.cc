@@ -9,12 +9,20 @@
 #include <llvm/DebugInfo/Symbolize/Symbolize.h>
 #include <llvm/Demangle/Demangle.h>
 #include <llvm/Object/ObjectFile.h>
+#include <llvm/Support/ErrorHandling.h>
 
 #include <cstdlib>
 
 #include "finding/plain_file.h"
 
 namespace duress::report {
+
+void when_out_of_memory(void (*end)()) {
+  llvm::install_bad_alloc_error_handler(
+      [](void* call, const char*, bool) { reinterpret_cast<void (*)()>(call)(); },
+      reinterpret_cast<void*>(end));
+}
+
 namespace {
 
 bool known(const std::string& text) {

@@ -13,6 +13,9 @@
 
 namespace duress::report {
 
+/// LLVM calls abort() if it gets no memory: calls `end` instead, which must not return.
+void when_out_of_memory(void (*end)());
+
 struct DataSymbol {
   std::string name;
   std::uint64_t start = 0;

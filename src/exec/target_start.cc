@@ -21,6 +21,7 @@
 
 #include "base/exec_words.h"
 #include "exec/files.h"
+#include "exec/processor.h"
 
 namespace duress::exec {
 namespace {
@@ -150,6 +151,7 @@ void adopt_leftovers() {
 }
 
 pid_t start_own(pid_t (*run)(void*), void* argument) {
+  use_all_processors();
   std::lock_guard guard(own_lock);
   pid_t pid = run(argument);
   if (pid > 0) own.insert(pid);

@@ -17,6 +17,7 @@
 #include <mutex>
 #include <utility>
 
+#include "exec/processor.h"
 #include "exec/target_start.h"
 #include "exec/usability.h"
 
@@ -60,6 +61,7 @@ Worker::Worker(WorkerOptions options, const std::atomic<bool>* stop)
 }
 
 Worker::~Worker() {
+  share_processor(-1);
   stop_server();
   exchange_.reset();
   std::error_code ignored;
@@ -108,7 +110,8 @@ bool Worker::start_server() {
                   ":mode=controlled:request=" + exchange_->request_path() +
                   ":record=" + exchange_->record_path();
   if (!options_.rollback || rollback_failed_) start.options += ":rollback=0";
-  problem_ = server_.start(std::move(start), options_.processor);
+  processor_ = options_.processor >= 0 ? options_.processor : own_processor();
+  problem_ = server_.start(std::move(start), processor_);
   answered_ = false;
   return problem_.kind == Kind::kNone;
 }
@@ -165,6 +168,7 @@ std::optional<Execution> Worker::attempt(const Plan& plan, By by) {
     return std::nullopt;
   }
   if (by == By::kAny && kept_ != 0) by = By::kKept;
+  share_processor(by == By::kKept ? processor_ : -1);
   server_.request_run(by);
   trail::Reply reply{std::exchange(kept_, 0), -1};
   if (by != By::kKept && !begin_run(reply)) return std::nullopt;

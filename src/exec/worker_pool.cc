@@ -8,6 +8,8 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "exec/processor.h"
+
 namespace duress::exec {
 namespace {
 
@@ -50,6 +52,7 @@ void WorkerPool::start(std::size_t count, std::function<void(Worker&)> body) {
   running_ = std::min(count, workers_.size());
   for (std::size_t i = 0, most = running_; i < most; ++i) {
     threads_.emplace_back([this, i, body] {
+      use_all_processors();  // whatever the thread that starts it keeps to
       body(*workers_[i]);
       std::lock_guard guard(lock_);
       --running_;

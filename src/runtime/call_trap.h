@@ -28,6 +28,9 @@ struct TrappedCall {
     const int places[] = {REG_RDI, REG_RSI, REG_RDX, REG_R10, REG_R8, REG_R9};
     for (int i = 0; i < 6; ++i) words[i + 1] = r[places[i]];
   }
+  explicit TrappedCall(const long (&call)[7]) {
+    for (int i = 0; i < 7; ++i) words[i] = call[i];
+  }
   long perform() const;
   long words[7];
 };

@@ -15,6 +15,7 @@
 
 #include "base/check.h"
 #include "runtime/adversary.h"
+#include "runtime/call_patch.h"
 #include "runtime/control_log.h"
 #include "runtime/crash.h"
 #include "runtime/frame_rooms.h"
@@ -83,6 +84,7 @@ void control_prepare() {
   g_request = static_cast<const trail::Request*>(map_file(options.request_, trail::kRequestBytes, false));
   g_record = static_cast<trail::Record*>(map_file(options.record_, trail::kRecordBytes, true));
   warm_up_threads();
+  reserve_patch_room();
   frame_rooms().reserve();
   g_runtime->arena.reserve(size_t{1} << 16);
   if (*options.server_) {

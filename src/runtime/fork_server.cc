@@ -26,7 +26,8 @@ void fork_server_prepare(const char* option) {
   server_in = static_cast<int>(strtol(option, &rest, 10));
   server_out = *rest == ',' ? static_cast<int>(strtol(rest + 1, &rest, 10)) : -1;
   if (server_out < 0) fatal("option server must be IN,OUT[,PROCESSOR]", "two descriptors and a number");
-  if (g_runtime->options.rollback_) rollback_prepare_server();
+  if (g_runtime->options.rollback_)
+    rollback_prepare_server(static_cast<u32>(g_runtime->options.patch_after_));
   if (*rest == ',') control_server_processor(static_cast<unsigned>(strtoul(rest + 1, nullptr, 10)));
 }
 

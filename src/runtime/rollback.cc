@@ -76,6 +76,7 @@ char await_request(RollbackState& s) {
 void take_image(void*, void*) {
   RollbackState& s = *g_rollback;
   if (s.in >= 0 && s.out >= 0 && s.memory.take(kImageAddress) && s.calls.prepare()) {
+    s.calls.patches.begin();
     s.active = true;
     s.calls.watch(true);
   } else {
@@ -96,6 +97,8 @@ void put_back(void*, void*) {
   s.fruitless = 0;
   s.waiting.store(0);
   reply(s, (s.code & 0xff) << 8);
+  s.calls.patches.patch_next(
+      [](uptr at, uptr* begin, uptr* end) { return g_rollback->memory.find_mapping(at, begin, end); });
   char command = await_request(s);
   s.waiting.store(1);
   if (control_uses_clocks()) s.memory.put_back_tables();
@@ -109,11 +112,12 @@ void put_back(void*, void*) {
 
 // ---- the server
 
-bool rollback_prepare_server() {
+bool rollback_prepare_server(u32 patch_after) {
   long at = raw_syscall(SYS_mmap, RollbackState::kAddress, sizeof(RollbackState), PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1);
   if (at != static_cast<long>(RollbackState::kAddress)) return false;
   g_rollback = reinterpret_cast<RollbackState*>(at);
+  g_rollback->calls.patches.patch_after(patch_after);
   return true;
 }
 

@@ -11,7 +11,7 @@
 namespace duress {
 
 /// In a fork server, before it forks: what it shares with its children. False: there is no rollback.
-bool rollback_prepare_server();
+bool rollback_prepare_server(u32 patch_after);
 /// In the server: whether the next child is to roll itself back.
 bool rollback_wanted();
 /// In the server, when a child has ended: whether the host waits for an answer.

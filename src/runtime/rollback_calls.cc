@@ -197,34 +197,42 @@ void keep_mask(ucontext_t& context) {
   *reinterpret_cast<u64*>(&context.uc_sigmask) = mask;
 }
 
-void on_call(int, siginfo_t* info, void* data) {
-  auto& context = *static_cast<ucontext_t*>(data);
+/// Whether the mask of signals in the context is the new one. A call that cannot be undone begins again, with
+/// nobody looking.
+bool handle_call(const TrappedCall& trapped, ucontext_t& context) {
   greg_t* r = context.uc_mcontext.gregs;
   CallWatch& watch = g_rollback->calls;
+  const auto& call = trapped.words;
+  if (call[0] == SYS_exit_group) {
+    rollback_end(static_cast<int>(call[1]));
+    exit_process(static_cast<int>(call[1]));
+  }
+  if (emulate_call(trapped, context)) return false;
+  Effect effect = effect_with(watch, call);
+  if (effect == Effect::kLasting) {
+    rollback_refuse(trail::Rollback::kCall, call[0]);
+    r[REG_RIP] -= 2;  // the same instruction again, which nobody looks at any more
+    return false;
+  }
+  if (effect == Effect::kDescriptors) watch.made_descriptors = true;
+  r[REG_RAX] = trapped.perform();
+  bool writes = call[0] == SYS_write || call[0] == SYS_writev || call[0] == SYS_pwrite64;
+  if (writes && (r[REG_RAX] < 0 || (call[0] == SYS_write && r[REG_RAX] < call[3])))
+    g_rollback->record->write_failed = 1;
+  if (call[0] == SYS_rt_sigprocmask) keep_mask(context);
+  return call[0] == SYS_rt_sigprocmask;
+}
+
+void on_call(int, siginfo_t* info, void* data) {
+  auto& context = *static_cast<ucontext_t*>(data);
   if (info->si_code != kTrapped) {  // sent by somebody
     rollback_refuse(trail::Rollback::kCall, SYS_rt_sigaction);
     raw_syscall(SYS_tgkill, process_number(), thread_number(), SIGSYS);
     return;
   }
   TrappedCall trapped(info, context);
-  const auto& call = trapped.words;
-  if (call[0] == SYS_exit_group) {
-    rollback_end(static_cast<int>(call[1]));
-    exit_process(static_cast<int>(call[1]));
-  }
-  if (emulate_call(trapped, context)) return;
-  Effect effect = effect_with(watch, call);
-  if (effect == Effect::kLasting) {
-    rollback_refuse(trail::Rollback::kCall, call[0]);
-    r[REG_RIP] -= 2;  // the same instruction again, which nobody looks at any more
-    return;
-  }
-  if (effect == Effect::kDescriptors) watch.made_descriptors = true;
-  r[REG_RAX] = trapped.perform();
-  if (call[0] == SYS_rt_sigprocmask) keep_mask(context);
-  bool writes = call[0] == SYS_write || call[0] == SYS_writev || call[0] == SYS_pwrite64;
-  if (writes && (r[REG_RAX] < 0 || (call[0] == SYS_write && r[REG_RAX] < call[3])))
-    g_rollback->record->write_failed = 1;
+  g_rollback->calls.patches.note(static_cast<uptr>(context.uc_mcontext.gregs[REG_RIP]), trapped.words[0]);
+  handle_call(trapped, context);
 }
 
 }  // namespace
@@ -302,7 +310,44 @@ void CallWatch::undo() {
 
 void CallWatch::give_up() {
   watch(false);
+  patches.undo();
   restore_trap_handler(own);
 }
 
 }  // namespace duress
+
+using namespace duress;
+
+void duress_on_patched_call(PatchedCall* call) {
+  const long words[7] = {call->number_or_result, call->arguments[0], call->arguments[1], call->arguments[2],
+                         call->arguments[3],     call->arguments[4], call->arguments[5]};
+  TrappedCall trapped(words);
+  bool watched = rollback_watches_calls() && g_rollback->calls.selector != 0;
+  if (!may_be_patched(words[0]) || (!watched && words[0] == SYS_clone3)) {
+    if (g_rollback) g_rollback->calls.patches.undo();
+    call->after = call->site;
+    return;
+  }
+  if (!watched) {
+    call->number_or_result = trapped.perform();
+    return;
+  }
+  ucontext_t context;
+  _libc_fpstate floats;
+  context.uc_mcontext.fpregs = &floats;
+  __asm__ volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(floats.mxcsr), "=m"(floats.cwd));
+  greg_t* r = context.uc_mcontext.gregs;
+  r[REG_RIP] = static_cast<greg_t>(call->after);
+  r[REG_RAX] = words[0];
+  r[REG_RDX] = words[3];
+  r[REG_R8] = words[5];
+  r[REG_RBX] = static_cast<greg_t>(call->rbx);
+  r[REG_RBP] = static_cast<greg_t>(call->rbp);
+  bool new_mask = handle_call(trapped, context);
+  if (new_mask) raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, address(&context.uc_sigmask), 0, 8);
+  if (r[REG_RIP] != static_cast<greg_t>(call->after)) {
+    call->after = call->site;  // which is as it was
+  } else {
+    call->number_or_result = r[REG_RAX];
+  }
+}

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/types.h"
-#include "runtime/call_trap.h"
+#include "runtime/call_patch.h"
 #include "trail/execution.h"
 
 namespace duress {
@@ -35,6 +35,7 @@ struct CallWatch {
   u64 alternate_stack[3];
   char name[16];
   KernelAction own, actions[kSignals];
+  CallPatches patches;
   u64 descriptors[kMostDescriptors / 64];
 
   bool was_open(long fd) const {

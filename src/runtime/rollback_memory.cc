@@ -117,6 +117,18 @@ bool MemoryImage::read_areas() {
   return true;
 }
 
+bool MemoryImage::find_mapping(uptr address, uptr* begin, uptr* end) const {
+  for (const char* at = text; *at;) {
+    *begin = hexadecimal(at);
+    ++at;  // '-'
+    *end = hexadecimal(at);
+    if (address >= *begin && address < *end) return true;
+    while (*at && *at != '\n') ++at;
+    if (*at) ++at;
+  }
+  return false;
+}
+
 void MemoryImage::find_tables() {
   static_assert(kMostTables >= kMostHugeMappings);
   table_count = 0;

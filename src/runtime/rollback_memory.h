@@ -46,6 +46,9 @@ struct MemoryImage {
   /// A mapping that was made without a call of ours. False: too many.
   bool add_made(uptr begin, uptr end);
 
+  /// Where the mapping of an address began and ended when the image was taken.
+  bool find_mapping(uptr address, uptr* begin, uptr* end) const;
+
   int user_faults, page_map, size_file;  // descriptors
 
  private:

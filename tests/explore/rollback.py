@@ -25,6 +25,7 @@ from protocol import RECORD, REQUEST  # noqa: E402
 HERE = pathlib.Path(__file__).resolve().parent
 RUNS = 12
 DONE = 1  # Rollback::kDone
+PATCH_AFTER = 1  # system calls are handled without a trap as early as possible
 # What must be rolled back; of the rest it is enough that nothing changes.
 UNDONE = "memory heap map open handler name _exit many input deep".split()
 PROGRAMS = "addresses atomic_counter condition_variable cxx20_sync tls_destructor ways_to_end spurious_wakeup".split()
@@ -47,7 +48,7 @@ class Server(controlled.Server):
         self.output = open(folder / "output", "ab+", buffering=0)
         options = (
             f"log_dir={self.logs}:mode=controlled:request={folder}/request:record={folder}/record"
-            f":rollback={rollback}:server={down},{up}"
+            f":rollback={rollback}:patch_after={PATCH_AFTER}:server={down},{up}"
         )
         with open(folder / "input", "rb") as source:
             self.process = subprocess.Popen(
@@ -139,6 +140,20 @@ def check_program(tool, name):
     documents(tool, binary)
 
 
+def check_difference(tool):
+    """What rollback cannot put back, and a new process does not have: the background check must see it."""
+    binary = tool.compile(HERE / "context_switches.cc")
+    with tempfile.TemporaryDirectory(prefix="duress-rollback-") as folder:
+        command = [tool.duress, "explore", "--runs", "1500", "-j", "1", "-v", "--dir", folder, "--", binary]
+        done = subprocess.run(command, env=tool.env, stderr=subprocess.PIPE, text=True)
+    lines = [line for line in done.stderr.splitlines() if "rollback was turned off" in line]
+    undone = re.search(r"(\d+) of (\d+) executions were undone", done.stderr)
+    if done.returncode != 0 or len(lines) != 1 or not undone:
+        raise Failure(f"exit code {done.returncode}, expected 0 and one line about rollback: {done.stderr}")
+    if int(undone[1]) > 1200:  # the 1000th is compared at the latest
+        raise Failure(f"rollback went on after the difference: {undone[0]}")
+
+
 def main():
     options = harness.parser(__doc__, programs=False).parse_args()
     tool = harness.Tool(options.build, options.duress)
@@ -148,6 +163,7 @@ def main():
     cases.append(("memory, races looked for", lambda: check_odd(tool, "memory+many", detect=1)))
     cases.append(("memory, on threads", lambda: check_odd(tool, "memory+many", backend=1)))
     cases += [(name, lambda name=name: check_program(tool, name)) for name in PROGRAMS]
+    cases.append(("a difference", lambda: check_difference(tool)))
     harness.report(cases)
 
 

@@ -56,14 +56,15 @@ def run_once(files, command, **what):
 class Server:
     """A fork server of the program."""
 
-    def __init__(self, files, command, rollback=1):
+    def __init__(self, files, command, rollback=1, **variables):
         self.files = files
         files.ask(b"")  # a record that is in use would make the program take itself for a child of the target
         down, self.to = os.pipe()
         self.back, up = os.pipe()
         for fd in (down, up):
             os.set_inheritable(fd, True)
-        env = dict(os.environ, DURESS_OPTIONS=f"{files.options()}:rollback={rollback}:server={down},{up}")
+        options = f"{files.options()}:rollback={rollback}:server={down},{up}"
+        env = dict(os.environ, DURESS_OPTIONS=options, **variables)
         self.process = subprocess.Popen(
             command,
             env=env,

@@ -14,6 +14,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -138,27 +139,84 @@ def servers(options, files):
     )
 
 
+def with_libraries(options, count):
+    """The program of `rollback` with so many shared libraries, each with data."""
+    folder = options.build / "bench" / "explore" / "libraries"
+    folder.mkdir(parents=True, exist_ok=True)
+    for i in range(count):
+        text = f"int more_{i}[4096] = {{1}}; int* where_{i}[512] = {{more_{i}}};"
+        command = ["clang-19", "-shared", "-fPIC", "-xc", "-", "-o", str(folder / f"libmore{i}.so")]
+        subprocess.run(command, input=text, text=True, check=True)
+    out = options.build / "bench" / "explore" / "rollback.libraries"
+    words = [
+        str(options.build / "bin" / "duress-c++"),
+        *FLAGS,
+        str(HERE / "rollback.cc"),
+        "-o",
+        str(out),
+        f"-L{folder}",
+    ]
+    words += ["-Wl,--no-as-needed", f"-Wl,-rpath,{folder}", *(f"-lmore{i}" for i in range(count))]
+    subprocess.run(words, check=True)
+    return str(out)
+
+
 def rollbacks(options):
     """Alternating, the best of five of each; 50 schedule points in two threads, and what more of everything costs."""
-    program, rows = duress(options, HERE / "rollback.cc"), []
-    for words in (["0"], ["2"], ["8"], ["64"], ["2", "1"], ["2", "16"]):
+    plain, libraries = duress(options, HERE / "rollback.cc"), with_libraries(options, 50)
+    rows = []
+    cases = [(plain, [threads], "0") for threads in ("0", "2", "8", "64", "200")]
+    cases += [(plain, ["2", "1"], "0"), (plain, ["2", "16"], "0"), (plain, ["2", "1"], "100"), (libraries, ["2"], "0")]
+    for program, words, heap in cases:
         servers = {}
         for rollback in (0, 1):
             files = execution.Files()
-            servers[rollback] = execution.Server(files, [program, *words], rollback)
+            servers[rollback] = execution.Server(files, [program, *words], rollback, HEAP=heap)
+            for seed in range(300):  # what is learned in the first executions
+                servers[rollback].run(seed=seed % 8)
+                if int(words[0]) > 8 and seed > 20:
+                    break
+        runs = 200 if int(words[0]) <= 8 else 20
         best = {0: 0.0, 1: 0.0}
         for _ in range(5):
             for rollback, server in servers.items():
                 start = time.perf_counter()
-                for seed in range(200):
+                for seed in range(runs):
                     if server.run(seed=seed) != 0:
                         raise SystemExit("a run of the server failed")
-                best[rollback] = max(best[rollback], 200 / (time.perf_counter() - start))
+                best[rollback] = max(best[rollback], runs / (time.perf_counter() - start))
         for server in servers.values():
             server.close()
         megabytes = words[1] if len(words) > 1 else "0"
-        rows.append((words[0], megabytes, f"{best[0]:.0f}", f"{best[1]:.0f}", f"{best[1] / best[0]:.2f}"))
-    table("rollback: runs per second", ("threads", "MB written", "fork", "rollback", "ratio"), rows)
+        count = 50 if program == libraries else 0
+        ratio = f"{best[1] / best[0]:.2f}"
+        rows.append((words[0], megabytes, heap, count, f"{best[0]:.0f}", f"{best[1]:.0f}", ratio))
+    head = ("threads", "MB written", "MB of heap", "libraries", "fork", "rollback", "ratio")
+    table("rollback: runs per second", head, rows)
+    campaigns(options, plain)
+
+
+def campaigns(options, program):
+    """The same with the host: `duress explore -j 1`, and processor time of both for each execution."""
+    rows = []
+    for rollback, runs in ((0, 1500), (1, 15000)):
+        best, least = 0.0, math.inf
+        for _ in range(3):
+            folder = tempfile.TemporaryDirectory(prefix="duress-bench-")
+            command = [str(options.build / "bin" / "duress"), "explore", "--runs", str(runs), "-j", "1", "--dir"]
+            before, start = os.times(), time.perf_counter()
+            subprocess.run(
+                [*command, folder.name, "--", program, "2"],
+                env=dict(os.environ, DURESS_OPTIONS=f"rollback={rollback}"),
+                stderr=subprocess.DEVNULL,
+                check=True,
+            )
+            after = os.times()
+            best = max(best, runs / (time.perf_counter() - start))
+            spent = after.children_user + after.children_system - before.children_user - before.children_system
+            least = min(least, spent / runs * 1e6)
+        rows.append(("rollback" if rollback else "fork", f"{best:.0f}", f"{least:.0f}"))
+    table("explore -j 1, two threads", ("", "runs/s", "us of processor per run"), rows)
 
 
 def kernels(options, files):

@@ -102,6 +102,7 @@ bool may_be_patched(long number) {
     case SYS_rt_sigprocmask:
     case SYS_rseq:
     case SYS_set_robust_list:
+    case SYS_exit:
     case SYS_clone3:  // answered, or the place is put back and performs it
       return true;
     default:
@@ -121,20 +122,43 @@ bool fits(long distance) {
   return distance == static_cast<int>(distance);
 }
 
-/// The length of the patch in front of `after`: `mov $number, %eax` or an `lea` with four bytes of
-/// displacement, and the call itself. 0: something else.
-u32 patch_length(const u8* after) {
+bool is_prefix(u8 byte) {
+  switch (byte) {
+    case 0x66:
+    case 0x67:
+    case 0xf2:
+    case 0xf3:
+    case 0x64:
+    case 0x65:
+    case 0x2e:
+    case 0x36:
+    case 0x3e:
+    case 0x26:
+      return true;
+    default:
+      return (byte & 0xf0) == 0x40;
+  }
+}
+
+/// The length of the patch in front of `after`: the call itself, and before it `mov $number, %eax` (7 bytes),
+/// an `lea` with four bytes of displacement (9), or what the C library has before `exit` (6: `xor %edi, %edi;
+/// mov %edx, %eax`). 0: something else, or it may be the end of another instruction.
+u32 patch_length(const u8* after, long number) {
   if (after[-2] != 0x0f || after[-1] != 0x05) return 0;
-  if (after[-7] == 0xb8) return 7;
-  bool lea = (after[-9] == 0x48 || after[-9] == 0x4c) && after[-8] == 0x8d;
+  if (after[-7] == 0xb8) return relative(after - 6) == number && !is_prefix(after[-8]) ? 7 : 0;
+  if (number == SYS_exit)
+    return after[-6] == 0x31 && after[-5] == 0xff && after[-4] == 0x89 && after[-3] == 0xd0 ? 6 : 0;
+  bool lea = (after[-9] == 0x48 || after[-9] == 0x4c) && after[-8] == 0x8d && !is_prefix(after[-10]);
   u8 mode = after[-7] >> 6, base = after[-7] & 7;
   bool rip = mode == 0 && base == 5, displaced = mode == 2 && base != 4;
   return lea && (rip || displaced) ? 9 : 0;
 }
 
-/// Whether a direct jump or call in the mapping, if any byte may begin an instruction, goes into the patch.
+/// Whether a direct jump or call in the mapping goes to an instruction inside the patch, if any byte may
+/// begin one.
 bool is_entered(uptr site, uptr after, uptr begin, uptr end) {
-  auto inside = [&](uptr target) { return target > site && target < after; };
+  uptr call = after - 2, second = after - site == 6 ? site + 2 : call;
+  auto inside = [&](uptr target) { return target == call || target == second; };
   for (uptr at = begin; at + 6 <= end; ++at) {
     const auto* code = reinterpret_cast<const u8*>(at);
     bool longer = code[0] == 0x0f && (code[1] & 0xf0) == 0x80;
@@ -191,26 +215,27 @@ void CallPatches::note(uptr after, long number) {
   if (count_ == kMost || !may_be_patched(number)) return;
   sites_[count_] = {};
   sites_[count_].trapped = 1;
+  sites_[count_].number = static_cast<u32>(number);
   sites_[count_++].after = after;
 }
 
 bool CallPatches::is_sound(const Site& site, uptr begin, uptr end) const {
   constexpr u32 kReach = 16;
   if (site.after - kReach < begin || site.after + kReach > end) return false;
-  u32 length = patch_length(reinterpret_cast<const u8*>(site.after));
+  u32 length = patch_length(reinterpret_cast<const u8*>(site.after), site.number);
   return length != 0 && !is_entered(site.after - length, site.after, begin, end);
 }
 
 bool CallPatches::patch(Site& site, u32 index) {
   const auto* after = reinterpret_cast<const u8*>(site.after);
-  u32 length = patch_length(after);
+  u32 length = patch_length(after, site.number);
   uptr start = site.after - length;
   auto stub = reinterpret_cast<uptr>(room) + index * kStubBytes;
   if (length == 0 || !fits(static_cast<long>(stub - site.after))) return false;
   Code code;
   code.at = stub;
-  if (length == 7) {
-    for (u32 i = 0; i < 5; ++i) code.put(after[-7 + static_cast<int>(i)]);
+  if (length != 9) {
+    for (const u8* from = after - length; from < after - 2; ++from) code.put(*from);
   } else {
     for (u32 i = 0; i < 3; ++i) code.put(after[-9 + static_cast<int>(i)]);
     bool rip = (after[-7] >> 6) == 0;

@@ -40,7 +40,7 @@ class CallPatches {
   static constexpr u32 kAtOnce = 4;
   struct Site {
     uptr after;
-    u32 trapped;
+    u32 trapped, number;
     bool looked_at, sound;
     u8 patched;  // bytes; 0: not
     u8 original[kLongest];

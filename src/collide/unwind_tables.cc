@@ -138,10 +138,10 @@ std::vector<Range> unwound_functions(std::string_view bytes, Address start) {
     offset += length + sizeof length;
     Address here = entry.address();
     auto distance = entry.take<std::uint32_t>();
-    if (distance == 0) continue;  // a CIE itself
+    if (distance == 0 || distance > here - start) continue;  // a CIE itself, or none
     Address cie = here - distance;
     auto [it, fresh] = encodings.try_emplace(cie);
-    if (fresh && cie >= start) it->second = pointer_encoding(Cursor(bytes.substr(cie - start), cie));
+    if (fresh) it->second = pointer_encoding(Cursor(bytes.substr(cie - start), cie));
     if (!it->second) continue;
     Range range;
     range.begin = entry.take_pointer(*it->second, 0);

@@ -5,11 +5,13 @@
 #include <malloc.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/spin_lock.h"
 #include "runtime/control.h"
 #include "runtime/misuse.h"
-#include "runtime/rollback.h"
+#include "runtime/robust_mutexes.h"
 #include "runtime/sync.h"
+#include "runtime/thread_emulation.h"
 
 namespace duress {
 
@@ -69,10 +71,19 @@ void control_crashed(int) {}
 void control_sends(int, int) {}
 void thread_joining(Thread*) {}
 void thread_path(Thread*, u64) {}
-void rollback_enter_thread() {}
-void rollback_leave_thread() {}
-MakingThread::MakingThread() {}
-MakingThread::~MakingThread() {}
+void visit_robust_mutexes(const sched::KernelThread&, void (*)(std::atomic<u32>&)) {}
+void emulation_arrive(sched::Strand*) {}
+void emulation_end(sched::Strand*) {}
+void emulation_warm_up(int, bool (*)(int), void (*)(int)) {}
+EmulatedCreation::EmulatedCreation(sched::Strand*) : emulates_(false) {}
+EmulatedCreation::~EmulatedCreation() = default;
+void EmulatedCreation::succeeded() {
+  DURESS_CHECK(!emulates_);
+}
+EmulatedNumbers::EmulatedNumbers() : trapped_(false) {}
+EmulatedNumbers::~EmulatedNumbers() {
+  DURESS_CHECK(!trapped_);
+}
 
 static void set_awake(bool on) {
   static Runtime runtime;

@@ -99,6 +99,7 @@ bool may_be_patched(long number) {
     case SYS_openat:
     case SYS_close:
     case SYS_futex:
+    case SYS_sched_getaffinity:
     case SYS_rt_sigprocmask:
     case SYS_rseq:
     case SYS_set_robust_list:

@@ -23,6 +23,8 @@ case "${1:-}" in
   sanitizers)
     host=(catalog_test classify_test cli_test cluster_test collide_test exec_test finding_test repair_test report_test search_test
           suite_test trace_test trail_test)
+    # The tests fork with threads, and kill targets by the signals that ThreadSanitizer would handle.
+    export TSAN_OPTIONS="die_after_fork=0 handle_segv=0 handle_sigbus=0 handle_sigfpe=0 handle_sigill=0 handle_abort=0"
     for preset in asan tsan; do
       cmake --preset "$preset"
       cmake --build "build-$preset" --target "${host[@]}"

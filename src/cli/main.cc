@@ -13,6 +13,7 @@
 #include <exception>
 #include <new>
 #include <string_view>
+#include <system_error>
 
 #include "catalog/lookup.h"
 #include "cli/commands.h"
@@ -102,11 +103,19 @@ int dispatch(const std::vector<std::string>& words) {
 constexpr std::string_view kNoMemory =
     "duress: out of memory: nothing is known; give it more (ulimit -v), or fewer workers (-j)\n";
 
+constexpr std::string_view kNoThread =
+    "duress: cannot start a thread or process: raise the limit (ulimit -u), or use fewer workers (-j)\n";
+
 /// Whether our own stacks are large enough; a crash would say nothing.
 bool has_stack() {
   constexpr rlim_t kLeast = rlim_t{512} << 10;
   struct rlimit limit{};
   return getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= kLeast;
+}
+
+int failed(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  return kExitToolFailed;
 }
 
 /// Not abort(), which would be a crash without a word of ours. What was started ends with us.
@@ -122,6 +131,8 @@ bool has_stack() {
     if (std::current_exception()) throw;
   } catch (const std::bad_alloc&) {
     end_at_once(kNoMemory);
+  } catch (const std::system_error& error) {
+    if (error.code() == std::errc::resource_unavailable_try_again) end_at_once(kNoThread);
   } catch (...) {
   }
   end_at_once("duress: internal error: an exception was not caught\n");
@@ -147,7 +158,10 @@ int main(int argc, char** argv) {
     say(fmt::format("cannot write to standard output: {}", why));
     return duress::kExitToolFailed;
   } catch (const std::bad_alloc&) {
-    std::fwrite(kNoMemory.data(), 1, kNoMemory.size(), stderr);
+    return failed(kNoMemory);
+  } catch (const std::system_error& error) {
+    if (error.code() == std::errc::resource_unavailable_try_again) return failed(kNoThread);
+    say(fmt::format("internal error: {}", error.what()));
     return duress::kExitToolFailed;
   } catch (const std::exception& error) {
     say(fmt::format("internal error: {}", error.what()));

@@ -183,6 +183,7 @@ def found_in(document):
 
 def expect_one_line(text, said):
     lines = [line for line in text.splitlines() if line.startswith("duress: ") and not SUMMARY.search(line)]
+    expect("duress: internal error" not in text, f"not one that says what is missing {said}")
     expect(len(lines) == 1, f"an error, and not one line that says why {said}")
 
 

@@ -48,12 +48,14 @@ expect "shared library: stub" yes 'libduress_stub.a' line $cc -shared -fPIC a.c
 expect "shared library: no runtime" no 'libduress_rt' line $cc -shared -fPIC a.c
 expect "shared through -Wl" no 'libduress_rt' line $cc -Wl,-shared -fPIC a.c
 expect "libtool's shared libraries" yes 'libduress_stub.a' line $cxx -shared -nostdlib a.cc
-expect "static: stub" yes 'libduress_stub.a' line $cc -static a.c
-expect "static: says so" yes 'stays inert' line $cc -static a.c
+expect "static: is refused" yes 'error: a statically linked program cannot be observed' $cc -static a.c
+$cc -static a.c 2> /dev/null; [ $? = 1 ] || { echo "FAILED: -static must exit 1"; failures=$((failures + 1)); }
+expect "static without a library: stub" yes 'libduress_stub.a' line $cc -static -nostdlib a.c
 expect "-r" no 'libduress' line $cc -r a.c
 expect "address sanitizer keeps its allocator" no 'rt_malloc' line $cc -fsanitize=address a.c
-expect "thread sanitizer is refused" yes 'cannot be combined' $cc -fsanitize=thread a.c
-$cc -fsanitize=thread a.c 2> /dev/null; [ $? = 1 ] || { echo "FAILED: -fsanitize=thread must exit 1"; failures=$((failures + 1)); }
+expect "thread sanitizer: says so" yes 'warning: -fsanitize=thread is ignored' line $cc -fsanitize=thread a.c
+expect "thread sanitizer is left out" no 'tsan' line $cc -fsanitize=thread,undefined a.c
+expect "thread sanitizer: with Duress" yes 'libduress_rt.a' line $cc -fsanitize=thread a.c
 expect "32 bit" no 'duress_pass' line $cc -m32 -c a.c
 echo '-c a.c' > args
 expect "response files" no 'libduress_rt' line $cc @args

@@ -72,10 +72,8 @@ void add_link_arguments(const duress::cc::Request& request, Additions* add) {
   if (request.shared || request.is_static || request.no_stdlib) {
     // Weak definitions that do nothing. The runtime in the executable, if any, takes their place at load
     // time.
-    if (request.is_static && !request.shared) {
-      fprintf(stderr, "%s: warning: a statically linked program stays inert: Duress cannot observe it\n",
-              kName);
-    }
+    if (request.is_static && !request.shared && !request.no_stdlib)
+      fail("a statically linked program cannot be observed: leave out -static, or link it without Duress");
     to_linker(&add->after, {need_file("libduress_stub.a")});
     return;
   }
@@ -97,8 +95,10 @@ Additions additions(const duress::cc::Request& request) {
     fprintf(stderr, "%s: warning: only 64-bit x86 Linux is instrumented; compiling without Duress\n", kName);
     return add;
   }
-  if (request.sanitize_thread)
-    fail("-fsanitize=thread cannot be combined with Duress: leave one of them out");
+  if (request.sanitize_thread) {
+    fprintf(stderr, "%s: warning: -fsanitize=thread is ignored: Duress takes its place\n", kName);
+    add.after.push_back("-fno-sanitize=thread");
+  }
   add.before.push_back("-fpass-plugin=" + need_file("duress_pass.so"));
   if (std::string plugin = find_file("duress_attributes.so"); !plugin.empty())
     add.before.push_back("-fplugin=" + plugin);

@@ -23,6 +23,7 @@ std::string runtime_options(const RunOptions& options) {
   std::string text = fmt::format("chain={}:seed={}", options.chain, options.seed);
   if (options.halt) text += ":halt=1";
   if (options.stats) text += ":stats=1";
+  if (!options.exit_wait.empty()) text += fmt::format(":exit_wait={:.0f}", options.exit_wait_seconds * 1000);
   if (!options.volatile_order.empty()) text += ":volatile=" + options.volatile_order;
   if (options.model == "stale")
     text += fmt::format(":model=stale:heuristic={}:tear={}:track={}", options.heuristic, options.tear,

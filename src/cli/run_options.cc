@@ -55,6 +55,10 @@ std::string check(RunOptions& options) {
   if (std::string error = options.load_baseline(); !error.empty()) return error;
   if (options.tsan()) options.log_path = take_log_path();
   if (options.controlled && options.free) return "--free and --controlled exclude each other";
+  if (!options.exit_wait.empty() && options.exit_wait != "0") {
+    if (std::string error = read_time(options.exit_wait, options.exit_wait_seconds); !error.empty())
+      return error;
+  }
   for (const std::string& error :
        {catalog::check_chain(options.chain), check_memory_model(options), options.check_output(),
         exec::check_document(options.print_suppressions)}) {
@@ -84,6 +88,9 @@ void add_execution(CommandApp& app, RunOptions& options) {
       .one_of({"plain", "relaxed", "acqrel"});
   app.allow_bare("--volatile", "relaxed");
   app.add_flag("--halt", options.halt, "Stop the program at its first race");
+  app.add_option(
+      "--exit-wait", options.exit_wait,
+      "How long the end of the program waits for threads that still run; default 1s, 0: not at all");
   app.add_flag("--stats", options.stats, "Print the runtime's counters");
   add_seed(app, options.seed);
 }

@@ -22,6 +22,8 @@ struct RunOptions : OutputOptions, DirOptions, GateOptions, SuppressionOptions, 
   std::optional<HeuristicId> heuristic_number;
   std::vector<std::string> only;
   int tear = 8;
+  std::string exit_wait;
+  double exit_wait_seconds = 0;
   std::vector<std::string> target;
 };
 

@@ -40,7 +40,8 @@ namespace duress {
   DURESS_OPERATION(kChoose, "choose")             \
   DURESS_OPERATION(kSpurious, "spurious wake-up") \
   DURESS_OPERATION(kTimeout, "timeout")           \
-  DURESS_OPERATION(kFree, "free")
+  DURESS_OPERATION(kFree, "free")                 \
+  DURESS_OPERATION(kExit, "exit")
 
 enum class OpKind : u8 {
 #define DURESS_OPERATION(name, word) name,

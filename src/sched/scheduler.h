@@ -162,8 +162,9 @@ class Scheduler {
   void note_clock() {
     if (systematic_) recorder_.limit(exhaustive::StepLog::kClock);
   }
-  /// The running strand ends the process, after all others have come as far as they can.
-  void leave_last();
+  /// The running strand ends the process: a choice like any other. In systematic executions, after all others
+  /// have come as far as they can.
+  void leave(uptr place);
 
   // ---- how waits end, in systematic executions that explore it (wait_outcome.cc)
   /// The running strand comes to a wait: a signal ends it, or it ends by itself. A step of its own.

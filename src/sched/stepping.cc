@@ -172,8 +172,9 @@ void Scheduler::park_spinner(Strand* s) {
   s->spin.parked = false;
 }
 
-void Scheduler::leave_last() {
-  if (!systematic_ || execution_.alive == 1) return;
+void Scheduler::leave(uptr place) {
+  if (execution_.alive == 1) return;
+  if (!systematic_) return point({OpKind::kExit, 0, 0, 0, place});
   Strand* s = running();
   s->at_step = false;
   s->spin.leaving = true;

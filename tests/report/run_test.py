@@ -166,6 +166,12 @@ class RunTest(unittest.TestCase):
 
     # ---- options handed over ---------------------------------------------------------------------
 
+    def test_how_long_the_end_waits_for_threads(self):
+        for time, option in (("0", "exit_wait=0"), ("250ms", "exit_wait=250"), ("2s", "exit_wait=2000")):
+            result = self.run_target("options", options=["--exit-wait", time])
+            self.assertIn(f":{option}\n", result.stdout)
+        self.one_line(self.run_target("options", options=["--exit-wait", "soon"]), 2)
+
     def test_options_are_appended_to_the_users(self):
         result = self.run_target(
             "options",

@@ -61,6 +61,7 @@ Runtime* g_runtime = nullptr;
 void misuse_at_unlock(const pthread_mutex_t*) {}
 void misuse_at_thread_end() {}
 void misuse_at_exit() {}
+void wait_for_other_threads() {}
 void misuse_note_lock(const void*, uptr) {}
 void misuse_note_thread(const sched::Strand*, uptr) {}
 bool g_what_if = false;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "runtime/control.h"
+#include "runtime/exit_wait.h"
 #include "runtime/interceptors/fork.h"
 #include "runtime/misuse.h"
 
@@ -88,7 +89,8 @@ DURESS_INTERCEPTOR(void, quick_exit, (int code)) {
 
 DURESS_INTERCEPTOR(void, exit, (int code)) {
   control_settle(DURESS_CALLER_PC);
-  if (controlled()) scheduler().leave_last();
+  if (controlled()) scheduler().leave(DURESS_CALLER_PC);
+  wait_for_other_threads();
   if (code == 0) misuse_at_exit();
   DURESS_REAL(exit)(code);
 }

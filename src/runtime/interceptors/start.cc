@@ -3,6 +3,7 @@
 // The start of main. Everything before it (loading, constructors) is the same in every run, so a fork server
 // waits here.
 #include "runtime/control.h"
+#include "runtime/exit_wait.h"
 #include "runtime/interceptors/real.h"
 #include "runtime/misuse.h"
 
@@ -17,7 +18,8 @@ int run_main(int count, char** arguments, char** environment) {
   if (controlled()) controlled()->job_frame = __builtin_frame_address(0);
   int code = program_main(count, arguments, environment);
   control_settle(address_of(reinterpret_cast<void*>(program_main)));
-  if (controlled()) scheduler().leave_last();
+  if (controlled()) scheduler().leave(address_of(reinterpret_cast<void*>(program_main)));
+  wait_for_other_threads();
   if (code == 0) misuse_at_exit();
   return code;
 }

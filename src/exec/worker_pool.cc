@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <system_error>
 
 #include "exec/processor.h"
 
@@ -51,13 +52,21 @@ void WorkerPool::count_execution() {
 void WorkerPool::start(std::size_t count, std::function<void(Worker&)> body) {
   running_ = std::min(count, workers_.size());
   for (std::size_t i = 0, most = running_; i < most; ++i) {
-    threads_.emplace_back([this, i, body] {
+    auto work = [this, i, body] {
       use_all_processors();  // whatever the thread that starts it keeps to
       body(*workers_[i]);
       std::lock_guard guard(lock_);
       --running_;
       ended_.notify_one();
-    });
+    };
+    try {
+      threads_.emplace_back(work);
+    } catch (const std::system_error&) {  // no thread (ulimit -u): those that there are do all of it
+      std::lock_guard guard(lock_);
+      running_ -= most - i;
+      if (i == 0) throw;
+      return;
+    }
   }
 }
 

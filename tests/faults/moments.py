@@ -33,6 +33,7 @@ SUMMARY = re.compile(
 NEVER = 10**9
 HANG = 120  # seconds
 NOBODY = 65534
+WORKERS = {"two workers": ["verify", "-j", "2"]}
 COMMANDS = {
     "run": ["run"],
     "explore": ["explore", "--runs", "60", "--no-minimise", "--keep-going", "-j", "1"],
@@ -55,7 +56,7 @@ class Moments:
         self.answers = {}
 
     def words(self, command, folder):
-        words = [word.format(suite=self.suite) for word in COMMANDS[command]]
+        words = [word.format(suite=self.suite) for word in {**COMMANDS, **WORKERS}[command]]
         program = [] if command == "test" else ["--", self.racing]
         return list(map(str, [self.tool.duress, *words, f"--json={folder}/json", "--dir", f"{folder}/d", *program]))
 
@@ -129,6 +130,18 @@ class Moments:
 
         return check
 
+    def a_worker_less(self):
+        """Each thread and process of a campaign with two workers in turn is the one that cannot be started."""
+        code, _, _, calls = self.undisturbed("two workers", "processes")
+        for at in range(1, min(calls, 10) + 1):
+            with tempfile.TemporaryDirectory(prefix="duress-moments-") as scratch:
+                got = self.run("two workers", pathlib.Path(scratch), self.injected("processes", at))
+                said = f"at call {at} of {calls}: exit code {got[0]}\n{got[2]}"
+                if got[0] == 125:
+                    expect_one_line(got[2], said)
+                else:
+                    expect(got[0] == code, f"{said}\ninstead of {code}")
+
     def limited(self, command, limit, value, user=0):
         def apply():
             resource.setrlimit(limit, (value, value))
@@ -164,6 +177,8 @@ class Moments:
                         number = self.limited(command, resource.RLIMIT_NPROC, value, NOBODY)
                         yield f"ulimit -u {value}: {command}", number
             return
+        if theme == "processes":
+            yield "a worker that cannot be started", self.a_worker_less
         for command in COMMANDS:
             chosen = random.Random(f"{theme} {command}")
             for number in range(moments):

@@ -44,6 +44,7 @@ class LocationTable {
       Block* block = find_or_make(granule);
       SpinGuard guard(block->lock(granule));
       visit_cell(block->cell(granule), granule, mask, visit);
+      if (granule == kLastGranule) return;
     }
   }
 
@@ -52,14 +53,15 @@ class LocationTable {
   void existing(uptr address, u64 size, Visit visit) {
     uptr end = address + size;
     for (uptr granule = address & ~uptr{7}; granule < end;) {
-      Block* block = find(granule);
-      if (!block) {
-        granule = (granule | (kBlockBytes - 1)) + 1;
-        continue;
+      uptr next = granule + 8;
+      if (Block* block = find(granule)) {
+        SpinGuard guard(block->lock(granule));
+        for (Piece* p = block->cell(granule); p; p = p->next) visit(p->state);
+      } else {
+        next = (granule | (kBlockBytes - 1)) + 1;
       }
-      SpinGuard guard(block->lock(granule));
-      for (Piece* p = block->cell(granule); p; p = p->next) visit(p->state);
-      granule += 8;
+      if (next < granule) return;
+      granule = next;
     }
   }
 
@@ -75,13 +77,9 @@ class LocationTable {
       return;
     }
     for (uptr granule = begin & ~uptr{7}; granule < end;) {
-      Block* block = find(granule);
-      if (!block) {
-        granule = (granule | (kBlockBytes - 1)) + 1;
-        continue;
-      }
       uptr stop = (granule | (kBlockBytes - 1)) + 1;
-      forget_cells(block, granule, end < stop ? end : stop);
+      if (Block* block = find(granule)) forget_cells(block, granule, end - 1 < stop - 1 ? end : stop);
+      if (stop < granule) return;
       granule = stop;
     }
   }
@@ -98,6 +96,7 @@ class LocationTable {
 
  private:
   static constexpr uptr kBlockBytes = 4096;
+  static constexpr uptr kLastGranule = ~uptr{7};  // no program has it, but a damaged trace may
   static constexpr uptr kCells = kBlockBytes / 8;
   static constexpr u32 kBuckets = 1u << 16;
   struct Piece {

@@ -42,7 +42,8 @@ std::string check_surroundings(ClassifyOptions& options) {
   std::string& folder = options.setup.worker.start_in;
   if (folder.empty()) return {};
   folder = fs::absolute(folder).lexically_normal().string();
-  if (!fs::is_directory(folder)) return fmt::format("'{}' is not a folder", folder);
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored)) return fmt::format("'{}' is not a folder", folder);
   std::string& program = options.target[0];  // as it is seen from there
   if (program.find('/') != std::string::npos) program = (fs::path(folder) / program).string();
   return {};

@@ -46,7 +46,8 @@ std::string find_program(const std::string& name) {
   std::stringstream folders(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin");
   for (std::string folder; std::getline(folders, folder, ':');) {
     std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
-    if (fs::is_regular_file(candidate) && access(candidate.c_str(), X_OK) == 0) return candidate;
+    std::error_code ignored;  // folders of PATH need not be readable
+    if (fs::is_regular_file(candidate, ignored) && access(candidate.c_str(), X_OK) == 0) return candidate;
   }
   return {};
 }

@@ -69,7 +69,7 @@ std::string Campaign::open() {
   folder_ = fmt::format("{}/tests/{:016x}", dir, hash_of(setup_.name));
   std::error_code ignored;
   // A campaign that came to its end makes room for the next one.
-  if (!fs::exists(folder_ + "/open")) fs::remove_all(folder_, ignored);
+  if (!fs::exists(folder_ + "/open", ignored)) fs::remove_all(folder_, ignored);
   if (std::string error = exec::make_folder(folder_, dir); !error.empty()) return error;
   if (std::string error = exec::write_file(folder_ + "/open", ""); !error.empty()) return error;
   for (std::size_t i = 0; i < cases_.size(); ++i) {

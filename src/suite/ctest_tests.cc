@@ -131,11 +131,13 @@ std::optional<std::vector<CtestTest>> read_ctest(const std::string& text, const 
 
 std::optional<std::vector<CtestTest>> ctest_tests(const CtestSelection& selection, std::string& error) {
   const std::string& dir = selection.build_dir;
-  if (!fs::is_directory(dir)) {
-    error = fmt::format("'{}' is not a folder; give the build folder of a CMake project", dir);
+  std::error_code code;
+  if (!fs::is_directory(dir, code)) {
+    error = fmt::format("'{}' is not a folder{}; give the build folder of a CMake project", dir,
+                        code ? " that can be read: " + code.message() : "");
     return std::nullopt;
   }
-  if (!fs::exists(fs::path(dir) / "CTestTestfile.cmake")) {
+  if (!fs::exists(fs::path(dir) / "CTestTestfile.cmake", code)) {
     error = fmt::format(
         "'{}' has no CTestTestfile.cmake; give a build folder whose project calls enable_testing()", dir);
     return std::nullopt;

@@ -52,6 +52,7 @@ class Moments:
         self.library = self.tool.compile(HERE / "injected.c", compiler=["clang-19"], library=True)
         self.suite = pathlib.Path(scratch) / "suite"
         self.suite.mkdir()
+        os.chmod(scratch, 0o755)  # other users run there too
         (self.suite / "CTestTestfile.cmake").write_text(f'add_test(racing "{self.racing}")\n', encoding="utf-8")
         self.answers = {}
 

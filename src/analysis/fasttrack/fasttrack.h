@@ -143,6 +143,7 @@ class FastTrack final : public Analysis {
   /// A thread was created, and has acquired what its creator knew (or will never run).
   void thread_created() { starting_.fetch_add(1, std::memory_order_relaxed); }
   void thread_started() { starting_.fetch_sub(1, std::memory_order_release); }
+  bool has_starting_threads() const { return starting_.load(std::memory_order_acquire) != 0; }
   /// Remembers in the shadow that a synchronisation object lives at an address, so that it goes when the
   /// memory does.
   void mark_sync(FastTrackThread& t, uptr address);

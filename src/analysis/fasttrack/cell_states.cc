@@ -48,18 +48,8 @@ __attribute__((preserve_most)) bool FastTrack::spilled_transition(const FastTrac
   const Word writes = Word::decode(w);
   Word reads = Word::decode(r);
   WriteSpill& spill = spills_.writes(writes.old);
-  u8 unread = mask;  // as in transition()
-  if (r) {
-    u8 r_new = mask & static_cast<u8>(~reads.rest), r_old = mask & reads.rest;
-    if (r_new && reads.id) {
-      if (!ordered(t, reads.id)) return false;
-      unread &= static_cast<u8>(~r_new);
-    }
-    if (r_old && reads.old) {
-      if (!ordered(t, reads.old)) return false;
-      unread &= static_cast<u8>(~r_old);
-    }
-  }
+  u8 unread = mask;
+  if (r && !follows_reads(t, reads, mask, unread)) return false;
   AccessId last = 0;
   for (u32 left = unread; left; left &= left - 1) {
     const AccessId one = spill.ids[__builtin_ctz(left)];

@@ -222,6 +222,7 @@ class FastTrack final : public Analysis {
   void lost(FastTrackThread& t, u64 count);
   bool all_same_epoch(FastTrackThread& t, Cell* cell, uptr address, uptr stop, bool write);
   bool own_reads(const FastTrackThread& t, const Word& r, u8 mask) const;
+  bool follows_reads(const FastTrackThread& t, const Word& reads, u8 mask, u8& unread) const;
   static u64 pack(const FastTrackThread& t, Word w);
   u64 shared_word(const FastTrackThread& t, u32 index, AccessId id);
   template <bool kWrite>

@@ -66,6 +66,24 @@ inline u64 FastTrack::reads_on(const FastTrackThread& t, u64 r, AccessId id) con
   return Word{id, first ? reads.old : reads.id, reads.rest, false, true, false}.encode();
 }
 
+/// Whether the thread follows the last reads of these bytes; what was read is taken out of `unread`. Of bytes
+/// that were read since their last write only the read is looked at: it was found to follow the write, so
+/// what follows it follows both. Each record is a cache miss in a large heap.
+__attribute__((always_inline)) inline bool FastTrack::follows_reads(const FastTrackThread& t,
+                                                                    const Word& reads, u8 mask,
+                                                                    u8& unread) const {
+  u8 r_new = mask & static_cast<u8>(~reads.rest), r_old = mask & reads.rest;
+  if (r_new && reads.id) {
+    if (!ordered(t, reads.id)) return false;
+    unread &= static_cast<u8>(~r_new);
+  }
+  if (r_old && reads.old) {
+    if (!ordered(t, reads.old)) return false;
+    unread &= static_cast<u8>(~r_old);
+  }
+  return true;
+}
+
 /// The common case of an access: nothing spilled, everything before it ordered, the result fits. False: it is
 /// not that.
 template <bool kWrite>
@@ -88,20 +106,8 @@ __attribute__((always_inline)) inline bool FastTrack::transition(const FastTrack
     return true;
   }
   Word writes = Word::decode(w), reads = Word::decode(r);
-  // Of bytes that were read since their last write only the read is looked at: it was found to follow the
-  // write, so what follows it follows both. Each record is a cache miss in a large heap.
   u8 unread = mask;
-  if (r) {
-    u8 r_new = mask & static_cast<u8>(~reads.rest), r_old = mask & reads.rest;
-    if (r_new && reads.id) {
-      if (!ordered(t, reads.id)) return false;
-      unread &= static_cast<u8>(~r_new);
-    }
-    if (r_old && reads.old) {
-      if (!ordered(t, reads.old)) return false;
-      unread &= static_cast<u8>(~r_old);
-    }
-  }
+  if (r && !follows_reads(t, reads, mask, unread)) return false;
   u8 w_new = unread & static_cast<u8>(~writes.rest), w_old = unread & writes.rest;
   if ((w_new && !harmless(t, writes.id)) || (w_old && !harmless(t, writes.old))) return false;
   result.new_writes = w;

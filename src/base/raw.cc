@@ -46,9 +46,21 @@ static void* map_with(uptr address, size_t bytes, long flags) {
 }
 
 MappedRange g_huge_mappings[kMostHugeMappings] = {};
+OwnMappings g_own_mappings = {};
+
+static void* map_own(size_t bytes) {
+  uptr at = 0;
+  if (g_own_mappings.next) {
+    size_t room =
+        (bytes + 2 * kPageSize - 1) & ~(kPageSize - 1);  // a page between neighbours keeps them apart
+    at = __atomic_fetch_add(&g_own_mappings.next, room, __ATOMIC_RELAXED);
+    if (g_own_mappings.is_there && g_own_mappings.is_there(at, bytes)) return reinterpret_cast<void*>(at);
+  }
+  return map_with(at, bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+}
 
 void* map_memory(size_t bytes) {
-  void* p = map_with(0, bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+  void* p = map_own(bytes);
   if (DURESS_UNLIKELY(bytes >= kHugeBytes) && p) {
     auto begin = reinterpret_cast<uptr>(p);
     for (MappedRange& range : g_huge_mappings) {
@@ -70,6 +82,9 @@ void* map_memory_at(uptr address, size_t bytes) {
 }
 
 void unmap_memory(void* p, size_t bytes) {
+  if (DURESS_UNLIKELY(g_own_mappings.keeps != nullptr) &&
+      g_own_mappings.keeps(reinterpret_cast<uptr>(p), bytes))
+    return;
   raw_syscall(SYS_munmap, reinterpret_cast<long>(p), static_cast<long>(bytes));
 }
 

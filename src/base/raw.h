@@ -24,6 +24,14 @@ inline constexpr size_t kHugeBytes = size_t{500} << 20;  // at least
 constexpr u32 kMostHugeMappings = 16;
 extern MappedRange g_huge_mappings[kMostHugeMappings];  // up to the first that is empty
 
+/// Where map_memory() maps, and who keeps what was mapped.
+struct OwnMappings {
+  uptr next;                                     // the next one goes here, if there is room; 0: anywhere
+  bool (*is_there)(uptr address, size_t bytes);  // true: such a mapping was kept, and its pages are zero
+  bool (*keeps)(uptr address, size_t bytes);     // true: it need not be unmapped
+};
+extern OwnMappings g_own_mappings;
+
 /// Fresh zero pages, not accounted until touched. Null if the kernel refuses.
 void* map_memory(size_t bytes);
 /// The same at exactly `address`, or null if anything is there already.

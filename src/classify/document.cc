@@ -85,7 +85,7 @@ std::string add_verdicts(Classifier& classifier, report::Document& document) {
   campaign.run_seconds = classifier.seconds();
   campaign.restarts = classifier.restarts();
   campaign.leftovers = classifier.leftovers();
-  campaign.one_thread = classifier.found().one_thread;
+  campaign.one_thread = classifier.found().runs != 0 && classifier.found().one_thread;
   campaign.out_of_time = classifier.out_of_time();
   report::finish_document(document);
   return error;

@@ -48,8 +48,8 @@ const std::vector<Command>& commands() {
       {"merge", "merge DIR...", "what the results of several machines say so far", merge_command},
       {"list", "list [KIND]", "the names that options take: analyses, strategies, models, formats, ...",
        list_command},
-      {"doctor", "doctor", "what works on this machine, and the command that fixes what does not",
-       doctor_command},
+      {"doctor", "doctor [PROG ARGS]",
+       "what works on this machine, or how executions of a program are performed", doctor_command},
       {"cmake", "cmake", "the path of a CMake toolchain file", cmake_command},
   };
   return table;
@@ -125,6 +125,15 @@ int failed(std::string_view text) {
   _exit(kExitToolFailed);
 }
 
+/// One that the machine is to blame for. "": it is our fault.
+std::string limit_text(const std::system_error& error) {
+  std::string limit = error.code() == std::errc::too_many_files_open             ? "ulimit -n"
+                      : error.code() == std::errc::too_many_files_open_in_system ? "sysctl fs.file-max"
+                                                                                 : "";
+  if (limit.empty()) return {};
+  return fmt::format("{}; raise the limit ({})", error.what(), limit);
+}
+
 /// An exception that nobody can catch: in a thread, or while another one is handled.
 [[noreturn]] void end_uncaught() {
   try {
@@ -133,6 +142,7 @@ int failed(std::string_view text) {
     end_at_once(kNoMemory);
   } catch (const std::system_error& error) {
     if (error.code() == std::errc::resource_unavailable_try_again) end_at_once(kNoThread);
+    if (std::string text = limit_text(error); !text.empty()) end_at_once("duress: " + text + "\n");
   } catch (...) {
   }
   end_at_once("duress: internal error: an exception was not caught\n");
@@ -161,6 +171,10 @@ int main(int argc, char** argv) {
     return failed(kNoMemory);
   } catch (const std::system_error& error) {
     if (error.code() == std::errc::resource_unavailable_try_again) return failed(kNoThread);
+    if (std::string text = limit_text(error); !text.empty()) {
+      say(text);
+      return duress::kExitToolFailed;
+    }
     say(fmt::format("internal error: {}", error.what()));
     return duress::kExitToolFailed;
   } catch (const std::exception& error) {

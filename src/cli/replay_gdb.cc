@@ -54,8 +54,7 @@ int replay_in_gdb(const ReplayOptions& options, const std::string& folder) {
   words.insert(words.end(), options.target.begin(), options.target.end());
   say("gdb stops at the failure; 'info threads' lists the threads, 'thread apply all bt' their stacks, "
       "'quit' ends");
-  exec::LaunchResult result =
-      exec::launch(words, {{"DURESS_OPTIONS", exec::with_user_options(single.runtime_options())}});
+  exec::LaunchResult result = exec::launch(words, exec::controlled_variables(single.runtime_options()));
   if (result.start_error != 0) {
     say(fmt::format("cannot start gdb: {}", std::strerror(result.start_error)));
     return kExitToolFailed;

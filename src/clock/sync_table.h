@@ -106,6 +106,9 @@ class SyncTable {
       u32 version = kNever;
       Clock epoch = 0;
       bool acquired = false;
+      // At this version nothing was released there: until it changes, a relaxed update by a thread without a
+      // release fence neither learns nor leaves anything.
+      u32 idle = kNever;
     };
     /// The entry of an object, or null.
     Entry* find(uptr address, u8 size) {

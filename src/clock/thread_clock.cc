@@ -20,6 +20,7 @@ void ThreadClock::tick() {
 /// The clock is about to hold, or holds, more than the snapshot says. A counter that was handed out
 /// stands for what was known then; what is acquired now needs a counter of its own.
 void ThreadClock::changed() {
+  ++acquired_;
   if (snapshot_) {
     snapshot_->release(arena_);
     snapshot_ = nullptr;

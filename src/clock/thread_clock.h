@@ -26,6 +26,8 @@ class ThreadClock {
   Clock own() const { return clock_.get(slot_); }
   Clock get(Slot slot) const { return clock_.get(slot); }
   const VectorClock& clock() const { return clock_; }
+  /// Grows whenever the thread learns of others' events.
+  u64 acquired() const { return acquired_; }
 
   /// True when the access that comes next must open a new epoch; see tick_if_released().
   bool released() const { return released_; }
@@ -47,6 +49,8 @@ class ThreadClock {
   void release_join(ReleaseClock& into);
 
   void fence(MemoryOrder order);
+  /// Whether relaxed stores leave something behind: what a release fence knew.
+  bool fenced() const { return !release_fence_.empty(); }
   /// An atomic load of `order` read a store that left `from`.
   void atomic_load(const ReleaseClock& from, MemoryOrder order);
   /// An atomic store of `order`: `into` becomes what it leaves behind.
@@ -62,6 +66,7 @@ class ThreadClock {
   Arena& arena_;
   Slot slot_;
   bool released_ = false;  // the current counter was handed out: the next access needs a new one
+  u64 acquired_ = 0;
   VectorClock clock_;
   ClockSnapshot* snapshot_ = nullptr;  // of clock_, own counter aside; null when out of date
   ReleaseClock release_fence_;         // what this thread knew at its last release fence

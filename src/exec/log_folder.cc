@@ -107,13 +107,16 @@ void LogFolder::drop(int pid) const {
   unlink(log_of(pid).c_str());
 }
 
-void LogFolder::clear(int but) const {
+bool LogFolder::clear(int but) const {
   std::error_code code;
+  bool all = true;
   for (fs::directory_iterator it(path_, code), end; !code && it != end; it.increment(code)) {
-    std::error_code ignored;
+    std::error_code kept;
     if (it->path().extension() == ".jsonl" && it->path().stem() != std::to_string(but))
-      fs::remove(it->path(), ignored);
+      fs::remove(it->path(), kept);
+    all = all && !kept;
   }
+  return all && !code;
 }
 
 }  // namespace duress::exec

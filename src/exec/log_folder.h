@@ -34,8 +34,8 @@ class LogFolder {
   std::string write_files(const std::vector<std::pair<std::string, std::string>>& files) const;
   /// Removes the log of that process alone.
   void drop(int pid) const;
-  /// Removes all logs but that of process `but`.
-  void clear(int but) const;
+  /// Removes all logs but that of process `but`. False: some are still there.
+  bool clear(int but) const;
 
  private:
   std::string log_of(int pid) const { return path_ + "/" + std::to_string(pid) + ".jsonl"; }

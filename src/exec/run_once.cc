@@ -36,8 +36,9 @@ OneRunResult run_once(const OneRun& run) {
     if (int persona = personality(0xffffffff); persona >= 0)
       personality(static_cast<unsigned long>(persona) | ADDR_NO_RANDOMIZE);
   }
-  static_cast<LaunchResult&>(result) =
-      launch(run.target, {{"DURESS_OPTIONS", with_user_options(options, run.plan.has_value())}});
+  std::vector<std::pair<std::string, std::string>> variables = controlled_variables(options);
+  if (!run.plan) variables = {{"DURESS_OPTIONS", with_user_options(options, /*padded=*/false)}};
+  static_cast<LaunchResult&>(result) = launch(run.target, variables);
   if (result.start_error != 0)
     result.problem = "cannot start '" + run.target[0] + "': " + std::strerror(result.start_error);
   if (!result.problem.empty()) return result;

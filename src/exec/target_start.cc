@@ -12,12 +12,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <regex>
 #include <set>
+#include <string_view>
 
 #include "base/exec_words.h"
 #include "exec/files.h"
@@ -29,12 +31,17 @@ namespace {
 std::mutex own_lock;
 std::set<pid_t> own;  // under own_lock
 
-std::vector<std::string> environment_with(const std::string& options) {
+constexpr char kTunables[] = "GLIBC_TUNABLES";
+
+std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& ours) {
   std::vector<std::string> variables;
   for (char** entry = environ; *entry != nullptr; ++entry) {
-    if (std::strncmp(*entry, "DURESS_OPTIONS=", 15) != 0) variables.emplace_back(*entry);
+    auto same_name = [entry](const auto& variable) {
+      return std::string_view(*entry).starts_with(variable.first + "=");
+    };
+    if (std::none_of(ours.begin(), ours.end(), same_name)) variables.emplace_back(*entry);
   }
-  variables.push_back("DURESS_OPTIONS=" + with_user_options(options));
+  for (const auto& [name, value] : ours) variables.push_back(name + "=" + value);
   return variables;
 }
 
@@ -97,6 +104,13 @@ std::string with_user_options(const std::string& ours, bool padded) {
   return text + kPad + std::string((length / kStep + 1) * kStep - length, 'x');
 }
 
+std::vector<std::pair<std::string, std::string>> controlled_variables(const std::string& options) {
+  const char* given = std::getenv(kTunables);
+  std::string tunables = given != nullptr && *given != '\0' ? std::string(given) + ":" : "";
+  tunables += "glibc.pthread.stack_cache_size=0x1000000000";  // 64 GiB
+  return {{"DURESS_OPTIONS", with_user_options(options)}, {kTunables, tunables}};
+}
+
 std::string check_option_path(const std::string& path) {
   if (!std::regex_search(path, std::regex(":[a-z_]+="))) return {};
   return "DURESS_OPTIONS cannot hold the path '" + path + "'; use another folder with --dir";
@@ -104,7 +118,7 @@ std::string check_option_path(const std::string& path) {
 
 Started start_target(const TargetStart& start) {
   Started result;
-  std::vector<std::string> variables = environment_with(start.options);
+  std::vector<std::string> variables = environment_with(controlled_variables(start.options));
   std::vector<char*> argv = exec_words(start.argv), envp = exec_words(variables);
   int report[2];
   if (pipe2(report, O_CLOEXEC) != 0) {

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace duress::exec {
@@ -36,6 +37,11 @@ Started start_target(const TargetStart& start);
 /// environment lies above the stack: folders and process ids of different lengths would move the stack from
 /// run to run.
 std::string with_user_options(const std::string& ours, bool padded = true);
+
+/// The variables of a controlled target: DURESS_OPTIONS, padded, and GLIBC_TUNABLES: the C library keeps the
+/// stacks of ended threads. By default it keeps 40 MiB, so that those of a fifth thread would be mapped and
+/// unmapped in every execution.
+std::vector<std::pair<std::string, std::string>> controlled_variables(const std::string& options);
 
 /// "" if DURESS_OPTIONS can hold `path`, else why not.
 std::string check_option_path(const std::string& path);

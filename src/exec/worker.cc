@@ -161,8 +161,10 @@ bool Worker::end_run(Execution& execution, trail::Reply& reply) {
 }
 
 std::optional<Execution> Worker::attempt(const Plan& plan, By by) {
-  empty(output_);
-  empty(errors_);
+  if (std::exchange(wrote_, true)) {
+    empty(output_);
+    empty(errors_);
+  }
   if (!exchange_->put(plan)) {
     fail(Kind::kTool, "a request of " + std::to_string(plan.trail.size()) + " choices is too long");
     return std::nullopt;
@@ -189,8 +191,9 @@ std::optional<Execution> Worker::attempt(const Plan& plan, By by) {
     kept_ = execution.pid;
   else
     leftovers_ += end_leftovers();
-  execution.output_bytes = size_of(output_);
-  execution.error_bytes = size_of(errors_);
+  wrote_ = !was_undone(execution) || execution.record.wrote != 0;
+  execution.output_bytes = wrote_ ? size_of(output_) : 0;
+  execution.error_bytes = wrote_ ? size_of(errors_) : 0;
   return execution;
 }
 
@@ -296,8 +299,15 @@ std::string Worker::ended_text(const std::string& what) const {
 }
 
 finding::RunLogs Worker::take_logs(const Execution& execution) {
-  finding::RunLogs logs = logs_.read(execution.pid);
-  logs_.clear(server_.pid());
+  // Every process of an execution that was undone is known: it is the one that counts what it logs.
+  bool has_log = options_.remote || !was_undone(execution) || execution.record.log_bytes != 0;
+  finding::RunLogs logs;
+  logs.pid = execution.pid;
+  if (!has_log && no_logs_of_ == server_.pid()) return logs;
+  logs = logs_.read(execution.pid);
+  no_logs_of_ = !has_log && logs.run.processes.empty() && logs.run.problems.empty() ? server_.pid() : 0;
+  // What stays would be taken for a log of the next execution.
+  if (!logs_.clear(server_.pid())) logs.run.problems.push_back({logs_.path(), 0, "it cannot be removed"});
   return logs;
 }
 
@@ -318,7 +328,7 @@ RemoteRun Worker::pack(std::optional<Execution> execution) {
   if (!execution) return run;
   std::optional<std::string> output = read_file(captured_.output), errors = read_file(captured_.errors);
   bool whole = output && errors && logs_.read_files(run.logs);
-  logs_.clear(server_.pid());
+  whole = logs_.clear(server_.pid()) && whole;  // what stays would be sent with the next run
   if (!whole) {
     run.problem = {Kind::kTool, "cannot read below '" + options_.folder + "': " + std::strerror(errno)};
     return run;

@@ -100,6 +100,8 @@ class Worker {
   bool rollback_failed_ = false;
   int kept_ = 0;           // process that has performed the last execution and is there for the next; 0: none
   bool answered_ = false;  // this server has run something
+  bool wrote_ = true;      // the last execution may have left output
+  pid_t no_logs_of_ = 0;   // this server has no log of its own
   int processor_ = -1;     // where it runs
   int restarts_ = 0, leftovers_ = 0, repeats_ = 0;
   int packed_restarts_ = 0, packed_leftovers_ = 0;  // of these, reported by pack()

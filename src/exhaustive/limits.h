@@ -37,7 +37,8 @@ inline constexpr LimitText kLimitTexts[] = {
      "under rc11 threads meet at something else than atomics and mutexes"},  // verify names the operations
     {StepLog::kCancelled, DURESS_SAME("a thread is cancelled: where that reaches it is not explored")},
     {StepLog::kWideAccess,
-     DURESS_SAME("a racing access of more than 256 bytes is one step: torn values are not explored")},
+     DURESS_SAME("a racing access of more than 256 bytes, or of a function of the C library, is one step: "
+                 "torn values are not explored")},
     {StepLog::kTried,
      DURESS_SAME("a loop that waits takes a lock in each round, and another thread tries to take it: only "
                  "one failed attempt is explored")},

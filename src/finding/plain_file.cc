@@ -6,6 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <system_error>
+
 namespace duress::finding {
 
 bool is_plain_file(const std::string& path) {
@@ -17,6 +20,9 @@ bool is_plain_file(const std::string& path) {
 PlainFile::PlainFile(const std::string& path) {
   if (!is_plain_file(path)) return;
   int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  // That says nothing about the file: without names, findings would be other ones.
+  if (fd < 0 && (errno == EMFILE || errno == ENFILE))
+    throw std::system_error(errno, std::generic_category(), "cannot open '" + path + "'");
   struct stat info{};
   if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
     auto size = static_cast<std::size_t>(info.st_size);

@@ -12,7 +12,8 @@ namespace duress::finding {
 /// A regular file that can be opened by that name, and has a size: those of /proc have none, and some block.
 bool is_plain_file(const std::string& path);
 
-/// The bytes of a regular file, mapped: a file of many gigabytes costs what is looked at.
+/// The bytes of a regular file, mapped: a file of many gigabytes costs what is looked at. Throws
+/// std::system_error if there is no descriptor left for it.
 class PlainFile {
  public:
   explicit PlainFile(const std::string& path);

@@ -28,6 +28,7 @@ AtomicOperation::~AtomicOperation() {
   if (!thread_) return;
   Runtime& rt = *g_runtime;
   if (writes_) object_->change_version();
+  if (idle_) entry_->idle = object_->version.load(std::memory_order_relaxed);
   object_->lock.unlock();
   if (mixed_) rt.mixed_lock.unlock();
   rt.fasttrack.end_atomic(thread_->fasttrack);
@@ -61,7 +62,7 @@ void AtomicOperation::loaded(MemoryOrder order) {
               entry_->epoch == thread_->clock.own();
   *entry_ = {object_,
              mixed_ || writes_ ? SyncTable::Cache::kNever : object_->version.load(std::memory_order_relaxed),
-             thread_->clock.own(), acquires(order) || (same && entry_->acquired)};
+             thread_->clock.own(), acquires(order) || (same && entry_->acquired), entry_->idle};
 }
 
 void AtomicOperation::stored(MemoryOrder order) {
@@ -75,6 +76,7 @@ void AtomicOperation::modified(MemoryOrder order) {
   g_runtime->engine.atomic_load(*thread_, *object_, order, mixed_);
   note(AccessKind::kAtomicRmw, order);
   g_runtime->engine.atomic_rmw(*thread_, *object_, order, mixed_);
+  idle_ = order == MemoryOrder::kRelaxed && !g_runtime->checking && !mixed_ && object_->released.empty();
 }
 
 // ---- the model rc11

@@ -21,6 +21,7 @@
 #include "runtime/frame_rooms.h"
 #include "runtime/interceptors/real.h"
 #include "runtime/rc11.h"
+#include "runtime/rollback_memory.h"
 #include "runtime/runtime.h"
 #include "runtime/thread_emulation.h"
 #include "runtime/what_if.h"
@@ -83,10 +84,13 @@ void control_prepare() {
   const Options& options = g_runtime->options;
   g_request = static_cast<const trail::Request*>(map_file(options.request_, trail::kRequestBytes, false));
   g_record = static_cast<trail::Record*>(map_file(options.record_, trail::kRecordBytes, true));
+  // From here on the runtime's mappings are where the program has none: whether one is made in each execution
+  // or was kept from the one before (rollback_memory.h), the program gets the same addresses.
+  g_own_mappings.next = kOwnMappings;
   warm_up_threads();
   reserve_patch_room();
   frame_rooms().reserve();
-  g_runtime->arena.reserve(size_t{1} << 16);
+  EpochFilter::keep_tables(kWarmThreads + 1);
   if (*options.server_) {
     fork_server_prepare(options.server_);
     return;

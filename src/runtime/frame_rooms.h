@@ -37,7 +37,7 @@ class FrameRooms {
   }
 
  private:
-  static constexpr int kMost = 20;
+  static constexpr int kMost = 36;
   DuressFrame* rooms_[kMost] = {};
   int count_ = 0;
   bool keeps_ = false;

@@ -89,6 +89,9 @@ void HeapTable::insert(const HeapBlock& block) {
     std::atomic<u64>* entry = make_entry(block.start);
     u64 old = entry ? entry->load(std::memory_order_relaxed) : 1;
     const uptr place = block.start & ~(Entry::kBytes - 1);
+    uptr lowest = lowest_.load(std::memory_order_relaxed);
+    while (DURESS_UNLIKELY(place < lowest) && !lowest_.compare_exchange_weak(lowest, place)) {
+    }
     if (entry && (!old || Entry::decode(old, place).start == block.start) &&
         entry->compare_exchange_strong(old, Entry::encode(block), std::memory_order_acq_rel))
       return;
@@ -127,13 +130,15 @@ HeapBlock HeapTable::remove(uptr start) {
 HeapBlock HeapTable::find_containing(uptr address) {
   uptr place = address & ~(Entry::kBytes - 1);
   const uptr first = place >> Entry::kSizeBits ? place - (uptr{1} << Entry::kSizeBits) : 0;
-  for (; place > first; place -= Entry::kBytes) {
+  const uptr lowest = lowest_.load(std::memory_order_relaxed);
+  for (; place > first && place >= lowest; place -= Entry::kBytes) {
     std::atomic<u64>* entry = entry_of(place);
     const u64 found = entry ? entry->load(std::memory_order_acquire) : 0;
     if (!found) continue;
     const HeapBlock block = Entry::decode(found, place);
     if (address - block.start < block.size) return block;
   }
+  if (!some_in_shards_.load(std::memory_order_relaxed)) return {};
   for (Shard& shard : shards_) {
     SpinGuard guard(shard.lock);
     for (u32 i = 0; i < shard.capacity; ++i) {

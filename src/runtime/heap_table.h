@@ -80,6 +80,9 @@ class HeapTable {
   Arena& arena_;
   bool follows_all_ = false;
   std::atomic<bool> some_in_shards_{false};
+  // No entry is below. Globals of the executable lie below its heap: find_containing() would look at 65,536
+  // entries for each (12 % of `classify` on 200 variables), and touch their pages.
+  std::atomic<uptr> lowest_{~uptr{0}};
   SpinLock regions_lock_;                                // of making one
   std::atomic<std::atomic<Region*>*> regions_{nullptr};  // kRegions of them
   Shard shards_[kShards];

@@ -71,6 +71,21 @@ bool update_weakly(void* p, MemoryOrder success, MemoryOrder failure, const Dure
   return true;
 }
 
+/// Others may write at the same time, so even under the object's lock this is atomic.
+template <typename T>
+T update_memory(T* at, T v, u32 op) {
+  T old;
+  if constexpr (sizeof(T) == 16) {
+    old = exchange_if<T>(at, 0, 0);
+  } else {
+    if (op == kDuressAdd) return __atomic_fetch_add(at, v, __ATOMIC_SEQ_CST);
+    old = __atomic_load_n(at, __ATOMIC_RELAXED);
+  }
+  for (T seen; (seen = exchange_if<T>(at, old, updated_value<T>(old, v, op))) != old; old = seen) {
+  }
+  return old;
+}
+
 template <typename T>
 T atomic_rmw(void* p, T v, u32 op, MemoryOrder order, const DuressSite* site) {
   if (DURESS_UNLIKELY(controlled() != nullptr)) {
@@ -89,17 +104,11 @@ T atomic_rmw(void* p, T v, u32 op, MemoryOrder order, const DuressSite* site) {
     control_done(before != after);
     control_trace_value(static_cast<u64>(after), sizeof after);
   }
-  AtomicOperation operation(p, sizeof(T), true, site);
   auto* at = static_cast<T*>(p);
   T old;
-  if constexpr (sizeof(T) == 16) {
-    old = exchange_if<T>(at, 0, 0);
-  } else {
-    old = __atomic_load_n(at, __ATOMIC_RELAXED);
-  }
-  // Uninstrumented code may write at the same time, so even under the object's lock this is a loop.
-  for (T seen; (seen = exchange_if<T>(at, old, updated_value<T>(old, v, op))) != old; old = seen) {
-  }
+  if (update_again<T>(p, order, site, [&] { old = update_memory<T>(at, v, op); })) return old;
+  AtomicOperation operation(p, sizeof(T), true, site);
+  old = update_memory<T>(at, v, op);
   operation.modified(order);
   return old;
 }

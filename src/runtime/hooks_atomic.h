@@ -45,6 +45,7 @@ class AtomicOperation {
   SyncObject* object_ = nullptr;
   Place place_ = {};
   bool mixed_ = false;
+  bool idle_ = false;  // see SyncTable::Cache::Entry
 };
 
 /// A load of an atomic that has not changed since this thread's last load of it in the same epoch teaches
@@ -60,6 +61,26 @@ inline bool load_again(const void* p, MemoryOrder order, T* value) {
   *value = __atomic_load_n(static_cast<const T*>(p), __ATOMIC_ACQUIRE);
   return e->object->version.load(std::memory_order_acquire) == e->version &&
          e->object->address == reinterpret_cast<uptr>(p);
+}
+
+/// A relaxed update of an atomic at which nothing was released, where no race is looked for: a counter that
+/// all threads share. It takes no lock, and changes no version, because others have nothing to learn either.
+/// `change()` performs it.
+template <typename T, typename Change>
+inline bool update_again(void* p, MemoryOrder order, const DuressSite* site, Change change) {
+  Thread* t = current_thread();
+  if (order != MemoryOrder::kRelaxed || !t || t->in_runtime || t->clock.fenced()) return false;
+  SyncTable::Cache::Entry* e = t->syncs.find(reinterpret_cast<uptr>(p), sizeof(T));
+  if (!e || e->object->version.load(std::memory_order_acquire) != e->idle ||
+      e->object->overlapped.load(std::memory_order_acquire))
+    return false;
+  change();
+  // Somebody released there meanwhile, and this may have read it: an order too many, never one too few.
+  if (e->object->version.load(std::memory_order_acquire) != e->idle) {
+    AtomicOperation op(p, sizeof(T), false, site);
+    op.loaded(order);
+  }
+  return true;
 }
 
 template <typename T>

@@ -62,11 +62,11 @@ void misuse_note_lock(const void* lock, uptr pc) {
     entry.calls.pc[entry.calls.count++] = (--frame)->return_address;
 }
 
-void misuse_note_thread(const sched::Strand* strand, uptr pc) {
+void misuse_note_thread(const sched::Strand* strand, const uptr* caller) {
   if (!looks()) return;
   Noted& entry = noted_of(address_of(strand));
   entry.object = address_of(strand);
-  int count = unwind_stack(entry.calls.pc, MisuseCalls::kMost, pc);
+  int count = unwind_stack_from(entry.calls.pc, MisuseCalls::kMost, caller);
   entry.calls.count = static_cast<u32>(count);
 }
 

@@ -19,7 +19,7 @@ void misuse_at_exit();
 
 /// A mutex was locked; a thread was made. Remembered, for what is found later.
 void misuse_note_lock(const void* lock, uptr pc);
-void misuse_note_thread(const sched::Strand* strand, uptr pc);
+void misuse_note_thread(const sched::Strand* strand, const uptr* caller);
 
 /// Where the mistake was made, if it was not where the running strand is; none: there.
 struct MisuseCalls {

@@ -28,6 +28,9 @@ void note_raw_call(const long (&call)[5], long result) {
   RollbackState& s = *g_rollback;
   if (!s.active) return;
   switch (call[0]) {
+    case SYS_write:
+      s.record->wrote = 1;
+      break;
     case SYS_openat:
     case SYS_fcntl:
     case SYS_pidfd_open:
@@ -43,6 +46,13 @@ void note_raw_call(const long (&call)[5], long result) {
     default:
       break;
   }
+}
+
+bool is_kept_mapping(uptr address, size_t bytes) {
+  return g_rollback->active && g_rollback->memory.is_kept(address, bytes);
+}
+bool may_mapping_stay(uptr address, size_t bytes) {
+  return g_rollback->active && g_rollback->memory.may_stay(address, bytes);
 }
 
 /// Out of the way of programs that count on low numbers; the server's other children close theirs. Negative:
@@ -153,6 +163,8 @@ void rollback_serve(int in, int out) {
   control_processor_begin();
   raw_syscall(SYS_prctl, PR_SET_THP_DISABLE, 1, 0, 0, 0);
   g_on_raw_call = note_raw_call;
+  g_own_mappings.is_there = is_kept_mapping;
+  g_own_mappings.keeps = may_mapping_stay;
   sched::duress_context_leave(&s.resume, s.stack + sizeof s.stack, &take_image, nullptr, nullptr);
 }
 
@@ -161,6 +173,7 @@ void rollback_refuse(trail::Rollback why, long call) {
   RollbackState& s = *g_rollback;
   s.active = s.serving = false;
   g_on_raw_call = nullptr;
+  g_own_mappings.is_there = g_own_mappings.keeps = nullptr;
   s.calls.give_up();
   for (int fd : {s.in, s.out, s.memory.user_faults, s.memory.page_map, s.memory.size_file}) {
     if (fd >= 0) raw_syscall(SYS_close, fd);

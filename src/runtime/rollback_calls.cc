@@ -217,6 +217,7 @@ bool handle_call(const TrappedCall& trapped, ucontext_t& context) {
   if (effect == Effect::kDescriptors) watch.made_descriptors = true;
   r[REG_RAX] = trapped.perform();
   bool writes = call[0] == SYS_write || call[0] == SYS_writev || call[0] == SYS_pwrite64;
+  if (writes || call[0] == SYS_ftruncate) g_rollback->record->wrote = 1;
   if (writes && (r[REG_RAX] < 0 || (call[0] == SYS_write && r[REG_RAX] < call[3])))
     g_rollback->record->write_failed = 1;
   if (call[0] == SYS_rt_sigprocmask) keep_mask(context);

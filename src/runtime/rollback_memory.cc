@@ -6,6 +6,7 @@
 #include <linux/userfaultfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "base/raw.h"
@@ -27,10 +28,6 @@ constexpr uptr kEndOfMemory = 0x7ffffffff000;
 
 long address(const void* p) {
   return reinterpret_cast<long>(p);
-}
-
-bool failed(long result) {
-  return result < 0 && result > -4096;
 }
 
 // Not memcpy and memset: these are the C library's, whose tables are among what is put back.
@@ -55,6 +52,24 @@ int open_to_read(const char* path) {
   return moved_up(raw_syscall(SYS_openat, AT_FDCWD, address(path), O_RDONLY | O_CLOEXEC));
 }
 
+/// Page faults of all threads so far, those in system calls included.
+u64 page_faults() {
+  rusage usage;
+  raw_syscall(SYS_getrusage, RUSAGE_SELF, address(&usage));
+  return static_cast<u64>(usage.ru_minflt + usage.ru_majflt);
+}
+
+void put_back_pages(const MemoryImage::Written& list) {
+  for (u64 i = 0; i < list.count; ++i) {
+    auto* page = reinterpret_cast<void*>(list.pages[i].at);
+    if (list.pages[i].copy) {
+      copy_page(page, list.pages[i].copy);
+    } else {
+      clear_page(page);
+    }
+  }
+}
+
 uptr hexadecimal(const char*& at) {
   uptr value = 0;
   for (;; ++at) {
@@ -71,13 +86,6 @@ uptr hexadecimal(const char*& at) {
 void skip_word(const char*& at) {
   while (*at && *at != ' ' && *at != '\n') ++at;
   while (*at == ' ') ++at;
-}
-
-uptr page_of(uptr p) {
-  return p & ~(kPageSize - 1);
-}
-uptr up_to_page(uptr p) {
-  return page_of(p + kPageSize - 1);
 }
 
 }  // namespace
@@ -134,10 +142,16 @@ void MemoryImage::find_tables() {
   table_count = 0;
   for (const MappedRange& range : g_huge_mappings) {
     if (range.end == 0) break;
-    u32 at = table_count++;
-    for (; at > 0 && tables[at - 1].begin > range.begin; --at) tables[at] = tables[at - 1];
-    tables[at] = {range.begin, range.end};
+    add_table({range.begin, range.end});
   }
+}
+
+bool MemoryImage::add_table(const Range& range) {
+  if (table_count == kMostTables) return false;
+  u32 at = table_count++;
+  for (; at > 0 && tables[at - 1].begin > range.begin; --at) tables[at] = tables[at - 1];
+  tables[at] = range;
+  return true;
 }
 
 bool MemoryImage::follow() {
@@ -152,8 +166,7 @@ bool MemoryImage::follow() {
     if (!area.written()) continue;
     auto bytes = static_cast<long>(area.end - area.begin);
     if (area.file) raw_syscall(SYS_madvise, static_cast<long>(area.begin), bytes, kPopulateRead);
-    uffdio_register wanted = {{area.begin, area.end - area.begin}, UFFDIO_REGISTER_MODE_WP, 0};
-    if (raw_syscall(SYS_ioctl, user_faults, UFFDIO_REGISTER, address(&wanted)) != 0) return false;
+    if (!follow_range(area.begin, area.end)) return false;
   }
   return true;
 }
@@ -210,14 +223,16 @@ bool MemoryImage::take(uptr room) {
   constexpr size_t kListBytes = kMostPages * sizeof(uptr), kCopyBytes = kMostPages * kPageSize;
   long at = raw_syscall(SYS_mmap, static_cast<long>(room), kListBytes + kCopyBytes, PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1);
-  if (failed(at) || static_cast<uptr>(at) != room) return false;
+  if (static_cast<uptr>(at) != room) return false;
   pages = reinterpret_cast<uptr*>(room);
   copies = reinterpret_cast<char*>(room + kListBytes);
   heap_end = static_cast<uptr>(raw_syscall(SYS_brk, 0));
   find_tables();
   if (!read_areas() || !follow() || !copy_pages() || !protect_pages()) return false;
   mapped_before = mapped_pages();
-  made_count = dropped_count = removed_count = 0;
+  made_count = dropped_count = removed_count = kept_count = stayed = 0;
+  tables_are_clean = false;
+  written_memory.faults = written_tables.faults = 0;
   return mapped_before != 0;
 }
 
@@ -252,150 +267,75 @@ bool MemoryImage::is_file(uptr page) const {
 
 /// What was dropped reads as zero, or as the file.
 void MemoryImage::restore_range(uptr begin, uptr end) {
-  for (u64 i = find_page(page_of(begin)); i < page_count && pages[i] < end; ++i)
+  for (u64 i = find_page(begin & ~(kPageSize - 1)); i < page_count && pages[i] < end; ++i)
     copy_page(reinterpret_cast<void*>(pages[i]), copies + i * kPageSize);
 }
 
-bool MemoryImage::restore_written(uptr begin, uptr end) {
-  u64 written = 0;
+/// Adds the written pages of the range to the list. False: they cannot be put back, or are too many.
+bool MemoryImage::find_written(uptr begin, uptr end, Written& list) {
   for (uptr at = begin; at < end;) {
     long ranges = scan(&at, end, kFollowed | kWritten, kPresent | kSwapped);
     if (ranges < 0) return false;
     for (long r = 0; r < ranges; ++r) {
       u64 i = find_page(found[r].begin);
       for (uptr page = found[r].begin; page < found[r].end; page += kPageSize) {
-        if (++written > kMostWrittenPages) return false;
-        if (i < page_count && pages[i] == page) {
-          copy_page(reinterpret_cast<void*>(page), copies + i++ * kPageSize);
-        } else if (is_file(page)) {
-          return false;
-        } else {
-          clear_page(reinterpret_cast<void*>(page));
-        }
+        if (list.count == kMostWrittenPages) return false;
+        bool copied = i < page_count && pages[i] == page;
+        if (!copied && is_file(page)) return false;
+        list.pages[list.count++] = {page, copied ? copies + i++ * kPageSize : nullptr};
       }
     }
+  }
+  return true;
+}
+
+/// All but the tables.
+bool MemoryImage::find_written_memory() {
+  written_memory.count = 0;
+  uptr at = 0;
+  for (u32 i = 0; i < table_count; ++i) {
+    if (!find_written(at, tables[i].begin, written_memory)) return false;
+    at = tables[i].end;
+  }
+  return find_written(at, kEndOfMemory, written_memory);
+}
+
+bool MemoryImage::find_written_tables() {
+  written_tables.count = 0;
+  for (u32 i = 0; i < table_count; ++i) {
+    if (!find_written(tables[i].begin, tables[i].end, written_tables)) return false;
   }
   return true;
 }
 
 bool MemoryImage::put_back() {
-  for (u32 i = 0; i < made_count; ++i)
-    raw_syscall(SYS_munmap, static_cast<long>(made[i].begin), static_cast<long>(made[i].end - made[i].begin));
-  if (static_cast<uptr>(raw_syscall(SYS_brk, 0)) != heap_end &&
-      static_cast<uptr>(raw_syscall(SYS_brk, static_cast<long>(heap_end))) != heap_end)
-    return false;
-  for (u32 i = 0; i < removed_count; ++i) {
-    if (!bring_back(removed[i])) return false;
+  tables_are_clean = false;
+  bool mapped_otherwise = made_count + dropped_count + removed_count != 0;
+  if (!put_back_mappings()) return false;
+  // Without a call, mappings change only by a fault: a stack that grows.
+  if (mapped_otherwise || page_faults() != written_memory.faults) {
+    if (!find_written_memory() || mapped_pages() != mapped_before) return false;
+    written_memory.faults = page_faults();
   }
-  for (u32 i = 0; i < dropped_count; ++i) restore_range(dropped[i].begin, dropped[i].end);
-  made_count = dropped_count = removed_count = 0;
-  uptr at = 0;  // between the tables
-  for (u32 i = 0; i < table_count; ++i) {
-    if (!restore_written(at, tables[i].begin)) return false;
-    at = tables[i].end;
-  }
-  return restore_written(at, kEndOfMemory) && mapped_pages() == mapped_before;
+  put_back_pages(written_memory);
+  return true;
 }
 
 void MemoryImage::put_back_tables() {
-  for (u32 i = 0; i < table_count; ++i) {
-    const Range& table = tables[i];
-    if (restore_written(table.begin, table.end)) continue;
-    drop_pages(reinterpret_cast<void*>(table.begin), table.end - table.begin);
-    restore_range(table.begin, table.end);
-  }
-}
-
-bool MemoryImage::within_made(uptr begin, uptr end) const {
-  for (u32 i = 0; i < made_count; ++i) {
-    if (begin >= made[i].begin && end <= made[i].end) return true;
-  }
-  return false;
-}
-
-/// Mappings of the image that are unmapped, which can be undone if they are of no file: a stack, most often.
-bool MemoryImage::remove(uptr begin, uptr end) {
-  if (removed_count == kMostMade) return false;
-  uptr at = begin;
-  for (u32 i = 0; i < area_count && at < end; ++i) {
-    const Area& area = areas[i];
-    if (area.end <= at) continue;
-    if (area.begin > at || area.file) return false;
-    at = area.end;
-  }
-  for (u32 i = 0; i < removed_count; ++i) {
-    if (begin < removed[i].end && removed[i].begin < end) return false;
-  }
-  removed[removed_count++] = {begin, end};
-  return at >= end;
-}
-
-bool MemoryImage::bring_back(const Range& range) {
-  for (u32 i = 0; i < area_count; ++i) {
-    const Area& area = areas[i];
-    uptr begin = area.begin > range.begin ? area.begin : range.begin;
-    uptr end = area.end < range.end ? area.end : range.end;
-    if (begin >= end) continue;
-    long at = raw_syscall(SYS_mmap, static_cast<long>(begin), static_cast<long>(end - begin), area.rights,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1);
-    if (static_cast<uptr>(at) != begin) return false;
-    if (!area.written()) continue;
-    uffdio_register wanted = {{begin, end - begin}, UFFDIO_REGISTER_MODE_WP, 0};
-    if (raw_syscall(SYS_ioctl, user_faults, UFFDIO_REGISTER, address(&wanted)) != 0) return false;
-    restore_range(begin, end);
-  }
-  return true;
-}
-
-bool MemoryImage::add_made(uptr begin, uptr end) {
-  if (within_made(begin, end)) return true;
-  for (u32 i = 0; i < made_count; ++i) {  // neighbours are unmapped together
-    Range& other = made[i];
-    if (begin == other.end || end == other.begin) {
-      other = {begin == other.end ? other.begin : begin, begin == other.end ? end : other.end};
-      return true;
-    }
-  }
-  if (made_count == kMostMade) return false;
-  made[made_count++] = {begin, end};
-  return true;
-}
-
-bool MemoryImage::note_call(const long (&call)[5], long result) {
-  auto begin = page_of(static_cast<uptr>(call[1])), end = up_to_page(static_cast<uptr>(call[1] + call[2]));
-  switch (call[0]) {
-    case SYS_mmap:
-      if (failed(result)) return true;
-      begin = static_cast<uptr>(result);
-      end = up_to_page(begin + static_cast<uptr>(call[2]));
-      // Over another mapping: it may have been anything.
-      if ((call[4] & MAP_FIXED) != 0) return within_made(begin, end);
-      return add_made(begin, end);
-    case SYS_munmap:
-      return failed(result) || within_made(begin, end) || remove(begin, end);
-    case SYS_mprotect:
-      return failed(result) || within_made(begin, end);
-    case SYS_madvise:
-      if (failed(result) || within_made(begin, end)) return true;
-      switch (call[3]) {
-        case MADV_DONTNEED:
-          if (dropped_count == kMostMade) return false;
-          dropped[dropped_count++] = {begin, end};
-          return true;
-        case MADV_HUGEPAGE:
-        case MADV_NOHUGEPAGE:
-        case MADV_DONTDUMP:
-          return true;
-        default:
-          return false;
+  tables_are_clean = true;
+  if (page_faults() != written_tables.faults) {
+    if (!find_written_tables()) {
+      for (u32 i = 0; i < table_count; ++i) {
+        drop_pages(reinterpret_cast<void*>(tables[i].begin), tables[i].end - tables[i].begin);
+        restore_range(tables[i].begin, tables[i].end);
       }
-    case SYS_mremap:
-      if (failed(result)) return true;
-      return within_made(begin, end) &&
-             add_made(static_cast<uptr>(result), up_to_page(static_cast<uptr>(result + call[3])));
-    default:
-      return true;
+      written_tables.count = 0;
+      written_tables.faults = 0;
+      return;
+    }
+    written_tables.faults = page_faults();
   }
+  put_back_pages(written_tables);
 }
 
 }  // namespace duress

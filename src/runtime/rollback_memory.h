@@ -5,6 +5,14 @@
 // protection), and lists them (PAGEMAP_SCAN): those are copied back. They are not protected again, because a
 // fault costs more than a copy: what was written once is copied back after every execution from then on.
 //
+// The list can become longer only by a page fault: of a protected page, or of one that did not exist. So the
+// kernel is asked for a new list (20 us) only if it has counted a fault since the last one (getrusage, 0.3
+// us).
+//
+// Mappings that the runtime itself makes in an execution are kept for the next, which most often makes the
+// same ones: they are among what is put back, to zero. They lie where the program has none, so that the
+// addresses of the program's own mappings do not depend on them.
+//
 // Nothing here may use memory that is put back: no stack but the caller's own, no C library.
 #pragma once
 
@@ -12,13 +20,19 @@
 
 namespace duress {
 
+inline constexpr uptr kOwnMappings = 0x200000000000;  // where the runtime's mappings begin: OwnMappings
+inline constexpr uptr kOwnMappingsEnd = 0x3c0000000000;
+inline bool is_own_mapping(uptr address) {
+  return address >= kOwnMappings && address < kOwnMappingsEnd;
+}
+
 /// Lives in memory that is shared between processes, which is not put back. No constructor: zeros are valid.
 struct MemoryImage {
   static constexpr u32 kMostAreas = 4096, kMostMade = 1024, kMostRanges = 2048;
   static constexpr u64 kMostPages = u64{1} << 16;         // 256 MiB are copied
   static constexpr u64 kMostWrittenPages = u64{1} << 13;  // 32 MiB are copied back
 
-  static constexpr u32 kMostTables = 16;
+  static constexpr u32 kMostTables = 32, kMostKept = 256;
 
   struct Area {
     uptr begin, end;
@@ -32,6 +46,16 @@ struct MemoryImage {
   struct Found {  // page_region
     u64 begin, end, categories;
   };
+  /// The pages of some ranges that have been written.
+  struct Written {
+    struct Page {
+      uptr at;
+      const char* copy;  // null: it was zero
+    };
+    u64 faults;  // of the process when the list was made; 0: there is none
+    u64 count;
+    Page pages[kMostWrittenPages];
+  };
 
   /// Copies what can be written, from now on follows what is. The memory for it begins at `room`. False: it
   /// cannot be done here.
@@ -43,6 +67,9 @@ struct MemoryImage {
   void put_back_tables();
   /// For every system call that changes mappings, when it has been made. False: it cannot be undone.
   bool note_call(const long (&call)[5], long result);
+  /// For OwnMappings, while an execution runs.
+  bool is_kept(uptr address, size_t bytes);
+  bool may_stay(uptr address, size_t bytes);
   /// A mapping that was made without a call of ours. False: too many.
   bool add_made(uptr begin, uptr end);
 
@@ -54,20 +81,30 @@ struct MemoryImage {
  private:
   bool read_areas();
   bool follow();
+  bool follow_range(uptr begin, uptr end);
   bool copy_pages();
   bool protect_pages();
   bool within_made(uptr begin, uptr end) const;
   bool remove(uptr begin, uptr end);
   bool bring_back(const Range& range);
+  bool put_back_mappings();
+  bool keep(const Range& range);
+  bool forget_own(uptr begin, uptr end);
+  void unmap_kept(u32 index);
   u64 find_page(uptr at) const;
   void restore_range(uptr begin, uptr end);
-  bool restore_written(uptr begin, uptr end);
+  bool find_written(uptr begin, uptr end, Written& list);
+  bool find_written_memory();
+  bool find_written_tables();
   long scan(uptr* from, uptr end, u64 all_of, u64 any_of);
   void find_tables();
+  bool add_table(const Range& range);
   u64 mapped_pages() const;
   bool is_file(uptr page) const;
 
-  u32 area_count, table_count, made_count, dropped_count, removed_count;
+  u32 area_count, table_count, made_count, dropped_count, removed_count, kept_count;
+  u32 stayed;  // mappings of this execution that the runtime has given back
+  bool tables_are_clean;
   u64 page_count, mapped_before;
   uptr heap_end;
   uptr* pages;   // addresses, ascending
@@ -75,7 +112,9 @@ struct MemoryImage {
   Area areas[kMostAreas];
   Range tables[kMostTables];  // ascending
   Range made[kMostMade], dropped[kMostMade], removed[kMostMade];
+  Range kept[kMostKept];
   Found found[kMostRanges];
+  Written written_memory, written_tables;
   char text[1 << 18];
 };
 

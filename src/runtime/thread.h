@@ -10,6 +10,9 @@
 namespace duress {
 
 struct RecordBuffer;
+namespace memory {
+class RememberedLoads;
+}
 
 /// Threads: fields belong to the thread itself unless said otherwise.
 struct Thread : SyncThread {
@@ -31,12 +34,13 @@ struct Thread : SyncThread {
 
   std::atomic<u32> references{2};  // the running thread, and the one that may join it
 
+  memory::RememberedLoads* loads = nullptr;  // if the memory model works on free threads
+
   RecordBuffer* record = nullptr;  // events that are not in the trace yet
 
   DuressFrame* frames_begin = nullptr;  // the shadow call stack
   size_t frames_bytes = 0;
   uptr stack_begin = 0, stack_end = 0;  // memory of its stack and static TLS
-  int os_id = 0;
 
   Thread* next = nullptr;  // list of live threads, under Runtime::threads_lock
 };

@@ -6,6 +6,7 @@
 #include <linux/sched.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include "base/raw.h"
@@ -122,11 +123,12 @@ void* first_frame(uptr stack_end, const ucontext_t& context) {
   return frame;
 }
 
-bool clone_strand(u64 flags, uptr stack_end, int* parent_word, int* child_word, uptr storage,
-                  ucontext_t& context) {
+bool clone_strand(u64 flags, uptr stack_begin, uptr stack_end, int* parent_word, int* child_word,
+                  uptr storage, ucontext_t& context) {
   if (phase != Phase::kCreation || creation.cloned || !(flags & CLONE_THREAD)) return false;
   sched::KernelThread& kernel = *creation.kernel;
   kernel.os_id = creation.number;
+  kernel.stack_begin = stack_begin;
   if (flags & CLONE_PARENT_SETTID) *parent_word = kernel.os_id;
   if (flags & CLONE_CHILD_SETTID) *child_word = kernel.os_id;
   if (flags & CLONE_CHILD_CLEARTID) kernel.number_word = child_word;
@@ -241,11 +243,11 @@ bool emulate_call(const TrappedCall& trapped, ucontext_t& context) {
   switch (call[0]) {
     case SYS_clone3: {
       const auto* a = reinterpret_cast<const clone_args*>(call[1]);
-      return clone_strand(a->flags, a->stack + a->stack_size, reinterpret_cast<int*>(a->parent_tid),
+      return clone_strand(a->flags, a->stack, a->stack + a->stack_size, reinterpret_cast<int*>(a->parent_tid),
                           reinterpret_cast<int*>(a->child_tid), a->tls, context);
     }
     case SYS_clone:
-      return clone_strand(static_cast<u64>(call[1]), static_cast<uptr>(call[2]),
+      return clone_strand(static_cast<u64>(call[1]), 0, static_cast<uptr>(call[2]),
                           reinterpret_cast<int*>(call[3]), reinterpret_cast<int*>(call[4]),
                           static_cast<uptr>(call[5]), context);
     case SYS_exit:
@@ -255,6 +257,9 @@ bool emulate_call(const TrappedCall& trapped, ucontext_t& context) {
       break;
     case SYS_rseq:
       refuse_restartable_sequences(call[1]);
+      break;
+    case SYS_madvise:  // the stack of a thread that ends: the C library will use it again
+      if (phase != Phase::kEnd || call[3] != MADV_DONTNEED) return false;
       break;
     case SYS_set_robust_list:
       note_robust_list(reinterpret_cast<void*>(call[1]));
@@ -269,7 +274,7 @@ bool emulate_call(const TrappedCall& trapped, ucontext_t& context) {
 }
 
 void emulation_warm_up(int count, bool (*create)(int index), void (*join)(int index)) {
-  constexpr int kMost = 16;
+  constexpr int kMost = 32;
   if (!emulation_possible()) return;
   sched::KernelThread kernels[kMost];
   Creation begun[kMost];

@@ -8,9 +8,12 @@
 #include <sys/syscall.h>
 
 #include "base/check.h"
+#include "runtime/control.h"
 #include "runtime/frame_rooms.h"
+#include "runtime/parallel_adversary.h"
 #include "runtime/runtime.h"
 #include "runtime/unwinding.h"
+#include "sched/context.h"
 
 extern "C" {
 // Threads that the runtime does not know push their frames here; nobody reads them. 65,536 frames.
@@ -52,11 +55,11 @@ void find_main_stack(Thread& t) {
   t.stack_begin = t.stack_end - size;
 }
 
-StackId unwound_stack(Runtime& rt, Thread& t, uptr pc) {
+StackId unwound_stack(Runtime& rt, Thread& t, const uptr* caller) {
   constexpr int kMost = 128;
   uptr frames[kMost];
-  int count = unwind_stack(frames, kMost, pc);
-  if (!count) return rt.context(t, pc);
+  int count = unwind_stack_from(frames, kMost, caller);
+  if (!count) return rt.context(t, *caller);
   StackId stack{0};
   while (count > 0) stack = rt.stacks.push(stack, frames[--count]);
   return stack;
@@ -75,6 +78,12 @@ void drop_reference(Thread* t) {
 }  // namespace
 
 void find_stack(Thread& t) {
+  if (t_strand && t_strand->kernel.stack_begin) {
+    // The C library puts the thread's descriptor into the last page. To ask it for the stack would take 3 us.
+    t.stack_begin = t_strand->kernel.stack_begin;
+    t.stack_end = (sched::thread_pointer() | (kPageSize - 1)) + 1;
+    return;
+  }
   pthread_attr_t attributes;
   if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
   void* begin = nullptr;
@@ -111,7 +120,6 @@ void Runtime::enter_thread(Thread* t) {
   if (t->frames_bytes < FrameRooms::kBytes) t->frames_bytes = FrameRooms::kBytes;
   t->frames_begin = frame_rooms().take(t->frames_bytes);
   if (!t->frames_begin) fatal("out of memory for a thread's call stack", "raise 'ulimit -v'");
-  t->os_id = thread_number();
   if (checking) {
     t->fasttrack.self = &__duress_self;
     __duress_self = self_that_asks(t->frames_begin);
@@ -135,15 +143,19 @@ Thread* adopt_thread() {
 
 // ---- sync.h
 
-Thread* thread_created(uptr pc) {
+Thread* thread_created(const uptr* caller) {
   Thread* parent = current_thread_or_adopt();
   InRuntime in(parent);
   if (!in.entered()) return nullptr;
   Runtime& rt = *g_runtime;
-  Thread* t = rt.make_thread(parent->tid, unwound_stack(rt, *parent, pc), parent->clock.clock());
+  Thread* t = rt.make_thread(parent->tid, unwound_stack(rt, *parent, caller), parent->clock.clock());
   StackId created_at = rt.threads[t->tid].created_at;
   rt.engine.thread_created(*parent, *t, {SyncKind::kThreadCreate, raw(t->tid), 0, {SiteId{0}, created_at}});
   return t;
+}
+
+Thread* running_thread() {
+  return current_thread();
 }
 
 void thread_path(Thread* t, u64 path) {
@@ -169,6 +181,7 @@ void thread_ended() {
   enter_runtime(t);
   rt.engine.thread_ended(*t, {SyncKind::kThreadEnd, 0, 0});
   rt.fasttrack.detach(t->fasttrack);
+  if (DURESS_UNLIKELY(g_parallel_adversary != nullptr)) g_parallel_adversary->thread_ended(*t);
   t->fasttrack.self = &t->idle_self;
   __duress_self = self_that_asks(__duress_scratch_frames);
   t_ended = true;

@@ -108,6 +108,7 @@ struct KernelThread {
   int os_id = 0;
   char* parking_stack = nullptr;
   // Of one that the runtime emulates (runtime/thread_emulation.h), as the C library told the kernel.
+  uptr stack_begin = 0;         // of the stack that the C library allocated; 0: it is the program's
   int* number_word = nullptr;   // set to zero when the thread is gone
   void* robust_list = nullptr;  // head of the list of robust mutexes that it holds
 };

@@ -43,14 +43,64 @@ u64 mapped_bytes(u64 entries) {
   return bytes + (bytes >> kChunkBits) + 2;
 }
 
+/// Small tables for short executions: they are among what is put back after each of them, so most of their
+/// cost is their size. They are not cleared: the next thread goes on with the numbers of their epochs.
+/// Threads: one at a time.
+struct KeptTables {
+  static constexpr u32 kMost = 64;
+  static constexpr u64 kEntries = 32;  // grows like any other
+  struct {
+    DuressFilterEntry* entries;
+    u32 tag;
+  } tables[kMost];
+  u32 count;
+  char *begin, *end;  // of all
+
+  bool has(const DuressFilterEntry* table) const {
+    auto* at = reinterpret_cast<const char*>(table);
+    return at >= begin && at < end;
+  }
+};
+constinit KeptTables kept = {};
+
 }  // namespace
 
-void EpochFilter::open(DuressSelf& self) {
-  if (DURESS_UNLIKELY(!table_)) {
-    table_ = static_cast<DuressFilterEntry*>(map_memory(mapped_bytes(kFewest)));
-    if (!table_) fatal("out of memory for what a thread has accessed", "raise 'ulimit -v'");
-    entries_ = kFewest;
+void EpochFilter::keep_tables(u32 count) {
+  constexpr u64 kEach = (KeptTables::kEntries * sizeof(DuressFilterEntry) + 2 + 63) / 64 * 64;
+  if (count > KeptTables::kMost) count = KeptTables::kMost;
+  kept.count = 0;
+  kept.begin = static_cast<char*>(map_memory(count * kEach + 1));
+  kept.end = kept.begin ? kept.begin + count * kEach : nullptr;
+  for (char* at = kept.end; at > kept.begin;) {
+    at -= kEach;
+    at[mapped_bytes(KeptTables::kEntries) - 1] = 1;  // see first_use()
+    kept.tables[kept.count++] = {reinterpret_cast<DuressFilterEntry*>(at), 0};
   }
+}
+
+void EpochFilter::take_table() {
+  if (kept.count > 0) {
+    table_ = kept.tables[--kept.count].entries;
+    tag_ = kept.tables[kept.count].tag;
+    entries_ = KeptTables::kEntries;
+    new_epoch();
+    return;
+  }
+  table_ = static_cast<DuressFilterEntry*>(map_memory(mapped_bytes(kFewest)));
+  if (!table_) fatal("out of memory for what a thread has accessed", "raise 'ulimit -v'");
+  entries_ = kFewest;
+}
+
+void EpochFilter::give_back() {
+  if (kept.has(table_)) {
+    kept.tables[kept.count++] = {table_, tag_};
+  } else {
+    unmap_memory(table_, mapped_bytes(entries_));
+  }
+}
+
+void EpochFilter::open(DuressSelf& self) {
+  if (DURESS_UNLIKELY(!table_)) take_table();
   self.filter = table_;
   self.filter_index = entries_ - 1;
   self.filter_blocks = ~(kBlockBytes - 1);
@@ -129,14 +179,14 @@ void EpochFilter::grow(DuressSelf& self) {
   lost_ = 0;
   void* table = map_memory(mapped_bytes(more));
   if (!table) return;
-  unmap_memory(table_, mapped_bytes(entries_));
+  give_back();
   table_ = static_cast<DuressFilterEntry*>(table);
   entries_ = more;
   if (is_open(self)) open(self);
 }
 
 void EpochFilter::release() {
-  if (table_) unmap_memory(table_, mapped_bytes(entries_));
+  if (table_) give_back();
   table_ = nullptr;
   entries_ = 0;
 }

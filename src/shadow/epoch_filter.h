@@ -109,7 +109,13 @@ class EpochFilter {
   void grow(DuressSelf& self);
   void release();
 
+  /// Keeps small tables for so many threads, 64 at most: for controlled executions, whose threads take turns.
+  static void keep_tables(u32 count);
+
  private:
+  void take_table();
+  void give_back();
+
   static constexpr u32 kTags = 1u << 16;
   static constexpr u64 kGrowth = 4;
 

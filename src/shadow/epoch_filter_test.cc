@@ -54,6 +54,32 @@ TEST_F(EpochFilterTest, EpochsOfOldDoNotComeBack) {
   }
 }
 
+TEST(KeptFilterTest, TheNextThreadFindsNothingOfTheOneBefore) {
+  EpochFilter::keep_tables(1);
+  const DuressFilterEntry* table = nullptr;
+  for (int thread = 0; thread < 70000; ++thread) {  // more than there are tags
+    EpochFilter filter;
+    DuressSelf self = {};
+    filter.new_epoch();
+    filter.open(self);
+    if (!table) table = self.filter;
+    ASSERT_EQ(table, self.filter) << thread;
+    ASSERT_FALSE(EpochFilter::contains<true>(self, 0x2000, 0xff)) << thread;
+    EpochFilter::add<true>(self, 0x2000, 0xff);
+    ASSERT_TRUE(EpochFilter::contains<true>(self, 0x2000, 0xff)) << thread;
+    filter.release();
+  }
+  EpochFilter two, other;
+  DuressSelf first = {}, second = {};
+  two.open(first);
+  other.open(second);
+  EXPECT_EQ(table, first.filter);
+  EXPECT_NE(table, second.filter);
+  two.release();
+  other.release();
+  EpochFilter::keep_tables(0);
+}
+
 TEST_F(EpochFilterTest, GrowsWhereAccessesGetLost) {
   EXPECT_FALSE(filter_.lost(EpochFilter::kFewest));
   EXPECT_TRUE(filter_.lost(1));

@@ -23,7 +23,7 @@
 namespace duress::trail {
 
 inline constexpr u32 kMagic = 0x53525544;  // "DURS"
-inline constexpr u32 kVersion = 8;
+inline constexpr u32 kVersion = 9;
 
 enum class ChoiceKind : u32 { kThread = 0, kValue = 1 };
 
@@ -143,7 +143,8 @@ struct Request {
   bool sample = false;           // the sites stand for their variables, and of arrays for some elements
   bool profile_futures = false;  // Record::future_values is wanted
   bool profile_atomics = false;  // systematic executions: Record::atomic_profile is wanted
-  u8 unused[3] = {};
+  bool variables = false;        // the sites stand for their variables: all sites that name one are points
+  u8 unused[2] = {};
   // Lengths of the lists behind this struct.
   u32 site_count = 0;        // keys of sites that are schedule points
   u32 wait_site_count = 0;   // keys of sites that are not, but end a long run of one thread
@@ -238,9 +239,9 @@ struct Record {
   u32 own_signal = 0;   // the last signal that the program itself caused: a fault, or sent to itself
   u32 tool_failed = 0;  // 1: the runtime could not go on, and said why on standard error
   Rollback rollback = Rollback::kNone;
-  u32 rollback_call = 0;  // number of the system call
-  u32 write_failed = 0;   // kDone: 1: something could not be written, which may have been output
-  u32 unused = 0;
+  u32 rollback_call = 0;     // number of the system call
+  u32 write_failed = 0;      // kDone: 1: something could not be written, which may have been output
+  u32 wrote = 0;             // kDone: 1: something was written, which may have been output
   u64 publishing_store = 0;  // where the call of the atomic store returns to that WhatIfEdit::kPublishedAfter
                              // moved, or could move; 0: none
   // Lengths of the lists behind this struct, at the offsets below.

@@ -33,19 +33,48 @@ template <typename Explorer>
 class Verifier::Exploration {
  public:
   Exploration(Verifier& verifier, Explorer& explorer, Arena& arena)
-      : verifier_(verifier),
-        result_(verifier.result_),
-        explorer_(explorer),
-        queue_(*verifier.pool_,
-               [&verifier](exec::Worker& worker, const exec::Plan& plan) {
-                 return verifier.outcome_of(worker, plan);
-               }),
-        speculative_(verifier, queue_),
-        fingerprint_(arena) {}
+      : verifier_(verifier), result_(verifier.result_), explorer_(explorer), fingerprint_(arena) {}
 
   /// True: start over.
   bool run(const std::atomic<bool>& stop) {
     verifier_.reset();
+    bool over_again = false;
+    exec::WorkerPool& pool = *verifier_.pool_;
+    if (pool.size() == 1) {
+      // Nothing could be run ahead: the one worker's thread explores, and hands nothing over.
+      pool.start(1, [&](exec::Worker& worker) {
+        worker_ = &worker;
+        over_again = explore(stop);
+      });
+      pool.join([&] { return !stop && !verifier_.explored_long_enough(has_findings_); });
+    } else {
+      Ahead ahead(verifier_);
+      ahead_ = &ahead;
+      over_again = explore(stop);
+      pool.halt();
+    }
+    if (!over_again) finish();
+    pool.halt();
+    return over_again;
+  }
+
+ private:
+  static constexpr bool kByGraphs = std::is_same_v<Explorer, exhaustive::GraphExplorer>;
+
+  /// Several workers: what they run ahead of time.
+  struct Ahead {
+    explicit Ahead(Verifier& verifier)
+        : queue(*verifier.pool_,
+                [&verifier](exec::Worker& worker, const exec::Plan& plan) {
+                  return verifier.outcome_of(worker, plan);
+                }),
+          speculative(verifier, queue) {}
+    ExecutionQueue queue;
+    SpeculativeExplorers<Explorer> speculative;
+  };
+
+  /// True: start over.
+  bool explore(const std::atomic<bool>& stop) {
     bool over_again = false;
     for (typename Explorer::Plan plan; bound_.empty() && explorer_.next(&plan);) {
       std::optional<Outcome> outcome = outcome_of(plan, stop);
@@ -63,16 +92,14 @@ class Verifier::Exploration {
       verifier_.begin_round();
       over_again = true;
     }
-    if (!over_again) finish();
-    verifier_.pool_->halt();
     return over_again;
   }
 
- private:
-  static constexpr bool kByGraphs = std::is_same_v<Explorer, exhaustive::GraphExplorer>;
-
   double seconds() const { return now() - verifier_.started_; }
-  bool is_late() const { return verifier_.explored_long_enough(); }
+  bool is_late() {
+    has_findings_ = !result_.racy.empty() || !result_.found.empty();
+    return verifier_.explored_long_enough(has_findings_);
+  }
 
   void report_progress() {
     if (verifier_.progress_) verifier_.progress_(result_.interleavings, explorer_.nodes(), seconds());
@@ -98,26 +125,38 @@ class Verifier::Exploration {
 
   void set_probing(bool on) {
     verifier_.probes_long_runs_ = on;
-    speculative_.forget();
+    if (ahead_) ahead_->speculative.forget();
   }
 
   std::optional<Outcome> run_plan(const typename Explorer::Plan& plan, const std::atomic<bool>& stop) {
+    if (ahead_) return take_plan(plan, stop);
+    Outcome outcome =
+        verifier_.outcome_of(*worker_, plan_of(verifier_.base_plan(), plan, verifier_.origins_));
+    if (!outcome.ran && outcome.problem.kind == exec::WorkerProblem::Kind::kStopped) return stopped(stop);
+    return outcome;
+  }
+
+  /// The same from the queue.
+  std::optional<Outcome> take_plan(const typename Explorer::Plan& plan, const std::atomic<bool>& stop) {
     std::string name = name_of(plan, verifier_.origins_);
-    if (!queue_.has(name))
-      queue_.add(name, plan_of(verifier_.base_plan(), plan, verifier_.origins_), /*first=*/true);
-    speculative_.send(explorer_);
+    if (!ahead_->queue.has(name))
+      ahead_->queue.add(name, plan_of(verifier_.base_plan(), plan, verifier_.origins_), /*first=*/true);
+    ahead_->speculative.send(explorer_);
     for (;;) {
-      if (std::optional<Outcome> outcome = queue_.take(name)) return outcome;
-      speculative_.send(explorer_);
+      if (std::optional<Outcome> outcome = ahead_->queue.take(name)) return outcome;
+      ahead_->speculative.send(explorer_);
       report_progress();
-      bool late = is_late();
-      if (!stop && !late) continue;
+      if (!stop && !is_late()) continue;
       verifier_.pool_->halt();
-      result_.interrupted = stop;
-      result_.out_of_time = !stop && late;
-      bound_ = stop ? kInterrupted : exhaustive::kTimeIsUp;
-      return std::nullopt;
+      return stopped(stop);
     }
+  }
+
+  std::optional<Outcome> stopped(const std::atomic<bool>& stop) {
+    result_.interrupted = stop;
+    result_.out_of_time = !stop;
+    bound_ = stop ? kInterrupted : exhaustive::kTimeIsUp;
+    return std::nullopt;
   }
 
   /// Numbers the strands as all executions do. True: there is a new await loop, and room to remember it.
@@ -125,7 +164,7 @@ class Verifier::Exploration {
     verifier_.limits_ |= execution.limits & ~(Log::kIllegal | Log::kAwaitBlocked | Log::kNotExplored);
     std::size_t strands = verifier_.origins_.size();
     renumber(execution, verifier_.origins_);
-    if (verifier_.origins_.size() != strands) speculative_.forget();
+    if (verifier_.origins_.size() != strands && ahead_) ahead_->speculative.forget();
     std::vector<u64>& spins = verifier_.spins_;
     bool found = false;
     for (u64 spin : execution.spins) {
@@ -199,8 +238,9 @@ class Verifier::Exploration {
   Verifier& verifier_;
   VerifyResult& result_;
   Explorer& explorer_;
-  ExecutionQueue queue_;
-  SpeculativeExplorers<Explorer> speculative_;
+  exec::Worker* worker_ = nullptr;  // if there is only one
+  Ahead* ahead_ = nullptr;          // if there are several
+  std::atomic<bool> has_findings_{false};
   exhaustive::GraphFingerprint fingerprint_;
   std::string bound_;  // why it ended before everything was explored
 };

@@ -130,7 +130,7 @@ class Verifier {
   void add_earlier_findings();
   bool within_bound(const exec::Execution& execution) const;
   /// Whether the exploration has used its share of the time.
-  bool explored_long_enough() const;
+  bool explored_long_enough(bool has_findings) const;
   /// Minimises and stores the findings, as far as time allows.
   void finish_findings(const std::atomic<bool>& stop);
   void minimise_found(search::Found& found);

@@ -80,7 +80,7 @@ class Server(controlled.Server):
             pid, status = struct.unpack("<ii", answer)
         record = {field: RECORD.get(self.record, field) for field in RECORD.offsets}
         how = record["rollback"]
-        for field in ("rollback", "rollback_call", "write_failed", "log_bytes"):
+        for field in ("rollback", "rollback_call", "write_failed", "wrote", "log_bytes"):
             del record[field]
         trail = bytes(self.record[RECORD.size : RECORD.size + 8 * record["deviations"]])
         logs = ""

@@ -144,19 +144,20 @@ int create_thread(ThreadHandle* handle, bool block_signals, Create create) {
 }
 
 /// The runtime's part before the real create. Null: the thread is none of its business.
-ThreadHandle* announce_thread(bool detached, uptr pc) {
+ThreadHandle* announce_thread(bool detached, const uptr* caller) {
+  uptr pc = *caller;
   if (!awake()) return nullptr;
   if (&__libc_single_threaded) __libc_single_threaded = 0;  // the C library has made threads before
   control_fork_point();
   if (controlled()) control_point(OpKind::kCreate, nullptr, pc);
-  Thread* thread = thread_created(pc);
+  Thread* thread = thread_created(caller);
   if (!thread && !controlled()) return nullptr;
   ThreadHandle* handle = make_handle(thread, detached);
   if (controlled()) {
     handle->strand = scheduler().make_strand(pc);
     handle->strand->thread_made = true;
     if (thread) thread_path(thread, handle->strand->path);
-    misuse_note_thread(handle->strand, pc);
+    misuse_note_thread(handle->strand, caller);
     handle->strand->detached = detached;
   }
   return handle;
@@ -164,17 +165,24 @@ ThreadHandle* announce_thread(bool detached, uptr pc) {
 
 /// The main thread has no handle: nobody created it. It gets one when it ends before the process does.
 void prepare_exit() {
-  if (!controlled()) return;
-  if (!pthread_getspecific(end_key)) {
-    ThreadHandle* handle = make_handle(nullptr, /*detached=*/true);
-    enroll_handle(handle, pthread_self());
-    pthread_setspecific(end_key, handle);
-  }
+  if (!awake() || pthread_getspecific(end_key)) return;
+  Thread* thread = controlled() ? nullptr : running_thread();
+  if (!thread && !controlled()) return;
+  ThreadHandle* handle = make_handle(thread, /*detached=*/thread == nullptr);
+  enroll_handle(handle, pthread_self());
+  pthread_setspecific(end_key, handle);
+}
+
+/// Whether the attributes name one: without, the C library counts back from address 0.
+bool has_stack(const pthread_attr_t* attributes) {
+  void* begin = nullptr;
+  size_t size = 0;
+  return attributes && pthread_attr_getstack(attributes, &begin, &size) == 0 &&
+         reinterpret_cast<uptr>(begin) + size != 0;
 }
 
 // ---- before the first execution
 
-constexpr int kWarmThreads = 4;  // the C library keeps 40 MiB of stacks
 constinit pthread_t warm_threads[kWarmThreads] = {};
 #ifdef DURESS_STRONG_INTERCEPTORS
 constexpr bool kWarms = false;  // a sanitizer would count them
@@ -221,15 +229,19 @@ DURESS_INTERCEPTOR(int, pthread_create,
     return pool_create(id, state == PTHREAD_CREATE_DETACHED, function, argument, DURESS_CALLER_PC);
   }
   if (awake() && attributes) pthread_attr_getdetachstate(attributes, &state);
-  ThreadHandle* handle = announce_thread(state == PTHREAD_CREATE_DETACHED, DURESS_CALLER_PC);
+  ThreadHandle* handle = announce_thread(state == PTHREAD_CREATE_DETACHED, DURESS_CALLER_SLOT);
   if (!handle) return DURESS_REAL(pthread_create)(id, attributes, function, argument);
   handle->posix_function = function;
   handle->argument = argument;
   // If the attributes name a signal mask, the thread starts with that one, and we leave it alone.
   sigset_t own_mask;
   bool inherits = !attributes || pthread_attr_getsigmask_np(attributes, &own_mask) != 0;
-  return create_thread(handle, inherits,
-                       [=] { return DURESS_REAL(pthread_create)(id, attributes, run_posix, handle); });
+  sched::Strand* strand = handle->strand;
+  return create_thread(handle, inherits, [=] {
+    int result = DURESS_REAL(pthread_create)(id, attributes, run_posix, handle);
+    if (strand && has_stack(attributes)) strand->kernel.stack_begin = 0;
+    return result;
+  });
 }
 
 DURESS_INTERCEPTOR(int, thrd_create, (thrd_t * id, thrd_start_t function, void* argument)) {
@@ -239,7 +251,7 @@ DURESS_INTERCEPTOR(int, thrd_create, (thrd_t * id, thrd_start_t function, void* 
     return pool_create(id, /*detached=*/false, job, argument, DURESS_CALLER_PC) == 0 ? thrd_success
                                                                                      : thrd_error;
   }
-  ThreadHandle* handle = announce_thread(/*detached=*/false, DURESS_CALLER_PC);
+  ThreadHandle* handle = announce_thread(/*detached=*/false, DURESS_CALLER_SLOT);
   if (!handle) return DURESS_REAL(thrd_create)(id, function, argument);
   handle->c11_function = function;
   handle->argument = argument;

@@ -39,7 +39,8 @@ bool has_ended(ThreadHandle* handle) {
   return !handle || !handle->strand || handle->strand->state == sched::Strand::State::kEnded;
 }
 
-void joined(ThreadHandle* handle, bool success, uptr pc) {
+void joined(ThreadHandle* handle, pthread_t id, bool success, uptr pc) {
+  if (!handle && success) handle = find_handle(id);  // the main thread has one since it left
   if (!handle) {
     if (success) incomplete("join of a thread whose creation was not seen");
     return;
@@ -100,7 +101,7 @@ DURESS_INTERCEPTOR(int, pthread_join, (pthread_t id, void** value)) {
   if (handle) thread_joining(handle->thread);
   int result = DURESS_REAL(pthread_join)(id, value);
   if (handle) thread_joining(nullptr);
-  joined(handle, result == 0, DURESS_CALLER_PC);
+  joined(handle, id, result == 0, DURESS_CALLER_PC);
   return result;
 }
 
@@ -121,7 +122,7 @@ DURESS_INTERCEPTOR(int, pthread_tryjoin_np, (pthread_t id, void** value)) {
   ThreadHandle* handle = find_handle(id);
   if (controlled()) control_point(OpKind::kJoin, handle ? handle->strand : nullptr, DURESS_CALLER_PC);
   int result = has_ended(handle) ? DURESS_REAL(pthread_tryjoin_np)(id, value) : EBUSY;
-  joined(handle, result == 0, DURESS_CALLER_PC);
+  joined(handle, id, result == 0, DURESS_CALLER_PC);
   return result;
 }
 
@@ -148,7 +149,7 @@ static int timed_join(pthread_t id, void** value, clockid_t clock, const timespe
   int result = late    ? ETIMEDOUT
                : ended ? DURESS_REAL(pthread_join)(id, value)
                        : DURESS_REAL(pthread_clockjoin_np)(id, value, clock, until);
-  joined(handle, result == 0, pc);
+  joined(handle, id, result == 0, pc);
   return result;
 }
 
@@ -165,7 +166,7 @@ DURESS_INTERCEPTOR(int, thrd_join, (thrd_t id, int* value)) {
   if (handle) thread_joining(handle->thread);
   int result = DURESS_REAL(thrd_join)(id, value);
   if (handle) thread_joining(nullptr);
-  joined(handle, result == thrd_success, DURESS_CALLER_PC);
+  joined(handle, id, result == thrd_success, DURESS_CALLER_PC);
   return result;
 }
 

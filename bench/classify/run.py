@@ -113,20 +113,47 @@ def trials_per_second(options):
     return []
 
 
+def many_variables(options, count=200):
+    """The time of `duress classify` on a program in which two threads race on so many variables."""
+    folder = options.build / "bench" / "classify"
+    source, binary = folder / "many.cc", folder / "many"
+    variables = "".join(f"static int v{i};\n" for i in range(count))
+    updates = "".join(f"  v{i} = v{i} + k;\n" for i in range(count))
+    source.write_text(
+        f"#include <thread>\n{variables}static void work(int k) {{\n{updates}}}\n"
+        "int main() { std::thread a(work, 1), b(work, 2); a.join(); b.join(); return v0 == 12345; }\n"
+    )
+    compiler = options.build / "bin" / "duress-c++"
+    subprocess.run([compiler, "-std=c++20", "-O1", "-g", "-pthread", source, "-o", binary], check=True)
+    with tempfile.TemporaryDirectory() as dir_name:
+        start = time.perf_counter()
+        words = [options.build / "bin" / "duress", "classify", "--json", "--dir", dir_name, "--", binary]
+        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        seconds = time.perf_counter() - start
+    if done.returncode not in (0, 66):
+        return [f"many variables: duress classify ended with {done.returncode}: {done.stderr[-300:]}"]
+    runs = json.loads(done.stdout)["runs"]
+    rows = [[count, runs, f"{seconds:.1f}", f"{runs / seconds:.0f}"]]
+    print_table("classify, default options (required: 15 s)", ("variables", "runs", "s", "runs/s"), rows)
+    return []
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
     parser.add_argument("--program", action="append", help="only rows whose name contains this")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--quick", action="store_true", help="small sizes, one repetition")
-    parser.add_argument("--only", choices=("costs", "trials"))
+    parser.add_argument("--only", choices=("costs", "trials", "many"))
     options = parser.parse_args()
     options.build = options.build.resolve()
     problems = []
-    if options.only != "trials":
+    if options.only in (None, "costs"):
         problems += costs(options)
-    if options.only != "costs":
+    if options.only in (None, "trials"):
         problems += trials_per_second(options)
+    if options.only in (None, "many"):
+        problems += many_variables(options)
     for problem in problems:
         print(f"error: {problem}", file=sys.stderr)
     return 1 if problems else 0

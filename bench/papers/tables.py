@@ -39,10 +39,10 @@ JUMBLE_FIGURE10 = [
     Cost("montecarlo", "jumble/montecarlo", ["Universal::universal_debug"], ["200000"], 1.6, 1.2, 1.2, 1, 40005, 40005, 5),
     Cost("mtrt", "jumble/mtrt", ["RayTracer::thread_count"], ["2000"], 0.5, 4.5, 4.9, 1, 10, 10, 5),
     Cost("raytracer", "jumble/raytracer", ["RayTracerBench::checksum1"], ["1500"], 5.6, 1.1, 1.1, 1, 6, 6, 5),
-    Cost("tsp", "jumble/tsp", ["TspSolver::min_tour_len"], ["14"], 0.7, 2.3, 4.0, 1, 26, 26, 23),
-    Cost("sor", "jumble/sor", ["grid[]", "finished[]"], ["400", "10"], 0.6, 3.9, 5.8, 2106, 104620, 255, 32),
-    Cost("lufact", "jumble/lufact", ["matrix[]", "TournamentBarrier::is_done[]"], ["250"], 0.4, 4.1, 4.2, 1108, 14526, 2047, 7),
-    Cost("moldyn", "jumble/moldyn", ["position[]", "TournamentBarrier::is_done[]"], ["256", "10"], 0.9, 4.1, 8.9, 62, 53433,
+    Cost("tsp", "jumble/tsp", ["TspSolver::min_tour_len"], ["15"], 0.7, 2.3, 4.0, 1, 26, 26, 23),
+    Cost("sor", "jumble/sor", ["grid[]", "finished[]"], ["1000", "40"], 0.6, 3.9, 5.8, 2106, 104620, 255, 32),
+    Cost("lufact", "jumble/lufact", ["matrix[]", "TournamentBarrier::is_done[]"], ["1000"], 0.4, 4.1, 4.2, 1108, 14526, 2047, 7),
+    Cost("moldyn", "jumble/moldyn", ["position[]", "TournamentBarrier::is_done[]"], ["600", "20"], 0.9, 4.1, 8.9, 62, 53433,
          16383, 32),
 ]
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #endif
 
-#define DURESS_HOOK_VERSION 2u
+#define DURESS_HOOK_VERSION 3u
 
 /// Where the shadow table is mapped: entry i says where the shadow of addresses i<<32 .. lies.
 #define DURESS_SHADOW_TABLE 0x7fe00000u
@@ -83,8 +83,13 @@ typedef struct DuressSiteHeader {
   int32_t rel_flags;    // → this unit's bytes in `duress_flags`
   uint32_t functions;   // how many bytes there
   uint32_t strings_size;
-  uint32_t reserved;
+  int32_t rel_quiet;  // → this unit's bytes in `duress_quiet`, one for each site
 } DuressSiteHeader;
+
+/// Which accesses of faithful bodies are performed without a call of their hook, by a test in the code: those
+/// of sites whose byte in section `duress_quiet` is 1 (0 at start) to words of 8 bytes whose byte in
+/// `__duress_watched` is 0. Word p has byte p / 8 modulo the size of the table; several share one.
+#define DURESS_WATCHED_BITS 16
 
 /// Which body a function runs; one byte per function in section `duress_flags`, 0 at start.
 #define DURESS_BODY_PLAIN 0

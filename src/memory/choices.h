@@ -17,7 +17,7 @@ struct LegalValue {
   bool same_as_last;  // the last read of these bytes, by whatever thread, returned it
   // rc11: a seq_cst operation would come before one that was executed before it. Mostly another schedule
   // does the same.
-  bool reversed = false;
+  bool reversed;
 };
 
 /// The set Vis of the paper: distinct values, the newest first. Invariant: count >= 1.

@@ -19,6 +19,10 @@ u128 value_in(Source source, u64 offset, u64 size) {
   return value;
 }
 
+bool same_load(const trail::Prediction& a, const trail::Prediction& b) {
+  return a.strand == b.strand && a.site == b.site && a.ordinal == b.ordinal;
+}
+
 bool contains(Extent outer, Extent inner) {
   return outer.begin <= inner.begin && inner.end <= outer.end;
 }
@@ -86,11 +90,19 @@ void FutureProfile::promise(const Read& read, Extent extent, u128 value) {
                             read.where.ordinal,
                             static_cast<u32>(extent.size()),
                             {static_cast<u64>(value), static_cast<u64>(value >> 64)}};
-  u64 at = *count_;
-  for (; at > 0 && orders_[at - 1] >= read.order; --at) {
-    if (orders_[at - 1] == read.order && out_[at - 1] == made) return;
+  // Thousands may be listed, and a store can promise its value to 64 loads.
+  u64 at = 0;
+  for (u64 end = *count_; at < end;) {
+    u64 middle = at + (end - at) / 2;
+    if (orders_[middle] < read.order) {
+      at = middle + 1;
+    } else {
+      end = middle;
+    }
   }
-  while (at < *count_ && orders_[at] == read.order) ++at;  // after its earlier values
+  for (; at < *count_ && orders_[at] == read.order; ++at) {  // after its earlier values
+    if (out_[at] == made) return;
+  }
   if (*count_ == most_) return;
   memmove(out_ + at + 1, out_ + at, (*count_ - at) * sizeof(trail::Prediction));
   memmove(orders_ + at + 1, orders_ + at, (*count_ - at) * sizeof(u64));
@@ -156,8 +168,10 @@ Predictions::Predictions(Arena& arena, const trail::Prediction* list, u32 count)
   memset(table_, 0, slots_ * sizeof *table_);
   for (u32 i = 0; i < count; ++i) {
     u64 at = hash_of(u64{list[i].strand} << 32 | list[i].site, list[i].ordinal);
-    while (table_[at & (slots_ - 1)]) ++at;
-    table_[at & (slots_ - 1)] = &list[i];
+    // The first prediction of a load counts. Others would only fill the places where later searches look.
+    const trail::Prediction* held;
+    while ((held = table_[at & (slots_ - 1)]) && !same_load(*held, list[i])) ++at;
+    if (!held) table_[at & (slots_ - 1)] = &list[i];
   }
 }
 

@@ -130,6 +130,14 @@ TEST_F(FutureValues, PredictionsAreFoundByTheirLoad) {
   EXPECT_EQ(Predictions(arena_, nullptr, 0).find({0, 0, 1}), nullptr);
 }
 
+TEST_F(FutureValues, OfSeveralPredictionsForOneLoadTheFirstCounts) {
+  std::vector<trail::Prediction> list;
+  for (u32 i = 0; i < 50; ++i) list.push_back({1, 2 + i % 2, 3, 4, {i, 0}});
+  Predictions predictions(arena_, list.data(), static_cast<u32>(list.size()));
+  EXPECT_EQ(predictions.find({1, 2, 3}), &list[0]);
+  EXPECT_EQ(predictions.find({1, 3, 3}), &list[1]);
+}
+
 // ---- against happens-before, computed from the list of what happened
 
 struct Event {

@@ -17,7 +17,7 @@ Legal legal_of(std::initializer_list<u64> values, int last = -1) {
   Legal legal;
   for (u64 v : values) {
     legal.values[legal.count] = {v, SiteId{0}, static_cast<u16>(legal.count),
-                                 last >= 0 && v == static_cast<u64>(last)};
+                                 last >= 0 && v == static_cast<u64>(last), false};
     ++legal.count;
   }
   return legal;

@@ -2,12 +2,12 @@
 //
 // Which values a load of one piece may return.
 //
-// If one location holds the piece, these are its visible entries. If several do (a structure stored field by
-// field and read as a whole), taking a visible entry of each would be legal for every byte, but could put
-// together halves of two stores that were both wider, which a load within one word does not do. So the walk
-// below goes back in time: at each moment when one of the locations was stored to, it takes what all of them
-// held then, and that is legal if each of these entries is visible. An entry that held then may have been
-// removed; then that moment is left out, which loses a behaviour and invents none.
+// If one location holds the piece, these are its visible entries: nearly always so. If several do (a
+// structure stored field by field and read as a whole), taking a visible entry of each would be legal for
+// every byte, but could put together halves of two stores that were both wider, which a load within one word
+// does not do. So the walk below goes back in time: at each moment when one of the locations was stored to,
+// it takes what all of them held then, and that is legal if each of these entries is visible. An entry that
+// held then may have been removed; then that moment is left out, which loses a behaviour and invents none.
 #include "memory/location_table.h"
 
 namespace duress::memory {
@@ -97,28 +97,65 @@ class Walk {
   bool complete_;
 };
 
-/// If all bytes of the piece that were read before are the same in `value`, and there are any.
-bool same_as_last(const Word& word, Extent piece, u128 value) {
-  bool any = false;
-  for (uptr at = piece.begin; at < piece.end; ++at, value >>= 8) {
-    u32 i = static_cast<u32>(at - word.base);
-    if (!(word.read_bytes >> i & 1)) continue;
-    if (static_cast<u8>(word.last_read >> 8 * i) != static_cast<u8>(value)) return false;
-    any = true;
-  }
-  return any;
-}
-
-void add(Legal& legal, const Word& word, Extent piece, u128 value, SiteId site, u16 age) {
-  for (u32 i = 0; i < legal.count; ++i) {
-    if (legal.values[i].value == value) {
-      legal.values[i].age = age;
-      return;
+/// Fills a `Legal`, each value once. A history of 32 entries has 500 pairs of values to compare (45 % of
+/// bench/classify's lufact); most comparisons are saved by a few bits of each value.
+class Values {
+ public:
+  Values(Legal& legal, const Word& word, Extent piece) : legal_(legal) {
+    auto offset = static_cast<u32>(piece.begin - word.base), size = static_cast<u32>(piece.size());
+    last_ = bytes_of(word.last_read, offset, size);
+    u32 all = (u32{1} << size) - 1, read = word.read_bytes >> offset & all;
+    if (read == all) read_ = bytes_of(~u128{0}, 0, size);
+    for (u32 i = 0; read != all && i < size; ++i) {
+      if (read >> i & 1) read_ |= u128{0xff} << 8 * i;
     }
   }
-  // Only a piece of several locations can have more; leaving out the oldest is as sound as [REMOVE OLDEST].
-  if (legal.count == Legal::kMost) return;
-  legal.values[legal.count++] = {value, site, age, same_as_last(word, piece, value)};
+
+  void add(u128 value, SiteId site, u16 age) {
+    u64 hash = (static_cast<u64>(value) ^ static_cast<u64>(value >> 64)) * 0x9e3779b97f4a7c15u >> 56;
+    u64 bit = u64{1} << hash % 64;
+    if (seen_[hash / 64] & bit) {
+      for (u32 i = 0; i < legal_.count; ++i) {
+        if (legal_.values[i].value == value) {
+          legal_.values[i].age = age;
+          return;
+        }
+      }
+    }
+    // Only a piece of several locations can have more; leaving out the oldest is as sound as [REMOVE OLDEST].
+    if (legal_.count == Legal::kMost) return;
+    seen_[hash / 64] |= bit;
+    // All bytes of the piece that were read before are the same, and there are any.
+    bool same_as_last = read_ && ((value ^ last_) & read_) == 0;
+    legal_.values[legal_.count++] = {value, site, age, same_as_last, false};
+  }
+
+ private:
+  Legal& legal_;
+  u128 last_, read_ = 0;
+  u64 seen_[4] = {};
+};
+
+/// The history that holds all of the piece, or null.
+const StoreHistory* holder(const Word& word, Extent piece) {
+  for (const Location* l = word.first; l; l = l->next) {
+    if (l->history.begin() <= piece.begin && piece.end <= l->history.end()) return &l->history;
+  }
+  return nullptr;
+}
+
+/// The visible entries of the one location that holds the piece.
+void add_visible(Values& values, const StoreHistory& history, Extent piece, u32 visible) {
+  auto offset = static_cast<u32>(piece.begin - history.begin()), size = static_cast<u32>(piece.size());
+  u32 newest = history.count() - 1;
+  bool whole = size == history.size();
+  while (visible) {
+    u32 i = 31 - static_cast<u32>(__builtin_clz(visible));
+    visible &= ~(u32{1} << i);
+    const StoreHistory::Entry& entry = history.entry(i);
+    values.add(whole ? entry.value : bytes_of(entry.value, offset, size), entry.site,
+               static_cast<u16>(newest - i));
+  }
 }
 
 }  // namespace
@@ -128,36 +165,51 @@ Word* LocationTable::legal_values(const Viewer& who, Extent piece, Tracking trac
   legal.address = piece.begin;
   legal.size = static_cast<u32>(piece.size());
   legal.count = 0;
-  u128 newest = 0;
-  __builtin_memcpy(&newest, memory, piece.size());
-  bool began = false;
-  Word* word = settle(piece, tracking, memory, &began);
-  statistics_.instances += began;
-  if (!word) {
-    legal.values[legal.count++] = {newest, SiteId{0}, 0, false};
-    return nullptr;
+  u128 newest = gather(memory, piece.size());
+  Word* word = find(piece.begin & ~uptr{options_.tear - 1});
+  const StoreHistory* only = word ? holder(*word, piece) : nullptr;
+  if (!only ||
+      bytes_of(only->newest().value, static_cast<u32>(piece.begin - only->begin()), legal.size) != newest) {
+    bool began = false;
+    word = settle(piece, tracking, memory, &began);
+    statistics_.instances += began;
+    if (!word) {
+      legal.values[legal.count++] = {newest, SiteId{0}, 0, false, false};
+      return nullptr;
+    }
+    only = holder(*word, piece);
+  }
+  u32 visible = only ? only->visible(who.clock) : 0;
+  if (visible &&
+      (visible & (visible - 1)) == 0) {  // nothing to choose from, so nobody asks what was read last
+    legal.values[legal.count++] = {newest, only->newest().site, 0, false, false};
+    return word;
+  }
+  Values values(legal, *word, piece);
+  if (only) {
+    add_visible(values, *only, piece, visible);
+    DURESS_CHECK(legal.values[0].value == newest);
+    return word;
   }
   Walk walk(who.clock, *word, piece);
   if (!walk.complete()) {  // old bytes beside ones whose past is unknown might never have been together
-    add(legal, *word, piece, newest, SiteId{0}, 0);
+    values.add(newest, SiteId{0}, 0);
     return word;
   }
   DURESS_CHECK(walk.legal() && walk.value() == newest);
   u16 age = 0;
   do {
-    if (walk.legal()) add(legal, *word, piece, walk.value(), walk.site(), age);
+    if (walk.legal()) values.add(walk.value(), walk.site(), age);
     ++age;
   } while (walk.back());
   return word;
 }
 
 void LocationTable::note_read(Word& word, Extent piece, u128 value) {
-  for (uptr at = piece.begin; at < piece.end; ++at, value >>= 8) {
-    u32 shift = static_cast<u32>(at - word.base);
-    word.last_read &= ~(u128{0xff} << 8 * shift);
-    word.last_read |= u128{static_cast<u8>(value)} << 8 * shift;
-    word.read_bytes |= u32{1} << shift;
-  }
+  auto offset = static_cast<u32>(piece.begin - word.base), size = static_cast<u32>(piece.size());
+  u128 bytes = bytes_of(~u128{0}, 0, size) << 8 * offset;
+  word.last_read = (word.last_read & ~bytes) | value << 8 * offset;
+  word.read_bytes |= ((u32{1} << size) - 1) << offset;
 }
 
 }  // namespace duress::memory

@@ -18,12 +18,6 @@ bool overlap(Extent a, Extent b) {
   return a.begin < b.end && b.begin < a.end;
 }
 
-u128 gather(const u8* bytes, u64 size) {
-  u128 value = 0;
-  memcpy(&value, bytes, size);
-  return value;
-}
-
 }  // namespace
 
 LocationTable::LocationTable(Arena& arena, ClockSource& threads, Options options)
@@ -216,9 +210,10 @@ bool LocationTable::store_word(const Viewer& who, Word& word, Extent part, SiteI
   return stored;
 }
 
-void LocationTable::store(const Viewer& who, Extent extent, Tracking tracking, SiteId site, const u8* before,
+bool LocationTable::store(const Viewer& who, Extent extent, Tracking tracking, SiteId site, const u8* before,
                           Source value) {
   bool began = false, stored = false;
+  u64 unseen = statistics_.unseen;
   if (tracking == Tracking::kBegin) {
     for (uptr at = extent.begin; at < extent.end;) {
       Extent part = piece(extent, at);
@@ -234,13 +229,16 @@ void LocationTable::store(const Viewer& who, Extent extent, Tracking tracking, S
   });
   statistics_.instances += began;
   statistics_.writes += stored;
+  return stored || statistics_.unseen != unseen;
 }
 
-void LocationTable::forget(Extent extent) {
+bool LocationTable::forget(Extent extent) {
+  bool dropped = false;
   each_word(extent, [&](Word* word) {
     for (Location** link = &word->first; *link;) {
       if (overlap(extent_of(**link), extent)) {
         drop(link);
+        dropped = true;
       } else {
         link = &(*link)->next;
       }
@@ -248,6 +246,7 @@ void LocationTable::forget(Extent extent) {
     if (!word->first) return erase(word);
     word->read_bytes = 0;
   });
+  return dropped;
 }
 
 const StoreHistory* LocationTable::location(uptr address) const {

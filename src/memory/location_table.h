@@ -41,6 +41,33 @@ class Source {
   u8 fill_ = 0;
 };
 
+/// At most 16 bytes as a number.
+inline u128 gather(const u8* bytes, u64 size) {
+  if (size == 8 || size == 4) {  // nearly all; a call for other sizes
+    u64 value = 0;
+    if (size == 8) {
+      __builtin_memcpy(&value, bytes, 8);
+    } else {
+      __builtin_memcpy(&value, bytes, 4);
+    }
+    return value;
+  }
+  u128 value = 0;
+  __builtin_memcpy(&value, bytes, size);
+  return value;
+}
+
+/// The other way round.
+inline void scatter(u8* into, u128 value, u64 size) {
+  if (size == 8) {
+    __builtin_memcpy(into, &value, 8);
+  } else if (size == 4) {
+    __builtin_memcpy(into, &value, 4);
+  } else {
+    __builtin_memcpy(into, &value, size);
+  }
+}
+
 struct Location {
   StoreHistory history;
   Location* next;  // in its word, by address
@@ -72,7 +99,8 @@ class LocationTable {
   LocationTable& operator=(const LocationTable&) = delete;
 
   /// A store, or a range write of any size. `before` is what memory holds in the extent until then.
-  void store(const Viewer& who, Extent extent, Tracking tracking, SiteId site, const u8* before,
+  /// True if any of it was tracked.
+  bool store(const Viewer& who, Extent extent, Tracking tracking, SiteId site, const u8* before,
              Source value);
 
   /// The part of `extent` that begins at `at` and lies in one tearing word.
@@ -87,7 +115,8 @@ class LocationTable {
   void note_read(Word& word, Extent piece, u128 value);
 
   /// The bytes are gone (free, a stack frame that returned): drops every location that they overlap.
-  void forget(Extent extent);
+  /// True if there were any.
+  bool forget(Extent extent);
 
   Statistics& statistics() { return statistics_; }
   const Statistics& statistics() const { return statistics_; }

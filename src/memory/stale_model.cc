@@ -6,14 +6,13 @@
 namespace duress::memory {
 
 LoadResult StaleModel::load(const Viewer& who, Extent extent, Tracking tracking, const u8* memory, u8* into,
-                            Picker& picker) {
+                            Picker& picker, Legal& legal) {
   LoadResult result;
   Statistics& statistics = table_.statistics();
   // The run of stale loads is counted in the first word that is tracked, for all pieces together: a loop that
   // waits for a value of two words needs both to be newest at once.
   Word* counter = nullptr;
   u32 run = 0;
-  Legal legal;
   for (uptr at = extent.begin; at < extent.end;) {
     Extent piece = table_.piece(extent, at);
     u64 offset = at - extent.begin;
@@ -38,13 +37,15 @@ LoadResult StaleModel::load(const Viewer& who, Extent extent, Tracking tracking,
       result.site = legal.values[pick].site;
     }
     u128 value = legal.values[pick].value;
-    memcpy(into + offset, &value, piece.size());
+    scatter(into + offset, value, piece.size());
     if (word) table_.note_read(*word, piece, value);
     ++result.pieces;
     at = piece.end;
   }
   if (!counter) return result;
-  if (result.stale || run) counter->stale_runs.set(who.slot, result.stale ? run + 1 : 0);
+  result.tracked = true;
+  result.run = result.stale ? run + 1 : 0;
+  if (result.stale || run) counter->stale_runs.set(who.slot, result.run);
   ++statistics.reads;
   statistics.open_reads += result.open > 0;
   statistics.stale_reads += result.stale;
@@ -66,20 +67,6 @@ bool StaleModel::allows(const Viewer& who, Extent extent, const u8* memory, cons
     at = piece.end;
   }
   return true;
-}
-
-u32 StaleModel::visible(const Viewer& who, Extent extent, const u8* memory, u128* values, u32 most) {
-  Legal legal;
-  Extent piece = table_.piece(extent, extent.begin);
-  if (piece.end != extent.end) {
-    values[0] = 0;
-    memcpy(values, memory, extent.size());
-    return 1;
-  }
-  table_.legal_values(who, piece, Tracking::kOnlyTracked, memory, legal);
-  u32 count = legal.count < most ? legal.count : most;
-  for (u32 i = 0; i < count; ++i) values[i] = legal.values[i].value;
-  return count;
 }
 
 }  // namespace duress::memory

@@ -64,7 +64,7 @@ void StoreHistory::remove_invisible(ClockSource& threads) {
   // Whoever removes one of these must remove all. What an invisible entry hides is invisible too, because
   // `hides` is transitive; so nothing can be seen again, even if some thread was left out.
   if (count == 0) invisible = 0;
-  for (u32 i = count_; i-- > 0;) {
+  for (u32 i = invisible ? count_ : 0; i-- > 0;) {
     if (invisible >> i & 1) {
       remove(i);
       ++statistics_.gc1;

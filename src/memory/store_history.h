@@ -80,11 +80,14 @@ class StoreHistory {
 
   /// The entries that [READ] allows a thread with this clock, as bits. The newest is always among them.
   u32 visible(const VectorClock& clock) const {
-    u32 hidden = 0;
-    for (u32 j = 0; j < count_; ++j) {
-      if (clock.get(entries_[j].slot) >= entries_[j].clock) hidden |= entries_[j].hides;
+    // What a hidden entry hides is hidden too, because `hides` is transitive: only visible ones are asked.
+    u32 visible = all();
+    for (u32 left = visible; left;) {
+      u32 j = 31 - static_cast<u32>(__builtin_clz(left));
+      if (clock.get(entries_[j].slot) >= entries_[j].clock) visible &= ~entries_[j].hides;
+      left = visible & ((u32{1} << j) - 1);
     }
-    return all() & ~hidden;
+    return visible;
   }
 
   /// [GC1]: removes all entries that no thread can see, now or later (clocks only grow).

@@ -12,6 +12,8 @@ namespace duress::pass {
 bool can_be_cloned(const llvm::Function& function);
 /// Whether a parameter is a structure on the stack.
 bool passes_by_value(const llvm::Function& function);
+/// Whether another round of optimisation follows at link time (late_step.cc).
+bool is_for_lto(const llvm::Module& module);
 /// A copy of a function with debug info of its own (clone_body.cc).
 llvm::Function* clone_body(llvm::Function& function);
 

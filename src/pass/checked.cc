@@ -11,6 +11,7 @@
 #include "pass/check_emitter.h"
 #include "pass/check_plan.h"
 #include "pass/frames.h"
+#include "pass/library_calls.h"
 #include "pass/masked.h"
 
 namespace duress::pass {
@@ -65,6 +66,7 @@ struct Work {
   std::vector<llvm::Instruction*> atomics;
   std::vector<llvm::CallBase*> memory_calls;
   std::vector<llvm::CallBase*> byval_calls;
+  std::vector<llvm::CallBase*> library_calls;
   std::vector<llvm::IntrinsicInst*> masked;
   bool leaf = true;
 };
@@ -78,6 +80,8 @@ Work collect(llvm::Function& function, AccessFilter& filter) {
     if (call == nullptr) continue;
     if (memory_call(*call) != MemoryCall::kNone && !inst.hasMetadata(llvm::LLVMContext::MD_nosanitize)) {
       work.memory_calls.push_back(call);
+    } else if (is_library_call(*call, filter)) {
+      work.library_calls.push_back(call);
     }
     if (is_real_call(inst)) work.leaf = false;
     if (has_byval_argument(*call) && !call->isMustTailCall()) work.byval_calls.push_back(call);
@@ -118,6 +122,7 @@ void instrument_checked(llvm::Function& function, Unit& unit, uint32_t function_
   for (const Check& check : checks) emitter.emit(check);
   for (llvm::CallBase* call : work.memory_calls) check_memory_call(call, filter, emitter);
   for (llvm::CallBase* call : work.byval_calls) check_byval_arguments(call, filter, emitter, layout);
+  for (llvm::CallBase* call : work.library_calls) replace_library_call(call, unit, function_index, 0);
   for (llvm::IntrinsicInst* inst : work.masked) check_masked_access(inst, emitter);
   Around around = [&](llvm::IRBuilderBase& builder, bool before) { emitter.around(builder, before); };
   for (llvm::Instruction* inst : work.atomics) {

@@ -9,7 +9,9 @@
 #include "pass/check_emitter.h"
 #include "pass/compat.h"
 #include "pass/frames.h"
+#include "pass/library_calls.h"
 #include "pass/masked.h"
+#include "pass/quiet_access.h"
 
 namespace duress::pass {
 namespace {
@@ -25,6 +27,11 @@ void replace_bundles(llvm::CallBase* call, llvm::ArrayRef<llvm::OperandBundleDef
   copy->takeName(call);
   call->replaceAllUsesWith(copy);
   call->eraseFromParent();
+}
+
+/// What inline_quiet_accesses() wants to know of the access.
+void set_align(llvm::CallInst* call, llvm::Align align) {
+  call->addParamAttr(0, llvm::Attribute::getWithAlignment(call->getContext(), align));
 }
 
 class FaithfulBody {
@@ -51,6 +58,8 @@ class FaithfulBody {
     for (llvm::CallBase* call : calls) {
       if (memory_call(*call) != MemoryCall::kNone) {
         replace_memory_call(call);
+      } else if (is_library_call(*call, filter_)) {
+        replace_library_call(call, unit_, index_, DURESS_SITE_FAITHFUL);
       } else {
         copy_byval_arguments(call);
         make_opaque(call);
@@ -95,9 +104,10 @@ class FaithfulBody {
         site(access.inst, access.address, kDuressRead, access.size, access.is_volatile, type);
     llvm::Value* value;
     if (fits_register(type, access.size)) {
-      value = unit_.hooks.call(builder, ("__duress_load" + llvm::Twine(access.size)).str(),
-                               {access.address, where});
-      value = from_integer(builder, value, type);
+      llvm::CallInst* call = unit_.hooks.call(builder, ("__duress_load" + llvm::Twine(access.size)).str(),
+                                              {access.address, where});
+      set_align(call, access.align);
+      value = from_integer(builder, call, type);
     } else {
       llvm::AllocaInst* slot = temporary(type);
       unit_.hooks.call(builder, "__duress_loadn",
@@ -121,8 +131,9 @@ class FaithfulBody {
       builder.SetCurrentDebugLocation(store->getDebugLoc());
     }
     if (fits_register(value->getType(), access.size)) {
-      unit_.hooks.call(builder, ("__duress_store" + llvm::Twine(access.size)).str(),
-                       {access.address, to_integer(builder, value, access.size), where});
+      set_align(unit_.hooks.call(builder, ("__duress_store" + llvm::Twine(access.size)).str(),
+                                 {access.address, to_integer(builder, value, access.size), where}),
+                access.align);
     } else {
       llvm::AllocaInst* slot = temporary(value->getType());
       builder.CreateStore(value, slot);
@@ -222,6 +233,7 @@ void finish_faithful(llvm::Function& function, Unit& unit) {
     replace_bundles(call, bundles);
   }
   Frames(function, unit.hooks).instrument_body();
+  inline_quiet_accesses(function, unit);
 }
 
 }  // namespace duress::pass

@@ -3,7 +3,7 @@
 
 #include <duress/hooks.h>
 
-#include <type_traits>
+#include "pass/signature.h"
 
 namespace duress::pass {
 namespace {
@@ -14,30 +14,10 @@ using u32 = uint32_t;
 using u64 = uint64_t;
 using u128 = unsigned __int128;
 
-template <class T>
-llvm::Type* ir_type(llvm::LLVMContext& context) {
-  if constexpr (std::is_void_v<T>) {
-    return llvm::Type::getVoidTy(context);
-  } else if constexpr (std::is_pointer_v<T>) {
-    return llvm::PointerType::get(context, 0);
-  } else {
-    return llvm::Type::getIntNTy(context, sizeof(T) * 8);
-  }
-}
-
 struct Signature {
   llvm::StringRef name;
   bool slow;
   llvm::FunctionType* (*type)(llvm::LLVMContext&);
-};
-
-template <class F>
-struct TypeOf;
-template <class R, class... P>
-struct TypeOf<R(P...)> {
-  static llvm::FunctionType* get(llvm::LLVMContext& context) {
-    return llvm::FunctionType::get(ir_type<R>(context), {ir_type<P>(context)...}, false);
-  }
 };
 
 const Signature kHooks[] = {
@@ -88,15 +68,24 @@ llvm::Constant* HookSet::self(uint64_t offset) {
         context, {i64, i64, llvm::PointerType::get(context, 0), llvm::PointerType::get(context, 0), i64});
     // Code that can only end up in an executable reaches the runtime's variable, which is linked into
     // that executable, with a constant offset from %fs: one instruction less per use.
-    bool executable =
-        module_.getPICLevel() == llvm::PICLevel::NotPIC || module_.getPIELevel() != llvm::PIELevel::Default;
     variable = new llvm::GlobalVariable(
         module_, type, false, llvm::GlobalValue::ExternalLinkage, nullptr, "__duress_self", nullptr,
-        executable ? llvm::GlobalValue::LocalExecTLSModel : llvm::GlobalValue::InitialExecTLSModel);
+        is_executable() ? llvm::GlobalValue::LocalExecTLSModel : llvm::GlobalValue::InitialExecTLSModel);
   }
   if (offset == 0) return variable;
   return llvm::ConstantExpr::getGetElementPtr(llvm::Type::getInt8Ty(context), variable,
                                               llvm::ConstantInt::get(i64, offset));
+}
+
+llvm::Constant* HookSet::watched() {
+  constexpr char kName[] = "__duress_watched";
+  if (llvm::GlobalVariable* known = module_.getGlobalVariable(kName)) return known;
+  auto* type =
+      llvm::ArrayType::get(llvm::Type::getInt8Ty(module_.getContext()), uint64_t{1} << DURESS_WATCHED_BITS);
+  auto* table =
+      new llvm::GlobalVariable(module_, type, false, llvm::GlobalValue::ExternalLinkage, nullptr, kName);
+  table->setDSOLocal(is_executable());
+  return table;
 }
 
 }  // namespace duress::pass

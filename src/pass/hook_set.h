@@ -19,7 +19,15 @@ class HookSet {
   /// The thread's DuressSelf: `offset` bytes into it, as a constant address.
   llvm::Constant* self(uint64_t offset);
 
+  /// The table of watched words.
+  llvm::Constant* watched();
+
  private:
+  /// Whether the code can only end up in an executable, into which the runtime is linked.
+  bool is_executable() const {
+    return module_.getPICLevel() == llvm::PICLevel::NotPIC ||
+           module_.getPIELevel() != llvm::PIELevel::Default;
+  }
   llvm::Function* declare(llvm::StringRef name);
 
   llvm::Module&

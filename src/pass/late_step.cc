@@ -155,11 +155,6 @@ std::vector<llvm::Function*> restore(Unit& unit) {
   return result;
 }
 
-/// Whether another round of optimisation follows at link time.
-bool is_for_lto(const llvm::Module& module) {
-  return module.getModuleFlag("EnableSplitLTOUnit") != nullptr || module.getModuleFlag("ThinLTO") != nullptr;
-}
-
 void instrument(llvm::Function& function, Unit& unit, llvm::FunctionAnalysisManager& analyses) {
   llvm::Function* faithful = faithful_body(unit.module, function);
   if (!needs_instrumentation(function)) {
@@ -186,6 +181,10 @@ void instrument(llvm::Function& function, Unit& unit, llvm::FunctionAnalysisMana
 }
 
 }  // namespace
+
+bool is_for_lto(const llvm::Module& module) {
+  return module.getModuleFlag("EnableSplitLTOUnit") != nullptr || module.getModuleFlag("ThinLTO") != nullptr;
+}
 
 llvm::PreservedAnalyses LateStep::run(llvm::Module& module, llvm::ModuleAnalysisManager& manager) {
   std::unique_ptr<Unit> unit = std::move(holder_->unit);

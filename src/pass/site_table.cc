@@ -12,6 +12,7 @@ namespace {
 
 constexpr char kSitesStandIn[] = "__duress_sites_stand_in";
 constexpr char kFlagsStandIn[] = "__duress_flags_stand_in";
+constexpr char kQuietStandIn[] = "__duress_quiet_stand_in";
 
 /// Found by name: the optimiser deletes an unused one.
 llvm::GlobalVariable* stand_in(llvm::Module& module, llvm::StringRef name, bool constant) {
@@ -149,6 +150,14 @@ llvm::Constant* SiteTable::flag(uint32_t index) {
   return offset_of(stand_in(module_, kFlagsStandIn, false), index);
 }
 
+llvm::Constant* SiteTable::quiet_byte(const llvm::Value* site) {
+  llvm::APInt offset(64, 0);
+  const llvm::Value* base = site->stripAndAccumulateConstantOffsets(module_.getDataLayout(), offset, true);
+  if (base != module_.getGlobalVariable(kSitesStandIn)) return nullptr;
+  return offset_of(stand_in(module_, kQuietStandIn, false),
+                   (offset.getZExtValue() - sizeof(DuressSiteHeader)) / sizeof(DuressSite));
+}
+
 llvm::Constant* SiteTable::offset_of(llvm::GlobalVariable* base, uint64_t bytes) {
   if (bytes == 0) return base;
   llvm::LLVMContext& context = module_.getContext();
@@ -171,6 +180,9 @@ void SiteTable::emit() {
   std::vector<uint8_t> zeros(std::max(functions_, 1u));
   auto* flags =
       global(llvm::ConstantDataArray::get(context, zeros), false, "__duress_flags", "duress_flags", 1);
+  std::vector<uint8_t> loud(std::max<size_t>(sites_.size(), 1));
+  auto* quiet =
+      global(llvm::ConstantDataArray::get(context, loud), false, "__duress_quiet", "duress_quiet", 1);
   auto* strings = global(llvm::ConstantDataArray::getString(context, strings_, false), true,
                          "__duress_strings", "duress_strings", 1);
 
@@ -191,17 +203,18 @@ void SiteTable::emit() {
   std::memcpy(&magic, "DURS", 4);
   sites->setInitializer(llvm::ConstantStruct::get(
       type, {number(magic), number(DURESS_HOOK_VERSION), number(sites_.size()), relative(strings, 3),
-             relative(flags, 4), number(functions_), number(strings_.size()), number(0), table}));
+             relative(flags, 4), number(functions_), number(strings_.size()), relative(quiet, 7), table}));
   sites->setSection("duress_sites");
   sites->setAlignment(llvm::Align(kSiteAlign));
 
-  for (auto [name, real] : {std::pair{kSitesStandIn, sites}, std::pair{kFlagsStandIn, flags}}) {
+  for (auto [name, real] :
+       {std::pair{kSitesStandIn, sites}, std::pair{kFlagsStandIn, flags}, std::pair{kQuietStandIn, quiet}}) {
     llvm::GlobalVariable* old = stand_in(module_, name, true);
     old->replaceAllUsesWith(real);
     old->eraseFromParent();
   }
   // The host finds the table in the file even where the code that used it was optimised away.
-  llvm::appendToUsed(module_, {sites, strings, flags});
+  llvm::appendToUsed(module_, {sites, strings, flags, quiet});
 }
 
 }  // namespace duress::pass

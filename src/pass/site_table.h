@@ -42,6 +42,9 @@ class SiteTable {
   uint32_t functions() const { return functions_; }
   /// The address of function `index`'s byte. Stands for it until emit().
   llvm::Constant* flag(uint32_t index);
+  /// The address of the byte in `duress_quiet` of a site that add() returned; null if it is none. Stands for
+  /// it until emit().
+  llvm::Constant* quiet_byte(const llvm::Value* site);
 
   bool empty() const { return sites_.empty() && functions_ == 0; }
 

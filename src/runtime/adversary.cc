@@ -68,17 +68,22 @@ void Adversary::loaded(Thread& t, const void* p, u32 size, const DuressSite* sit
   if (!key) return;
   g_access_filter.track(address_of(p), address_of(p) + size);
   u8 memory[16];
-  memcpy(memory, value, size);
+  auto* into = static_cast<u8*>(value);
+  memory::scatter(memory, memory::gather(into, size), size);
   memory::Viewer who = {t.clock.clock(), t.clock.slot()};
   memory::Extent extent = extent_of(p, size);
-  auto* into = static_cast<u8*>(value);
-  memory::LoadResult result = model_.load(who, extent, memory::Tracking::kBegin, memory, into, *this);
+  memory::Legal legal;
+  memory::LoadResult result = model_.load(who, extent, memory::Tracking::kBegin, memory, into, *this, legal);
   if (request_.profile_futures || request_.prediction_count) {
     memory::DynamicLocation where = {scheduler().running()->number, key,
                                      counter_.next(scheduler().running()->number, key)};
     if (request_.profile_futures) {
-      u128 visible[8];
-      profile_.load(who, where, extent, visible, model_.visible(who, extent, memory, visible, 8));
+      u128 visible[8] = {memory::gather(memory, size)};
+      u32 count = 1;
+      if (result.pieces == 1) {
+        for (count = 0; count < legal.count && count < 8; ++count) visible[count] = legal.values[count].value;
+      }
+      profile_.load(who, where, extent, visible, count);
     }
     if (predict(who, where, extent, memory, into, site)) result.stale = false;  // predict() has noted it
   }

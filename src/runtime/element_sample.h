@@ -18,12 +18,21 @@ class ElementSample {
   static constexpr u32 kFirst = 64;   // words of each variable that are always taken
   static constexpr u32 kOneIn = 128;  // of the others
   static constexpr u32 kMostVariables = 32;
+  static constexpr u32 kPeriod = 1 << 16;  // words after which the same ones may be taken again
 
-  /// `base`: the first element that was touched. Which ones are taken changes from line to line of a matrix.
-  static bool in_sample(uptr address, uptr base) {
-    u64 word = (address - base) / 8;
+  /// `base`: the first element that was touched. Whether the word has the place of one that is taken: in
+  /// every kPeriod words the same ones. Which ones changes from line to line of a matrix.
+  static bool in_pattern(uptr address, uptr base) {
+    u64 word = (address - base) / 8 % kPeriod;
     return (word ^ word / kOneIn ^ word / (kOneIn * kOneIn)) % kOneIn == 0;
   }
+  /// Whether those that are in the pattern are taken there. Far from the base there are fewer, so that an
+  /// array has one or two thousand however large it is, as JUMBLE has tracked.
+  static bool near(uptr address, uptr base) {
+    u64 periods = (address > base ? address - base : base - address) / 8 / kPeriod;
+    return (periods & (periods - 1)) == 0 && (periods & 0xaaaaaaaaaaaaaaaa) == 0;  // 0 or a power of 4
+  }
+  static bool in_sample(uptr address, uptr base) { return in_pattern(address, base) && near(address, base); }
 
   struct Answer {
     bool taken;

@@ -31,6 +31,21 @@ bool treated_as_atomic(const DuressSite* site, MemoryOrder load_or_store, Memory
   return true;
 }
 
+/// A load of a variable under attack while threads run in parallel, as it was made before.
+template <typename T>
+bool load_again(const void* p, const DuressSite* site, T* value) {
+  if constexpr (sizeof(T) <= 8) {
+    if (DURESS_LIKELY(g_parallel_adversary == nullptr)) return false;
+    Thread* t = current_thread();
+    if (!t || t->in_runtime || !g_access_filter.names(site)) return false;
+    t->in_runtime = true;
+    bool done = g_parallel_adversary->load_again(*t, p, value);
+    t->in_runtime = false;
+    return done;
+  }
+  return false;
+}
+
 template <typename T>
 __attribute__((noinline)) T load_slow(const void* p, const DuressSite* site) {
   if (T value; DURESS_UNLIKELY(g_what_if) && controlled() && load_what_if<T>(p, site, &value)) return value;
@@ -53,7 +68,10 @@ __attribute__((noinline)) T load_slow(const void* p, const DuressSite* site) {
 
 template <typename T>
 T load(const void* p, const DuressSite* site) {
-  if (g_observe_plain && !g_access_filter.ignores(p, sizeof(T), site)) return load_slow<T>(p, site);
+  if (g_observe_plain && !g_access_filter.ignores(p, sizeof(T), site)) {
+    T value;
+    return load_again(p, site, &value) ? value : load_slow<T>(p, site);
+  }
   observe_access(p, sizeof(T), false, site);
   T value;
   memcpy(&value, p, sizeof value);

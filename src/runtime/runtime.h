@@ -74,7 +74,7 @@ struct Runtime {
 
   std::atomic<u32> fd_channels_in[4096] = {};   // by descriptor: what a read learns from
   std::atomic<u32> fd_channels_out[4096] = {};  // what a write releases to
-  std::atomic<u32> next_channel{2};
+  std::atomic<u32> next_channel{3};
   bool fork_from_within = false;
 
   /// Starts the process's log with its `start` line.

@@ -10,6 +10,11 @@
 
 namespace duress {
 
+/// The bytes in `duress_quiet` of a translation unit's sites.
+inline u8* quiet_bytes(const DuressSiteHeader& header) {
+  return const_cast<u8*>(reinterpret_cast<const u8*>(&header.rel_quiet)) + header.rel_quiet;
+}
+
 /// Calls body(header, sites, strings, flags) for each translation unit's part of a module's sites.
 template <typename Body>
 void each_unit(const DuressModule& module, Body body) {

@@ -17,6 +17,7 @@ using duress::u8;
 
 extern "C" {
 __attribute__((weak, visibility("default"))) DuressFrame __duress_scratch_frames[1 << 16];
+__attribute__((weak, visibility("default"))) u8 __duress_watched[1 << DURESS_WATCHED_BITS];
 __attribute__((weak, visibility("default"))) DuressFilterEntry __duress_no_filter;
 __attribute__((weak, visibility("default"))) thread_local DuressSelf __duress_self = {
     &__duress_no_filter, 0, ~uint64_t{0}, 0, __duress_scratch_frames};

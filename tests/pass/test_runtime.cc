@@ -2,7 +2,8 @@
 //
 // A runtime for testing the pass alone: every hook of hooks.def, performing what it should and counting
 // calls, with a toy shadow so that inline checks can pass. It detects nothing. DURESS_TEST_BODY (0, 1, 2)
-// chooses the body of every function; DURESS_TEST_COUNTS=1 prints how often each hook ran when the program
+// chooses the body of every function; DURESS_TEST_QUIET=1 makes every site quiet, =w
+// all of memory watched besides; DURESS_TEST_COUNTS=1 prints how often each hook ran when the program
 // ends.
 #include <dlfcn.h>
 #include <duress/hooks.h>
@@ -27,6 +28,7 @@ extern "C" {
 #undef DURESS_HOOK_SLOW
 
 __attribute__((tls_model("initial-exec"))) thread_local DuressSelf __duress_self;
+u8 __duress_watched[1 << DURESS_WATCHED_BITS];
 }
 
 namespace {
@@ -72,6 +74,17 @@ void start_thread_state() {
   __duress_self.filter_blocks = ~u64{255};
   __duress_self.filter_tag = kTag;
   __duress_self.frames = new_frames();
+}
+
+void make_quiet(const DuressModule* module) {
+  const auto* at = module->sites_begin;
+  while (at < module->sites_end) {
+    const auto* header = reinterpret_cast<const DuressSiteHeader*>(at++);
+    if (memcmp(header->magic, "DURS", 4) != 0) continue;
+    memset(const_cast<char*>(reinterpret_cast<const char*>(&header->rel_quiet)) + header->rel_quiet, 1,
+           header->sites);
+    at += header->sites;
+  }
 }
 
 void print_counts() {
@@ -165,6 +178,9 @@ void __duress_module_init(const DuressModule* module) {
   if (body == nullptr) return;
   awake = true;
   memset(module->flags_begin, atoi(body), module->flags_end - module->flags_begin);
+  const char* quiet = getenv("DURESS_TEST_QUIET");
+  if (quiet != nullptr && *quiet) make_quiet(module);
+  if (quiet != nullptr && *quiet == 'w') memset(__duress_watched, 1, sizeof __duress_watched);
 }
 
 #define CHECK(N)                                                                                       \

@@ -10,6 +10,7 @@ cp "$(dirname "$cc")/../lib/duress_pass.so" "$work/lib/"
 cd "$work"
 cat > stub.c <<'END'
 __thread struct { unsigned long words[5]; } __duress_self;
+char __duress_watched[1 << 16];
 void __duress_module_init(const void* m) {}
 #define HOOK(name) unsigned long name(void* p) { return 0; }
 HOOK(__duress_check_write4) HOOK(__duress_check_read4) HOOK(__duress_load4) HOOK(__duress_store4)

@@ -72,9 +72,9 @@ TEST_F(ExchangeTest, EveryFieldOfARequestReachesTheTarget) {
 }
 
 TEST_F(ExchangeTest, EachFlagIsItsOwn) {
-  bool trail::Request::* const flags[] = {&trail::Request::trace, &trail::Request::systematic,
-                                          &trail::Request::sample, &trail::Request::profile_futures,
-                                          &trail::Request::profile_atomics};
+  bool trail::Request::* const flags[] = {&trail::Request::trace,           &trail::Request::systematic,
+                                          &trail::Request::sample,          &trail::Request::profile_futures,
+                                          &trail::Request::profile_atomics, &trail::Request::variables};
   for (auto set : flags) {
     Plan plan;
     plan.head.*set = true;

@@ -35,6 +35,7 @@ std::string make_token(const Plan& plan, const Trail& trail, const std::string& 
   view.tear = plan.head.tear;
   view.fair = plan.head.fair_after != 0;
   view.sample = plan.head.sample;
+  view.variables = plan.head.variables;
   view.systematic = plan.head.systematic;
   view.spurious = plan.head.spurious;
   view.timeouts = plan.head.timeouts;
@@ -94,6 +95,7 @@ TokenText read_token_text(const std::string& given) {
   result.plan.predictions.assign(view.predictions, view.predictions + view.prediction_count);
   result.plan.head.tear = view.tear;
   result.plan.head.sample = view.sample;
+  result.plan.head.variables = view.variables;
   result.plan.head.systematic = view.systematic;
   result.plan.head.spurious = view.spurious;
   result.plan.head.timeouts = view.timeouts;

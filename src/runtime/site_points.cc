@@ -12,7 +12,11 @@
 
 namespace duress {
 
-AccessFilter g_access_filter;
+extern "C" {
+__attribute__((
+    visibility("default"))) constinit AccessFilter::Watched __duress_watched[AccessFilter::kWatchedSize] = {};
+}
+constinit AccessFilter g_access_filter(__duress_watched);
 
 namespace {
 
@@ -21,11 +25,21 @@ namespace {
 /// points they would be other schedules.
 bool means_variables(const trail::Request& request) {
   bool tracks_plain = request.model != ModelId::kSc && request.model != ModelId::kRc11;
-  return tracks_plain || request.sample;
+  return tracks_plain || request.sample || request.variables;
 }
 
 bool has_key(const DuressSite& site) {
   return site.access != kDuressFrame && (is_atomic_site(site) || (site.flags & DURESS_SITE_FAITHFUL));
+}
+
+bool names_variable(const DuressSite& site) {
+  return site.variable_kind == kDuressGlobal || site.variable_kind == kDuressField ||
+         site.variable_kind == kDuressArray;
+}
+
+u32 name_hash(const char* name) {
+  u32 hash = trail::hash_text(name);
+  return hash ? hash : 1;
 }
 
 /// Counts how often a key was asked for: the ordinal of a site among its equals.
@@ -90,6 +104,7 @@ SitePoints::Unit& SitePoints::unit_for(const DuressModule& module) {
     Unit& old = units_[i];
     if (old.first != module.sites_begin || old.count != count) continue;
     memset(old.keys, 0, count * sizeof(u32));
+    memset(old.variables, 0, count * sizeof(u32));
     old.module = module;
     return old;
   }
@@ -100,9 +115,10 @@ SitePoints::Unit& SitePoints::unit_for(const DuressModule& module) {
   unit.count = count;
   unit.keys = static_cast<u32*>(map_memory(unit.count * sizeof(u32) + 1));
   unit.functions = static_cast<u32*>(map_memory(unit.count * sizeof(u32) + 1));
+  unit.variables = static_cast<u32*>(map_memory(unit.count * sizeof(u32) + 1));
   unit.points = static_cast<u8*>(map_memory(unit.count + 1));
   unit.filter = static_cast<std::atomic<uptr>*>(map_memory((unit.count + 1) * sizeof(uptr)));
-  if (!unit.keys || !unit.functions || !unit.points || !unit.filter)
+  if (!unit.keys || !unit.functions || !unit.variables || !unit.points || !unit.filter)
     fatal("out of memory for the keys of sites");
   return unit;
 }
@@ -121,6 +137,7 @@ void SitePoints::make_keys(Unit& unit) {
       u64 name = u64{trail::hash_text(function)} << 32 | trail::hash_text(variable);
       name = mix(name ^ site.access);
       unit.keys[&site - unit.first] = trail::site_key(function, variable, site.access, ordinals.next(name));
+      if (names_variable(site)) unit.variables[&site - unit.first] = name_hash(variable);
     }
   });
 }
@@ -139,15 +156,12 @@ void SitePoints::mark_requested(Unit& unit) {
   }
 }
 
-/// A variable is attacked at all places that name it: a race report has only the first pair.
+/// A variable is attacked, and threads are preempted, at all places that name it: a race report has only the
+/// first pair.
 void SitePoints::mark_variables(Unit& unit) {
   constexpr u32 kMostNames = 256;
   u32 names[kMostNames];
   u32 count = 0;
-  auto named = [](const DuressSite& site) {
-    return site.variable_kind == kDuressGlobal || site.variable_kind == kDuressField ||
-           site.variable_kind == kDuressArray;
-  };
   auto known = [&](u32 name) {
     for (u32 i = 0; i < count; ++i) {
       if (names[i] == name) return true;
@@ -160,20 +174,16 @@ void SitePoints::mark_variables(Unit& unit) {
     size_t kept = length < sizeof text ? length : sizeof text - 1;
     memcpy(text, name, kept);
     text[kept] = 0;
-    names[count++] = trail::hash_text(text);
+    names[count++] = name_hash(text);
     name += length + (name[length] == ',');
   }
-  for (bool collect : {true, false}) {
-    each_unit(unit.module,
-              [&](const DuressSiteHeader& header, const DuressSite* sites, const char* strings, u8*) {
-                for (u32 i = 0; i < header.sites; ++i) {
-                  if (!has_key(sites[i]) || !named(sites[i])) continue;
-                  u8& point = unit.points[&sites[i] - unit.first];
-                  u32 name = trail::hash_text(strings + sites[i].variable);
-                  if (collect && point == kPoint && !known(name) && count < kMostNames) names[count++] = name;
-                  if (!collect && known(name)) point = kPoint;
-                }
-              });
+  for (u32 i = 0; i < unit.count && count < kMostNames; ++i) {
+    u32 name = unit.variables[i];
+    if (name && unit.points[i] == kPoint && !known(name)) names[count++] = name;
+  }
+  if (!count) return;
+  for (u32 i = 0; i < unit.count; ++i) {
+    if (unit.variables[i] && known(unit.variables[i])) unit.points[i] = kPoint;
   }
 }
 
@@ -191,9 +201,16 @@ void SitePoints::apply(const trail::Request& request) {
     set_all(DURESS_BODY_FAITHFUL);
 }
 
-/// One module is enough: others' accesses just take longer.
+/// Of all modules but one the code's own test must do: what it lets through takes longer.
 void SitePoints::begin_filter() {
   filtering_ = true;
+  for (u32 i = 0; i < count_; ++i) {
+    const Unit& unit = units_[i];
+    each_unit(unit.module, [&](const DuressSiteHeader& header, const DuressSite* sites, const char*, u8*) {
+      u8* quiet = quiet_bytes(header);
+      for (u32 s = 0; s < header.sites; ++s) quiet[s] = unit.points[&sites[s] - unit.first] == kNoPoint;
+    });
+  }
   const Unit* best = nullptr;
   u32 most = 0;
   for (u32 i = 0; i < count_; ++i) {
@@ -208,6 +225,17 @@ void SitePoints::begin_filter() {
     best->filter[s].store(best->points[s] == kNoPoint ? AccessFilter::kIgnored : AccessFilter::kObserved,
                           std::memory_order_relaxed);
   g_access_filter.begin(best->first, best->count, best->filter);
+}
+
+/// Of an array, when its first elements are taken.
+void SitePoints::observe_only_sample(const Unit& unit, const DuressSite* site, uptr base) {
+  g_access_filter.watch_sample(base);
+  unit.filter[site - unit.first].store(base, std::memory_order_relaxed);
+  if (!filtering_) return;
+  each_unit(unit.module, [&](const DuressSiteHeader& header, const DuressSite* sites, const char*, u8*) {
+    if (site >= sites && site < sites + header.sites)
+      __atomic_store_n(&quiet_bytes(header)[site - sites], 1, __ATOMIC_RELEASE);
+  });
 }
 
 SitePoints::Source SitePoints::source(const DuressSite* site) const {

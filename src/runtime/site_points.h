@@ -71,7 +71,8 @@ class SitePoints {
       return key;
     ElementSample::Answer answer = sample_.ask(site->variable, reinterpret_cast<uptr>(p));
     if (answer.taken) return key;
-    if (answer.base) u->filter[site - u->first].store(answer.base, std::memory_order_relaxed);
+    if (answer.base && u->filter[site - u->first].load(std::memory_order_relaxed) != answer.base)
+      observe_only_sample(*u, site, answer.base);
     return 0;
   }
   /// 0 if no request named the site.
@@ -86,6 +87,7 @@ class SitePoints {
     u32 count;
     u32* keys;
     u32* functions;             // a hash of each site's function and file; never 0
+    u32* variables;             // a hash of the name of a global, a field or an array; 0: it has none
     u8* points;                 // kNoPoint, ...
     std::atomic<uptr>* filter;  // AccessFilter::kIgnored, ...
     DuressModule module;
@@ -97,6 +99,7 @@ class SitePoints {
   const Unit* find(const DuressSite* site) const;
   Unit& unit_for(const DuressModule& module);
   void make_keys(Unit& unit);
+  void observe_only_sample(const Unit& unit, const DuressSite* site, uptr base);
   void mark_requested(Unit& unit);
   void mark_variables(Unit& unit);
 

@@ -73,6 +73,10 @@ exec::Plan Portfolio::plan(u64 index, const SearchState& state) const {
   plan.head.points = options_.points;
   plan.head.backend = options_.backend;
   plan.head.detect = detects(index) ? trail::Detect::kRaces : trail::Detect::kNothing;
+  // Nobody knows yet which plain variables race: a thread that waits for one must not keep the others away.
+  if (detects(index) && options_.points == trail::Points::kSync) plan.head.points = trail::Points::kLongRuns;
+  // A thread's later accesses to a variable race as much as the first, which alone is reported.
+  plan.head.variables = true;
   plan.head.model = options_.model;
   // Strategies come in a cycle of four; with the five heuristics of today every two meet.
   if (options_.model != ModelId::kSc)

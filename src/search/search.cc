@@ -219,8 +219,42 @@ bool Search::run_one(exec::Worker& worker, u64 index, Round& round) {
   bool all = plan.head.detect != trail::Detect::kNothing || index < 16;
   exec::Result result = run_identified(worker, plan, all ? exec::Logs::kAll : exec::Logs::kOfFailures);
   if (!result.usable()) return false;
+  std::optional<exec::Result> again;
+  bool counts = true;  // a failure of it
+  if (result.failure() != nullptr && !confirm_fair(worker, plan, result, again, counts)) return false;
   note_run(worker, index, plan, result, round);
+  exec::Result& failing = again ? *again : result;
+  if (counts && failing.failure() != nullptr) {
+    plan.head.points = setup_.search.points;
+    std::lock_guard guard(result_lock_);
+    note_failure(worker, index, plan, failing, round);
+  }
   ++done_;
+  return true;
+}
+
+/// A thread that waits for a plain variable which nobody knows to race keeps all others from running. So
+/// executions that look for races make it wait after a long run (trail::Points::kLongRuns): what fails then
+/// has to fail again without that, because it could not be replayed. And one that has not ended is run once
+/// more with it: the failure counts only if the others cannot help. False: the worker cannot continue.
+bool Search::confirm_fair(exec::Worker& worker, const exec::Plan& plan, exec::Result& result,
+                          std::optional<exec::Result>& again, bool& counts) {
+  exec::Plan other = plan;
+  const exec::Execution& execution = result.execution();
+  if (plan.head.points == trail::Points::kLongRuns && execution.record.long_runs != 0 &&
+      !execution.timed_out) {
+    other.head.points = setup_.search.points;
+    again = run_identified(worker, other, exec::Logs::kAll);
+    if (!again->usable()) return false;
+    counts = !again->execution().timed_out;
+  } else if (plan.head.points == trail::Points::kSync && execution.timed_out) {
+    other.head.points = trail::Points::kLongRuns;
+    other.head.detect = trail::Detect::kRaces;
+    exec::Result probe = run_identified(worker, other, exec::Logs::kAll);
+    if (!probe.usable()) return false;
+    counts = probe.execution().record.long_runs == 0 || probe.execution().timed_out;
+    if (!counts) result = std::move(probe);  // what it shows of races
+  }
   return true;
 }
 
@@ -259,7 +293,6 @@ void Search::note_run(exec::Worker& worker, u64 index, const exec::Plan& plan, e
       if (!process.races.empty()) races.processes.push_back(process);
     }
   }
-  if (result.failure() != nullptr) note_failure(worker, index, plan, result, round);
 }
 
 /// Pairs of accesses, and deadlocks, that the run's strategy was meant to create and did.

@@ -79,6 +79,8 @@ class Search {
   void save(const std::string& name);
   void run_round(Round& round);
   bool run_one(exec::Worker& worker, u64 index, Round& round);
+  bool confirm_fair(exec::Worker& worker, const exec::Plan& plan, exec::Result& result,
+                    std::optional<exec::Result>& again, bool& counts);
   void note_run(exec::Worker& worker, u64 index, const exec::Plan& plan, exec::Result& result, Round& round);
   void note_pairs(const exec::Plan& plan, const exec::Execution& execution,
                   const std::vector<trail::SitePair>& deadlocks);

@@ -82,6 +82,7 @@ TEST(Token, ComesBackAsItWas) {
     EXPECT_EQ(back.view.most_steps, view.most_steps);
     EXPECT_EQ(back.view.systematic, view.systematic);
     EXPECT_EQ(back.view.sample, view.sample);
+    EXPECT_EQ(back.view.variables, view.variables);
     EXPECT_EQ(back.view.wait_count, view.wait_count);
     EXPECT_EQ(std::vector<u32>(back.view.sites, back.view.sites + back.view.site_count), sites);
     EXPECT_EQ(std::vector<Deviation>(back.view.trail, back.view.trail + back.view.trail_count), trail);
@@ -97,6 +98,7 @@ TEST(Token, EndsOfWaitsAreAPartOfIt) {
       TokenView view;
       view.model = model;
       view.sample = model != ModelId::kSc;
+      view.variables = model == ModelId::kSc;
       view.systematic = true;
       view.spurious = spurious;
       view.timeouts = timeouts;
@@ -104,6 +106,7 @@ TEST(Token, EndsOfWaitsAreAPartOfIt) {
       ASSERT_EQ(back.error, TokenError::kNone);
       EXPECT_EQ(back.view.model, model);
       EXPECT_EQ(back.view.sample, model != ModelId::kSc);
+      EXPECT_EQ(back.view.variables, model == ModelId::kSc);
       EXPECT_EQ(back.view.spurious, spurious);
       EXPECT_EQ(back.view.timeouts, timeouts);
     }

@@ -5,9 +5,13 @@
 
 #include "runtime/access_observer.h"
 #include "runtime/faithful_access.h"
+#include "runtime/filtered_range.h"
 #include "runtime/rc11.h"
 #include "runtime/runtime.h"
 #include "runtime/what_if.h"
+
+extern "C" void __duress_range_read(const void* p, duress::u64 n, const DuressSite* s);  // hooks_checked.cc
+extern "C" void __duress_range_write(const void* p, duress::u64 n, const DuressSite* s);
 
 namespace duress {
 namespace {
@@ -86,6 +90,12 @@ void store_by_steps(void* to, const void* from, u64 size, const DuressSite* site
 
 namespace {
 
+/// Of a systematic execution the call is one step, whatever it accesses.
+void note_whole_call(const DuressSite* site) {
+  if (!controlled() || !scheduler().is_systematic() || !g_runtime->points.point(site)) return;
+  scheduler().step_log().limits |= exhaustive::StepLog::kWideAccess;
+}
+
 void copy_by_steps(void* to, const void* from, u64 size, const DuressSite* site) {
   u8 value[kMostCopied];
   load_by_steps(value, from, size, site);
@@ -93,6 +103,16 @@ void copy_by_steps(void* to, const void* from, u64 size, const DuressSite* site)
 }
 
 }  // namespace
+
+void library_accessed(const void* p, size_t size, bool write, const DuressSite* site) {
+  if ((site->flags & DURESS_SITE_FAITHFUL) == 0) {
+    if (is_known_range(p, size, write)) return;
+    return write ? __duress_range_write(p, size, site) : __duress_range_read(p, size, site);
+  }
+  note_whole_call(site);
+  range(p, size, write ? AccessKind::kWrite : AccessKind::kRead, site);
+}
+
 }  // namespace duress
 
 using namespace duress;

@@ -14,6 +14,7 @@ The expected verdict is written in the program itself, in comment lines before t
   // RUN-ARGS: ...   FLAGS: ...      arguments of the program, of the compiler
   // OPT: -O0 -O2                    optimisation levels (default these two)
   // LIB: file.cc                    built as shared library `file.so` beside the program and linked
+  // FOREIGN-LIB: file.cc            the same, built without instrumentation and with FLAGS
   // PLUGIN: file.cc                 the same, but not linked: the program opens $PLUGIN by dlopen
   // SUITE: fast                     also part of the fast suite, at the last of its levels
   // EXPECT-VERDICT: ...             what duress classify says; checked by tests/classify, tests/papers
@@ -45,7 +46,7 @@ class Program:
 
     def __init__(self, path):
         self.path = path
-        self.races, self.libs, self.plugins, self.outputs = [], [], [], []
+        self.races, self.libs, self.foreign, self.plugins, self.outputs = [], [], [], [], []
         self.exit, self.args, self.flags, self.levels = 0, [], [], ["-O0", "-O2"]
         self.no_race = self.fast = self.others_differ = False
         self.marks = {}
@@ -76,6 +77,8 @@ class Program:
             self.levels = value.split()
         elif key == "LIB":
             self.libs.append(self.path.parent / value)
+        elif key == "FOREIGN-LIB":
+            self.foreign.append(self.path.parent / value)
         elif key == "PLUGIN":
             self.plugins.append(self.path.parent / value)
         elif key == "SUITE":
@@ -183,6 +186,8 @@ def run(command, env, tool):
 def built(program, level, tool):
     """The program, and the libraries that it opens itself."""
     linked = [tool.compile(path, level=level, library=True) for path in program.libs]
+    for path in program.foreign:
+        linked.append(tool.compile(path, program.flags, level, compiler=["clang++-19"], library=True))
     opened = [tool.compile(path, level=level, library=True) for path in program.plugins]
     more = [word for path in linked for word in (path, f"-Wl,-rpath,{path.parent}")]
     return tool.compile(program.path, [*program.flags, *more], level), opened

@@ -101,6 +101,7 @@ void interceptors_ready() {
   if (heap_ready) heap_ready();
   prepare_threads();
   prepare_fork();
+  library_calls_ready();
   errno = saved;
 }
 

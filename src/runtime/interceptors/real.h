@@ -68,11 +68,14 @@ void join_real_thread(pthread_t id);
 /// Before the first execution: what the C library and the runtime allocate for the first threads is there
 /// before memory is remembered, so that no execution needs to map it. In every controlled process, so that
 /// addresses are the same in all of them.
+inline constexpr int kWarmThreads = 32;
 void warm_up_threads();
 
 /// The key whose destructor ends a thread, the handlers for fork: made once, by interceptors_ready().
 void prepare_threads();
 void prepare_fork();
+/// library_calls.cc: the C++ library's calls that access the program's memory are seen.
+void library_calls_ready();
 
 }  // namespace duress
 

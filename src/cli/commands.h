@@ -44,6 +44,8 @@ int status_command(const Arguments& arguments);
 int merge_command(const Arguments& arguments);
 int list_command(const Arguments& arguments);
 int doctor_command(const Arguments& arguments);
+/// The part of it about one program.
+int doctor_program(const std::vector<std::string>& target);
 int cmake_command(const Arguments& arguments);
 
 /// What is to be done with a program that is not instrumented; "" if it is.

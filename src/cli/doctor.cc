@@ -34,12 +34,18 @@ MachineCheck check_watchpoints() {
 int doctor_command(const Arguments& arguments) {
   if (!arguments.empty() && (arguments[0] == "-h" || arguments[0] == "--help")) {
     fmt::print(
-        "Usage: duress doctor\nTries what duress needs from this machine and names the command that fixes "
-        "what fails.\n"
+        "Usage: duress doctor [[--] PROGRAM ARGS]\nTries what duress needs from this machine and names the "
+        "command that fixes what fails.\n"
+        "With a program: performs a few executions of it and says whether each needs a process of its own, "
+        "why, and what is not controlled.\n"
         "Exit code 0: everything needed works; 125: something needed does not.\n");
     return kExitOk;
   }
-  if (!arguments.empty()) return wrong_use("doctor", fmt::format("unexpected argument '{}'", arguments[0]));
+  bool marked = !arguments.empty() && arguments[0] == "--";
+  if (marked && arguments.size() == 1) return wrong_use("doctor", "no program behind '--'");
+  if (!marked && !arguments.empty() && arguments[0].starts_with("-"))
+    return wrong_use("doctor", fmt::format("unexpected argument '{}'", arguments[0]));
+  if (!arguments.empty()) return doctor_program({arguments.begin() + (marked ? 1 : 0), arguments.end()});
 
   std::vector<MachineCheck> checks = exec::check_machine();
   checks.push_back(check_tracing());

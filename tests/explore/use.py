@@ -291,6 +291,15 @@ class UseTest(unittest.TestCase):
     # ---- the search itself -----------------------------------------------------------------------
 
     @slow
+    def test_doctor_says_how_executions_are_performed(self):
+        state = str(TOOL.compile(HERE / "kernel_state.cc"))
+        code, out, err = self.duress("doctor", state, "memory")
+        self.assertEqual((code, err), (0, ""))
+        self.assertRegex(out, r"ok    rollback +[5-9] of [0-9]+ executions were undone in their process")
+        code, out, err = self.duress("doctor", "--", state, "umask")
+        self.assertEqual((code, err), (0, ""))
+        self.assertRegex(out, r"slow  rollback +0 of 8 .*system call 95 cannot be undone")
+
     def test_out_of_time(self):
         code, _, err = self.explore(self.odd, "fine", options=["--time", "1s"])
         self.assertEqual(code, 124, err)

@@ -374,6 +374,13 @@ class RunTest(unittest.TestCase):
         self.assertIn(result.returncode, (0, 125))
         for line in re.findall(r"^(?:FAIL|warn) .*\n(.*)$", result.stdout, re.M):
             self.assertIn("fix: ", line)
+        for words, text in ((["--fix"], "unexpected argument '--fix'"), (["--"], "no program behind '--'")):
+            result = self.duress("doctor", *words)
+            self.assertEqual((result.returncode, result.stdout), (2, ""))
+            self.assertIn(text, result.stderr)
+        result = self.duress("doctor", "/bin/true")
+        self.assertEqual(result.returncode, 125)
+        self.assertIn("is not instrumented", result.stderr)
 
 
 if __name__ == "__main__":

@@ -23,8 +23,13 @@ static u64 hash_of(const DuressSite* sites, u64 bytes) {
 }
 
 void executable_path(char* path, size_t size) {
-  long n = raw_syscall(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"), reinterpret_cast<long>(path),
-                       static_cast<long>(size - 1));
+  // The second is there too when the main thread has left by pthread_exit.
+  long n = 0;
+  for (const char* link : {"/proc/self/exe", "/proc/thread-self/exe"}) {
+    if (n <= 0)
+      n = raw_syscall(SYS_readlink, reinterpret_cast<long>(link), reinterpret_cast<long>(path),
+                      static_cast<long>(size - 1));
+  }
   path[n > 0 ? n : 0] = 0;
   const char* given = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
   if (n <= 0 && given && strlen(given) < size) strcpy(path, given);

@@ -5,10 +5,14 @@
 #include "runtime/sync.h"
 
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include "base/check.h"
 #include "base/prng.h"
+#include "base/raw.h"
 #include "runtime/adversary.h"
+#include "runtime/filtered_range.h"
 #include "runtime/parallel_adversary.h"
 #include "runtime/rc11.h"
 #include "runtime/runtime.h"
@@ -44,13 +48,34 @@ void apply_at(Sync sync, uptr pc) {
 }
 
 constexpr int kMostDescriptors = 4096;
-constexpr u32 kNetwork = 1;  // the channel of all sockets whose other end is not known
+constexpr u32 kNetwork = 1;          // the channel of all sockets whose other end is not known
+constexpr u32 kNothing = 2;          // looked at: carries nothing
+constexpr u32 kFile = u32{1} << 31;  // a file's channel; the other bits are a hash of which file it is
+std::atomic<bool> any_file_written{false};
 
-/// Channels are objects at addresses that no target object has. 0: the descriptor carries nothing.
-uptr channel_name(std::atomic<u32>* channels, int fd) {
-  if (!g_runtime || fd < 0 || fd >= kMostDescriptors) return 0;
+/// What is written to a file is read back by number, device and inode: two that are taken for one only hide a
+/// race. 0: there is no such descriptor.
+u32 channel_of_file(int fd) {
+  struct stat status;
+  if (raw_syscall(SYS_fstat, fd, reinterpret_cast<long>(&status)) != 0) return 0;
+  if (!S_ISREG(status.st_mode) && !S_ISFIFO(status.st_mode)) return kNothing;
+  return kFile | static_cast<u32>(mix(status.st_ino ^ mix(status.st_dev)));
+}
+
+/// 0: none. A descriptor that nobody has seen being made (open, fopen) is looked at when it is first used.
+u32 channel_of(std::atomic<u32>* channels, int fd) {
+  if (fd < 0 || fd >= kMostDescriptors) return 0;
   u32 channel = channels[fd].load(std::memory_order_acquire);
-  return channel ? uptr{channel} << 3 | uptr{1} << 62 : 0;
+  if (DURESS_LIKELY(channel != 0)) return channel == kNothing ? 0 : channel;
+  channel = channel_of_file(fd);
+  u32 unknown = 0;
+  channels[fd].compare_exchange_strong(unknown, channel, std::memory_order_acq_rel);
+  return channel == kNothing ? 0 : channel;
+}
+
+/// Channels are objects at addresses that no target object has.
+uptr channel_name(u32 channel) {
+  return uptr{channel} << 3 | uptr{1} << 62;
 }
 
 }  // namespace
@@ -105,13 +130,21 @@ void sync_block(const void* name, bool begin, uptr pc) {
 }
 
 void sync_release_fd(int fd, uptr) {
-  uptr name = g_runtime ? channel_name(g_runtime->fd_channels_out, fd) : 0;
-  if (name) apply({SyncKind::kRelease, name, 1});
+  u32 channel = g_runtime ? channel_of(g_runtime->fd_channels_out, fd) : 0;
+  if (!channel) return;
+  if (channel & kFile) any_file_written.store(true, std::memory_order_relaxed);
+  apply({SyncKind::kRelease, channel_name(channel), 1});
+}
+
+void sync_release_stream(int fd, uptr pc) {
+  u32 channel = g_runtime ? channel_of(g_runtime->fd_channels_out, fd) : 0;
+  if (!(channel & kFile)) sync_release_fd(fd, pc);
 }
 
 void sync_acquire_fd(int fd, uptr) {
-  uptr name = g_runtime ? channel_name(g_runtime->fd_channels_in, fd) : 0;
-  if (name) apply({SyncKind::kAcquire, name, 0});
+  u32 channel = g_runtime ? channel_of(g_runtime->fd_channels_in, fd) : 0;
+  if (!channel || ((channel & kFile) && !any_file_written.load(std::memory_order_relaxed))) return;
+  apply({SyncKind::kAcquire, channel_name(channel), 0});
 }
 
 void sync_forget_fd(int fd) {
@@ -203,6 +236,7 @@ void memory_mapped(void* p, size_t size) {
 void memory_accessed(const void* p, size_t size, bool write, uptr pc) {
   if (!size) return;
   if (DURESS_UNLIKELY(g_learn_access != nullptr) && controlled()) g_learn_access(p, size, write, nullptr);
+  if (is_known_range(p, size, write)) return;
   as_event([&](Runtime& rt, Thread& t) {
     if (!rt.checking) return;
     Place place{write ? kLibraryWriteSite : kLibraryReadSite, rt.context(t, pc)};
@@ -213,6 +247,14 @@ void memory_accessed(const void* p, size_t size, bool write, uptr pc) {
                       {at(p), static_cast<u32>(size), write ? AccessKind::kWrite : AccessKind::kRead, place});
     }
   });
+}
+
+void object_accessed(const void* object, bool write, uptr pc) {
+  memory_accessed(object, 1, write, pc);
+}
+
+void object_begins(const void* object) {
+  memory_mapped(const_cast<void*>(object), sizeof(u64));
 }
 
 // ---- fork -----------------------------------------------------------------------------------------------

@@ -11,6 +11,8 @@
 #include "base/types.h"
 #include "event/access.h"
 
+struct DuressSite;
+
 namespace duress {
 
 struct Runtime;
@@ -56,8 +58,10 @@ void sync_release_end(u64 path);
 void sync_acquire_end(u64 path);
 
 // File descriptors as objects: write → read. `number` is the descriptor. One that was never made part of a
-// channel (a file, a terminal) carries nothing.
+// channel is a file, a channel by itself, whatever its numbers, or carries nothing (a terminal).
 void sync_release_fd(int number, uptr pc);
+/// The same for what stdio may keep back: of a file it matters only when it is flushed.
+void sync_release_stream(int number, uptr pc);
 void sync_acquire_fd(int number, uptr pc);
 void sync_forget_fd(int number);
 /// A channel from one descriptor to another (a pipe; each way of a socketpair; from itself to itself for
@@ -72,9 +76,11 @@ void sync_duplicate_fd(int number, int copy);
 // Threads. See interceptors/thread.cc for the protocol.
 struct Thread;
 /// In the creator, before the real create: makes the new thread known. Null when asleep.
-Thread* thread_created(uptr pc);
+Thread* thread_created(const uptr* caller);  // where the return address of the call lies
 /// Who it is in systematic executions (trail/strand_path.h).
 void thread_path(Thread* t, u64 path);
+/// The calling thread; null if it is not known.
+Thread* running_thread();
 /// In the new thread, first of all. The stack is [stack_begin, stack_end).
 void thread_started(Thread* t);
 /// In the thread, last of all (after TLS destructors).
@@ -98,6 +104,13 @@ void memory_freeing(void* p, uptr pc);
 void memory_mapped(void* p, size_t size);
 /// A library function reads or writes the program's memory on its behalf (read(2), memcpy in a library, ...).
 void memory_accessed(const void* p, size_t size, bool write, uptr pc);
+/// A lock, a condition, ... is used (read), made or destroyed (written): interceptors/object.h.
+void object_accessed(const void* object, bool write, uptr pc);
+/// Another one begins in the same 8 bytes: earlier uses and ends are forgotten.
+void object_begins(const void* object);
+/// A library function that instrumented code calls: the call has a site
+/// (include/duress/library_calls.def).
+void library_accessed(const void* p, size_t size, bool write, const DuressSite* site);
 
 /// Something was done that the runtime does not understand: named once, the run is marked incomplete.
 void incomplete(const char* what);
@@ -116,5 +129,7 @@ void interceptors_ready();
 
 /// Where an interceptor was called from.
 #define DURESS_CALLER_PC (reinterpret_cast<::duress::uptr>(__builtin_return_address(0)))
+/// Where it lies.
+#define DURESS_CALLER_SLOT (static_cast<const ::duress::uptr*>(__builtin_frame_address(0)) + 1)
 
 }  // namespace duress

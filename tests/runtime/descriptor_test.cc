@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -32,8 +33,8 @@ static void pipes() {
   iovec give[2] = {{out, 2}, {out + 2, 3}}, take[3] = {{in, 1}, {in + 1, 3}, {in + 4, 4}};
   CHECK(writev(p[1], give, 2) == 5 && readv(p[0], take, 3) == 5);
   CHECK(fake_detail(fake_find("written", in + 4, 0)) == 1);
-  EXPECT_EVENTS({"read", out}, {"read", out + 2}, {"release_fd", fd(p[1])}, {"acquire_fd", fd(p[0])},
-                {"written", in}, {"written", in + 1}, {"written", in + 4});
+  EXPECT_EVENTS({"read", give}, {"read", out}, {"read", out + 2}, {"release_fd", fd(p[1])}, {"read", take},
+                {"acquire_fd", fd(p[0])}, {"written", in}, {"written", in + 1}, {"written", in + 4});
   CHECK(close(p[1]) == 0 && read(p[0], in, 8) == 0);  // end of file
   EXPECT_EVENTS({"release_fd", fd(p[1])}, {"forget_fd", fd(p[1])}, {"acquire_fd", fd(p[0])});
   int copy = dup(p[0]), other = fcntl(p[0], F_DUPFD_CLOEXEC, 0);
@@ -52,6 +53,21 @@ static void pipes() {
   close(p[0]), close(p[1]);
 }
 
+/// A use is told before the transfer, a close before the descriptor is gone: of one that was used.
+static void as_objects() {
+  int p[2];
+  char byte = 0;
+  CHECK(pipe(p) == 0);
+  fake_clear();
+  CHECK(write(p[1], &byte, 1) == 1);
+  int used = fake_find("used", nullptr, 0);
+  CHECK(used == 0 && fake_find("release_fd", fd(p[1]), 0) > used);
+  CHECK(close(p[1]) == 0 && close(p[0]) == 0);
+  int closed = fake_find("changed", nullptr, 0);
+  CHECK(closed > used && fake_object(closed) == fake_object(used) && fake_count("changed") == 1);
+  fake_clear();
+}
+
 static void sockets() {
   int s[2];
   char out[4] = "abc", in[4];
@@ -68,7 +84,7 @@ static void sockets() {
   CHECK(sendto(s[0], out, 1, 0, nullptr, 0) == 1 && recvfrom(s[1], in, 4, 0, nullptr, nullptr) == 1);
   const FakeEvent a = {"read", out}, b = {"release_fd", fd(s[0])}, c = {"acquire_fd", fd(s[1])},
                   d = {"written", in};
-  EXPECT_EVENTS(a, b, c, d, a, b, c, d, a, b, c, d);
+  EXPECT_EVENTS(a, b, c, d, {"read", &part}, a, b, {"read", &room}, c, d, a, b, c, d);
   close(s[0]), close(s[1]);
   // A datagram larger than the buffer: the answer is its size, the buffer's is written.
   CHECK(socketpair(AF_UNIX, SOCK_DGRAM, 0, s) == 0);
@@ -104,11 +120,15 @@ static void events() {
   event.events = EPOLLIN;
   CHECK(epoll_ctl(set, EPOLL_CTL_ADD, e, &event) == 0);
   CHECK(epoll_wait(set, &event, 1, 0) == 0);
-  EXPECT_EVENTS({"release_fd", fd(set)});
+  EXPECT_EVENTS({"read", &event}, {"release_fd", fd(set)});
   CHECK(eventfd_write(e, 3) == 0 && epoll_wait(set, &event, 1, 0) == 1);
   eventfd_t value;
   CHECK(eventfd_read(e, &value) == 0 && value == 3);
-  EXPECT_EVENTS({"release_fd", fd(e)}, {"acquire_fd", fd(set)}, {"acquire_fd", fd(e)}, {"written", &value});
+  EXPECT_EVENTS({"release_fd", fd(e)}, {"acquire_fd", fd(set)}, {"written", &event}, {"acquire_fd", fd(e)},
+                {"written", &value});
+  pollfd one = {e, POLLIN, 0};
+  CHECK(poll(&one, 1, 0) == 0);
+  EXPECT_EVENTS({"read", &one}, {"written", &one.revents});
   close(e), close(set);
   fake_clear();
 }
@@ -131,6 +151,7 @@ int main() {
   fake_set_awake(1);
   fake_clear();
   pipes();
+  as_objects();
   sockets();
   events();
   fake_clear();

@@ -21,7 +21,8 @@ struct FakeEvent {
 void fake_set_awake(int awake);
 /* Forgets everything recorded so far. */
 void fake_clear(void);
-/* Compares what the calling thread caused since fake_clear with the list; ends the test if it differs. */
+/* Compares what the calling thread caused since fake_clear with the list; ends the test if it differs. Uses
+ * of locks and their making ("used", "changed") are left out: fake_find. */
 void fake_expect(const char* file, int line, const struct FakeEvent* events, int count);
 void fake_fail(const char* file, int line, const char* condition);
 /* Where the first event of this kind stands in the common order of all threads, from `from` on; -1: nowhere.

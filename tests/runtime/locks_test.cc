@@ -57,6 +57,21 @@ static void plain_mutex() {
   EXPECT_EVENTS({"forget", &m});
 }
 
+/// A use is told before it acquires; a lock that nobody made by a call is left out.
+static void mutex_as_object() {
+  static pthread_mutex_t made, fixed = PTHREAD_MUTEX_INITIALIZER;  // where no other test had one
+  fake_clear();
+  CHECK(pthread_mutex_init(&made, nullptr) == 0);
+  CHECK(fake_find("changed", &made, 0) == 0);
+  CHECK(pthread_mutex_lock(&made) == 0 && pthread_mutex_unlock(&made) == 0);
+  int used = fake_find("used", &made, 0);
+  CHECK(used > 0 && fake_find("locked", &made, 0) == used + 1);
+  CHECK(pthread_mutex_destroy(&made) == 0 && fake_find("changed", &made, used) > used);
+  CHECK(pthread_mutex_lock(&fixed) == 0 && pthread_mutex_unlock(&fixed) == 0);
+  CHECK(fake_find("used", &fixed, 0) == -1);
+  fake_clear();
+}
+
 static void mutex_kinds() {
   pthread_mutex_t m;
   make(&m, PTHREAD_MUTEX_RECURSIVE);
@@ -268,6 +283,7 @@ int main() {
   fake_set_awake(1);
   fake_clear();
   plain_mutex();
+  mutex_as_object();
   mutex_kinds();
   read_write_lock();
   spin_lock();

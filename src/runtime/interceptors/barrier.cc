@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 #include "runtime/control.h"
-#include "runtime/interceptors/real.h"
+#include "runtime/interceptors/object.h"
 
 namespace duress {
 namespace {
@@ -94,12 +94,14 @@ using namespace duress;
 
 DURESS_INTERCEPTOR(int, pthread_barrier_init,
                    (pthread_barrier_t * barrier, const pthread_barrierattr_t* attributes, unsigned count)) {
+  DURESS_OBJECT_CHANGED(barrier);
   int result = DURESS_REAL(pthread_barrier_init)(barrier, attributes, count);
   if (awake() && result == 0) add_barrier(barrier, count);
   return result;
 }
 
 DURESS_INTERCEPTOR(int, pthread_barrier_destroy, (pthread_barrier_t * barrier)) {
+  DURESS_OBJECT_CHANGED(barrier);
   // Before the real one: afterwards the memory may hold another thread's new barrier.
   if (awake()) remove_barrier(barrier);
   return DURESS_REAL(pthread_barrier_destroy)(barrier);
@@ -119,6 +121,7 @@ static int wait_strand(const pthread_barrier_t* barrier, const Round* round, u32
 }
 
 DURESS_INTERCEPTOR(int, pthread_barrier_wait, (pthread_barrier_t * barrier)) {
+  DURESS_OBJECT_USED(barrier);
   if (!awake()) return DURESS_REAL(pthread_barrier_wait)(barrier);
   uptr pc = DURESS_CALLER_PC;
   if (controlled()) control_point(OpKind::kBarrier, barrier, pc);

@@ -6,6 +6,7 @@
 #include <threads.h>
 
 #include "runtime/interceptors/condition.h"
+#include "runtime/interceptors/object.h"
 #include "runtime/misuse.h"
 
 using namespace duress;
@@ -19,11 +20,13 @@ static int locked(int result, mtx_t* mutex, uptr pc) {
 }
 
 DURESS_INTERCEPTOR(int, mtx_init, (mtx_t * mutex, int type)) {
+  DURESS_OBJECT_CHANGED(mutex);
   if (awake()) sync_forget(mutex);
   return DURESS_REAL(mtx_init)(mutex, type);
 }
 
 DURESS_INTERCEPTOR(void, mtx_destroy, (mtx_t * mutex)) {
+  DURESS_OBJECT_CHANGED(mutex);
   DURESS_REAL(mtx_destroy)(mutex);
   if (awake()) sync_forget(mutex);
 }
@@ -52,11 +55,13 @@ static int lock_strand(mtx_t* mutex, uptr pc, u64 deadline = sched::kNever) {
 }
 
 DURESS_INTERCEPTOR(int, mtx_lock, (mtx_t * mutex)) {
+  DURESS_LOCK_USED(mutex);
   if (controlled()) return lock_strand(mutex, DURESS_CALLER_PC);
   return locked(DURESS_REAL(mtx_lock)(mutex), mutex, DURESS_CALLER_PC);
 }
 
 DURESS_INTERCEPTOR(int, mtx_trylock, (mtx_t * mutex)) {
+  DURESS_LOCK_USED(mutex);
   if (controlled()) {
     int result =
         try_controlled(posix(mutex), DURESS_CALLER_PC, [=] { return real_mutex_trylock(posix(mutex)); });
@@ -66,6 +71,7 @@ DURESS_INTERCEPTOR(int, mtx_trylock, (mtx_t * mutex)) {
 }
 
 DURESS_INTERCEPTOR(int, mtx_timedlock, (mtx_t * mutex, const timespec* until)) {
+  DURESS_LOCK_USED(mutex);
   if (controlled() && valid_time(until)) {
     return lock_strand(mutex, DURESS_CALLER_PC, control_deadline(CLOCK_REALTIME, until));
   }
@@ -83,11 +89,13 @@ DURESS_INTERCEPTOR(int, mtx_unlock, (mtx_t * mutex)) {
 }
 
 DURESS_INTERCEPTOR(int, cnd_init, (cnd_t * condition)) {
+  DURESS_OBJECT_CHANGED(condition);
   if (awake()) sync_forget(condition);
   return DURESS_REAL(cnd_init)(condition);
 }
 
 DURESS_INTERCEPTOR(void, cnd_destroy, (cnd_t * condition)) {
+  DURESS_OBJECT_CHANGED(condition);
   DURESS_REAL(cnd_destroy)(condition);
   if (awake()) sync_forget(condition);
 }
@@ -101,12 +109,14 @@ static int wait_strand(cnd_t* condition, mtx_t* mutex, uptr pc, u64 deadline) {
 }
 
 DURESS_INTERCEPTOR(int, cnd_wait, (cnd_t * condition, mtx_t* mutex)) {
+  DURESS_OBJECT_USED(condition);
   if (controlled()) return wait_strand(condition, mutex, DURESS_CALLER_PC, sched::kNever);
   return wait_on_condition(condition, mutex, DURESS_CALLER_PC,
                            [=] { return DURESS_REAL(cnd_wait)(condition, mutex); });
 }
 
 DURESS_INTERCEPTOR(int, cnd_timedwait, (cnd_t * condition, mtx_t* mutex, const timespec* until)) {
+  DURESS_OBJECT_USED(condition);
   if (controlled() && valid_time(until)) {
     return wait_strand(condition, mutex, DURESS_CALLER_PC, control_deadline(CLOCK_REALTIME, until));
   }
@@ -115,6 +125,7 @@ DURESS_INTERCEPTOR(int, cnd_timedwait, (cnd_t * condition, mtx_t* mutex, const t
 }
 
 DURESS_INTERCEPTOR(int, cnd_signal, (cnd_t * condition)) {
+  DURESS_OBJECT_USED(condition);
   if (controlled()) control_point(OpKind::kSignal, condition, DURESS_CALLER_PC);
   if (awake()) sync_release_join(condition, DURESS_CALLER_PC);
   if (controlled()) {
@@ -125,6 +136,7 @@ DURESS_INTERCEPTOR(int, cnd_signal, (cnd_t * condition)) {
 }
 
 DURESS_INTERCEPTOR(int, cnd_broadcast, (cnd_t * condition)) {
+  DURESS_OBJECT_USED(condition);
   if (controlled()) control_point(OpKind::kBroadcast, condition, DURESS_CALLER_PC);
   if (awake()) sync_release_join(condition, DURESS_CALLER_PC);
   if (controlled()) {

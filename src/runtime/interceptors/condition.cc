@@ -5,17 +5,21 @@
 // functions; the default look-up may find the old one, whose pthread_cond_t differs, so the version is named.
 #include "runtime/interceptors/condition.h"
 
+#include "runtime/interceptors/object.h"
+
 using namespace duress;
 
 #define DURESS_CONDITION_VERSION "GLIBC_2.3.2"
 
 DURESS_INTERCEPTOR_OF(int, pthread_cond_init, DURESS_CONDITION_VERSION,
                       (pthread_cond_t * condition, const pthread_condattr_t* attributes)) {
+  DURESS_OBJECT_CHANGED(condition);
   if (awake()) sync_forget(condition);
   return DURESS_REAL(pthread_cond_init)(condition, attributes);
 }
 
 DURESS_INTERCEPTOR_OF(int, pthread_cond_destroy, DURESS_CONDITION_VERSION, (pthread_cond_t * condition)) {
+  DURESS_OBJECT_CHANGED(condition);
   int result = DURESS_REAL(pthread_cond_destroy)(condition);
   if (awake() && result == 0) sync_forget(condition);
   return result;
@@ -32,6 +36,7 @@ static int wait_strand(pthread_cond_t* condition, pthread_mutex_t* mutex, uptr p
 
 DURESS_INTERCEPTOR_OF(int, pthread_cond_wait, DURESS_CONDITION_VERSION,
                       (pthread_cond_t * condition, pthread_mutex_t* mutex)) {
+  DURESS_OBJECT_USED(condition);
   if (controlled()) return wait_strand(condition, mutex, DURESS_CALLER_PC, sched::kNever);
   return wait_on_condition(condition, mutex, DURESS_CALLER_PC,
                            [=] { return DURESS_REAL(pthread_cond_wait)(condition, mutex); });
@@ -39,6 +44,7 @@ DURESS_INTERCEPTOR_OF(int, pthread_cond_wait, DURESS_CONDITION_VERSION,
 
 DURESS_INTERCEPTOR_OF(int, pthread_cond_timedwait, DURESS_CONDITION_VERSION,
                       (pthread_cond_t * condition, pthread_mutex_t* mutex, const timespec* until)) {
+  DURESS_OBJECT_USED(condition);
   if (controlled() && valid_time(until)) {
     return wait_strand(condition, mutex, DURESS_CALLER_PC, control_deadline(clock_of(condition), until));
   }
@@ -49,6 +55,7 @@ DURESS_INTERCEPTOR_OF(int, pthread_cond_timedwait, DURESS_CONDITION_VERSION,
 DURESS_INTERCEPTOR(int, pthread_cond_clockwait,
                    (pthread_cond_t * condition, pthread_mutex_t* mutex, clockid_t clock,
                     const timespec* until)) {
+  DURESS_OBJECT_USED(condition);
   if (controlled() && valid_time(until)) {
     return wait_strand(condition, mutex, DURESS_CALLER_PC, control_deadline(clock, until));
   }
@@ -58,6 +65,7 @@ DURESS_INTERCEPTOR(int, pthread_cond_clockwait,
 }
 
 DURESS_INTERCEPTOR_OF(int, pthread_cond_signal, DURESS_CONDITION_VERSION, (pthread_cond_t * condition)) {
+  DURESS_OBJECT_USED(condition);
   if (controlled()) control_point(OpKind::kSignal, condition, DURESS_CALLER_PC);
   if (awake()) sync_release_join(condition, DURESS_CALLER_PC);
   if (controlled()) {
@@ -68,6 +76,7 @@ DURESS_INTERCEPTOR_OF(int, pthread_cond_signal, DURESS_CONDITION_VERSION, (pthre
 }
 
 DURESS_INTERCEPTOR_OF(int, pthread_cond_broadcast, DURESS_CONDITION_VERSION, (pthread_cond_t * condition)) {
+  DURESS_OBJECT_USED(condition);
   if (controlled()) control_point(OpKind::kBroadcast, condition, DURESS_CALLER_PC);
   if (awake()) sync_release_join(condition, DURESS_CALLER_PC);
   if (controlled()) {

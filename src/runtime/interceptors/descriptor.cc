@@ -15,14 +15,21 @@
 #include <cstdarg>
 
 #include "runtime/control.h"
+#include "runtime/interceptors/descriptor_use.h"
+#include "runtime/interceptors/library_imports.h"
 #include "runtime/interceptors/real.h"
 
 using namespace duress;
 
+static void begins(int fd) {
+  sync_forget_fd(fd);
+  descriptor_made(fd);
+}
+
 static int paired(int result, const int* ends) {
   if (awake() && result == 0) {
-    sync_forget_fd(ends[0]);
-    sync_forget_fd(ends[1]);
+    begins(ends[0]);
+    begins(ends[1]);
     sync_pair_fds(ends[0], ends[1]);
   }
   return result;
@@ -31,7 +38,7 @@ static int paired(int result, const int* ends) {
 /// A channel that is written and read through the same number.
 static int single(int fd) {
   if (awake() && fd >= 0) {
-    sync_forget_fd(fd);
+    begins(fd);
     sync_pair_fds(fd, fd);
   }
   return fd;
@@ -39,7 +46,7 @@ static int single(int fd) {
 
 static int network(int fd) {
   if (awake() && fd >= 0) {
-    sync_forget_fd(fd);
+    begins(fd);
     sync_network_fd(fd);
   }
   return fd;
@@ -52,7 +59,7 @@ static int accepted(int listener, int fd, uptr pc) {
 
 static int duplicated(int fd, int copy) {
   if (awake() && copy >= 0 && copy != fd) {
-    sync_forget_fd(copy);
+    begins(copy);
     sync_duplicate_fd(fd, copy);
   }
   return copy;
@@ -85,16 +92,19 @@ DURESS_INTERCEPTOR(int, socket, (int domain, int type, int protocol)) {
 }
 
 DURESS_INTERCEPTOR(int, accept, (int fd, sockaddr* address, socklen_t* size)) {
+  descriptor_used(fd, DURESS_CALLER_PC);
   control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC);
   return accepted(fd, DURESS_REAL(accept)(fd, address, size), DURESS_CALLER_PC);
 }
 
 DURESS_INTERCEPTOR(int, accept4, (int fd, sockaddr* address, socklen_t* size, int flags)) {
+  descriptor_used(fd, DURESS_CALLER_PC);
   control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC);
   return accepted(fd, DURESS_REAL(accept4)(fd, address, size, flags), DURESS_CALLER_PC);
 }
 
 DURESS_INTERCEPTOR(int, connect, (int fd, const sockaddr* address, socklen_t size)) {
+  descriptor_used(fd, DURESS_CALLER_PC);
   if (awake()) sync_release_fd(fd, DURESS_CALLER_PC);
   return DURESS_REAL(connect)(fd, address, size);
 }
@@ -102,6 +112,7 @@ DURESS_INTERCEPTOR(int, connect, (int fd, const sockaddr* address, socklen_t siz
 // The end of one side is seen by the other as an end of file, which is an order like data.
 
 DURESS_INTERCEPTOR(int, shutdown, (int fd, int how)) {
+  descriptor_used(fd, DURESS_CALLER_PC);
   if (awake()) sync_release_fd(fd, DURESS_CALLER_PC);
   return DURESS_REAL(shutdown)(fd, how);
 }
@@ -109,6 +120,7 @@ DURESS_INTERCEPTOR(int, shutdown, (int fd, int how)) {
 DURESS_INTERCEPTOR(int, close, (int fd)) {
   if (awake()) {
     // Before the real call: afterwards the number may be another thread's new descriptor.
+    descriptor_closing(fd, DURESS_CALLER_PC);
     sync_release_fd(fd, DURESS_CALLER_PC);
     sync_forget_fd(fd);
   }
@@ -119,13 +131,19 @@ DURESS_INTERCEPTOR(int, dup, (int fd)) {
   return duplicated(fd, DURESS_REAL(dup)(fd));
 }
 
+/// The number is closed, if it was open.
+static void replaced(int copy, uptr pc) {
+  descriptor_closing(copy, pc);
+  sync_release_fd(copy, pc);
+}
+
 DURESS_INTERCEPTOR(int, dup2, (int fd, int copy)) {
-  if (awake() && fd != copy) sync_release_fd(copy, DURESS_CALLER_PC);  // it is closed
+  if (awake() && fd != copy) replaced(copy, DURESS_CALLER_PC);
   return duplicated(fd, DURESS_REAL(dup2)(fd, copy));
 }
 
 DURESS_INTERCEPTOR(int, dup3, (int fd, int copy, int flags)) {
-  if (awake() && fd != copy) sync_release_fd(copy, DURESS_CALLER_PC);
+  if (awake() && fd != copy) replaced(copy, DURESS_CALLER_PC);
   return duplicated(fd, DURESS_REAL(dup3)(fd, copy, flags));
 }
 
@@ -152,6 +170,7 @@ DURESS_INTERCEPTOR(int, fcntl64, (int fd, int command, ...)) {
 // What a thread puts into an epoll set, it hands over to the threads that wait on the set.
 
 DURESS_INTERCEPTOR(int, epoll_ctl, (int set, int operation, int fd, epoll_event* event)) {
+  caller_accessed(event, event ? sizeof *event : 0, /*write=*/false, DURESS_CALLER_PC);
   if (awake()) sync_release_fd(set, DURESS_CALLER_PC);
   return DURESS_REAL(epoll_ctl)(set, operation, fd, event);
 }
@@ -161,21 +180,24 @@ static int wait_timeout(int set, int milliseconds, uptr pc) {
   return controlled() ? (control_await_epoll(set, milliseconds, pc), 0) : milliseconds;
 }
 
-static int polled(int set, int result, uptr pc) {
-  if (awake() && result > 0) sync_acquire_fd(set, pc);
+static int polled(int set, int result, const epoll_event* events, uptr pc) {
+  if (awake() && result > 0) {
+    sync_acquire_fd(set, pc);
+    caller_accessed(events, static_cast<size_t>(result) * sizeof *events, /*write=*/true, pc);
+  }
   return result;
 }
 
 DURESS_INTERCEPTOR(int, epoll_wait, (int set, epoll_event* events, int most, int timeout)) {
   return polled(set, DURESS_REAL(epoll_wait)(set, events, most, wait_timeout(set, timeout, DURESS_CALLER_PC)),
-                DURESS_CALLER_PC);
+                events, DURESS_CALLER_PC);
 }
 
 DURESS_INTERCEPTOR(int, epoll_pwait,
                    (int set, epoll_event* events, int most, int timeout, const sigset_t* mask)) {
   return polled(
       set, DURESS_REAL(epoll_pwait)(set, events, most, wait_timeout(set, timeout, DURESS_CALLER_PC), mask),
-      DURESS_CALLER_PC);
+      events, DURESS_CALLER_PC);
 }
 
 DURESS_INTERCEPTOR(int, epoll_pwait2,
@@ -186,5 +208,5 @@ DURESS_INTERCEPTOR(int, epoll_pwait2,
     control_await_epoll(set, milliseconds, DURESS_CALLER_PC);
     timeout = &none;
   }
-  return polled(set, DURESS_REAL(epoll_pwait2)(set, events, most, timeout, mask), DURESS_CALLER_PC);
+  return polled(set, DURESS_REAL(epoll_pwait2)(set, events, most, timeout, mask), events, DURESS_CALLER_PC);
 }

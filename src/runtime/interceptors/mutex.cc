@@ -5,6 +5,7 @@
 // mutexes are announced at every level.
 #include "runtime/interceptors/mutex.h"
 
+#include "runtime/interceptors/object.h"
 #include "runtime/misuse.h"
 
 using namespace duress;
@@ -19,17 +20,20 @@ static int locked(int result, pthread_mutex_t* mutex, uptr pc) {
 
 DURESS_INTERCEPTOR(int, pthread_mutex_init,
                    (pthread_mutex_t * mutex, const pthread_mutexattr_t* attributes)) {
+  DURESS_OBJECT_CHANGED(mutex);
   if (awake()) sync_forget(mutex);
   return DURESS_REAL(pthread_mutex_init)(mutex, attributes);
 }
 
 DURESS_INTERCEPTOR(int, pthread_mutex_destroy, (pthread_mutex_t * mutex)) {
+  DURESS_OBJECT_CHANGED(mutex);
   int result = DURESS_REAL(pthread_mutex_destroy)(mutex);
   if (awake() && result == 0) sync_forget(mutex);
   return result;
 }
 
 DURESS_INTERCEPTOR(int, pthread_mutex_trylock, (pthread_mutex_t * mutex)) {
+  DURESS_LOCK_USED(mutex);
   int result = controlled() ? try_controlled(mutex, DURESS_CALLER_PC,
                                              [=] { return DURESS_REAL(pthread_mutex_trylock)(mutex); })
                             : DURESS_REAL(pthread_mutex_trylock)(mutex);
@@ -44,12 +48,14 @@ static int lock_strand(pthread_mutex_t* mutex, uptr pc, u64 deadline = sched::kN
 }
 
 DURESS_INTERCEPTOR(int, pthread_mutex_lock, (pthread_mutex_t * mutex)) {
+  DURESS_LOCK_USED(mutex);
   if (controlled()) return lock_strand(mutex, DURESS_CALLER_PC);
   int result = DURESS_REAL(pthread_mutex_lock)(mutex);
   return DURESS_UNLIKELY(!awake()) ? result : locked(result, mutex, DURESS_CALLER_PC);
 }
 
 DURESS_INTERCEPTOR(int, pthread_mutex_timedlock, (pthread_mutex_t * mutex, const timespec* until)) {
+  DURESS_LOCK_USED(mutex);
   if (controlled() && valid_time(until)) {
     return lock_strand(mutex, DURESS_CALLER_PC, control_deadline(CLOCK_REALTIME, until));
   }
@@ -59,6 +65,7 @@ DURESS_INTERCEPTOR(int, pthread_mutex_timedlock, (pthread_mutex_t * mutex, const
 
 DURESS_INTERCEPTOR(int, pthread_mutex_clocklock,
                    (pthread_mutex_t * mutex, clockid_t clock, const timespec* until)) {
+  DURESS_LOCK_USED(mutex);
   if (controlled() && valid_time(until)) {
     return lock_strand(mutex, DURESS_CALLER_PC, control_deadline(clock, until));
   }

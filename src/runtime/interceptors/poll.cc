@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stddef.h>
 #include <sys/select.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -13,6 +14,7 @@
 
 #include "base/raw.h"
 #include "runtime/control.h"
+#include "runtime/interceptors/library_imports.h"
 #include "runtime/interceptors/real.h"
 
 namespace duress {
@@ -58,22 +60,38 @@ void control_await_epoll(int set, i64 milliseconds, uptr pc) {
 
 using namespace duress;
 
+/// What poll reads of the array, and what it answers there.
+static void asking(const pollfd* descriptors, nfds_t count, uptr pc) {
+  if (!awake() || !is_instrumented_code(pc)) return;
+  for (nfds_t i = 0; i < count; ++i)
+    memory_accessed(&descriptors[i], offsetof(pollfd, revents), /*write=*/false, pc);
+}
+static int answered(int result, const pollfd* descriptors, nfds_t count, uptr pc) {
+  if (result < 0 || !awake() || !is_instrumented_code(pc)) return result;
+  for (nfds_t i = 0; i < count; ++i)
+    memory_accessed(&descriptors[i].revents, sizeof descriptors[i].revents, /*write=*/true, pc);
+  return result;
+}
+
 DURESS_INTERCEPTOR(int, poll, (pollfd * descriptors, nfds_t count, int timeout)) {
+  asking(descriptors, count, DURESS_CALLER_PC);
   if (controlled()) {
     await_any(descriptors, static_cast<u32>(count), DURESS_CALLER_PC, deadline_in(timeout));
     timeout = 0;
   }
-  return DURESS_REAL(poll)(descriptors, count, timeout);
+  return answered(DURESS_REAL(poll)(descriptors, count, timeout), descriptors, count, DURESS_CALLER_PC);
 }
 
 DURESS_INTERCEPTOR(int, ppoll,
                    (pollfd * descriptors, nfds_t count, const timespec* timeout, const sigset_t* mask)) {
+  asking(descriptors, count, DURESS_CALLER_PC);
   timespec none = {0, 0};
   if (controlled() && valid_time(timeout)) {
     await_any(descriptors, static_cast<u32>(count), DURESS_CALLER_PC, control_timeout(timeout));
     timeout = &none;
   }
-  return DURESS_REAL(ppoll)(descriptors, count, timeout, mask);
+  return answered(DURESS_REAL(ppoll)(descriptors, count, timeout, mask), descriptors, count,
+                  DURESS_CALLER_PC);
 }
 
 /// The sets of select as an array for poll; null if there are too many.

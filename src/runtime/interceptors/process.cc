@@ -14,6 +14,7 @@
 #include "runtime/control.h"
 #include "runtime/exit_wait.h"
 #include "runtime/interceptors/fork.h"
+#include "runtime/interceptors/object.h"
 #include "runtime/misuse.h"
 
 namespace duress {
@@ -27,6 +28,7 @@ void leave_fork(bool child) {
   if (child) {
     forget_own_thread_number();
     forget_other_threads();
+    objects_after_fork();
   }
   after_fork(child);
   if (!child) control_child_made();

@@ -5,7 +5,7 @@
 #include <pthread.h>
 
 #include "runtime/control.h"
-#include "runtime/interceptors/real.h"
+#include "runtime/interceptors/object.h"
 
 using namespace duress;
 
@@ -21,11 +21,13 @@ static int write_locked(int result, pthread_rwlock_t* lock, uptr pc) {
 
 DURESS_INTERCEPTOR(int, pthread_rwlock_init,
                    (pthread_rwlock_t * lock, const pthread_rwlockattr_t* attributes)) {
+  DURESS_OBJECT_CHANGED(lock);
   if (awake()) sync_forget(lock);
   return DURESS_REAL(pthread_rwlock_init)(lock, attributes);
 }
 
 DURESS_INTERCEPTOR(int, pthread_rwlock_destroy, (pthread_rwlock_t * lock)) {
+  DURESS_OBJECT_CHANGED(lock);
   int result = DURESS_REAL(pthread_rwlock_destroy)(lock);
   if (awake() && result == 0) sync_forget(lock);
   return result;
@@ -36,12 +38,14 @@ DURESS_INTERCEPTOR(int, pthread_rwlock_destroy, (pthread_rwlock_t * lock)) {
 static int try_read(pthread_rwlock_t* lock);
 
 DURESS_INTERCEPTOR(int, pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock)) {
+  DURESS_LOCK_USED(lock);
   if (controlled()) control_point(OpKind::kTryReadLock, lock, DURESS_CALLER_PC, kReadWriteLock);
   return read_locked(controlled() ? try_read(lock) : DURESS_REAL(pthread_rwlock_tryrdlock)(lock), lock,
                      DURESS_CALLER_PC);
 }
 
 DURESS_INTERCEPTOR(int, pthread_rwlock_trywrlock, (pthread_rwlock_t * lock)) {
+  DURESS_LOCK_USED(lock);
   if (controlled()) control_point(OpKind::kTryLock, lock, DURESS_CALLER_PC, kReadWriteLock);
   int result = DURESS_REAL(pthread_rwlock_trywrlock)(lock);
   if (controlled() && result == 0) scheduler().lock_taken(address_of(lock));
@@ -78,11 +82,13 @@ static int write_strand(pthread_rwlock_t* lock, uptr pc, u64 deadline = sched::k
 }
 
 DURESS_INTERCEPTOR(int, pthread_rwlock_rdlock, (pthread_rwlock_t * lock)) {
+  DURESS_LOCK_USED(lock);
   if (controlled()) return read_strand(lock, DURESS_CALLER_PC);
   return read_locked(DURESS_REAL(pthread_rwlock_rdlock)(lock), lock, DURESS_CALLER_PC);
 }
 
 DURESS_INTERCEPTOR(int, pthread_rwlock_timedrdlock, (pthread_rwlock_t * lock, const timespec* until)) {
+  DURESS_LOCK_USED(lock);
   if (controlled() && valid_time(until)) {
     return read_strand(lock, DURESS_CALLER_PC, control_deadline(CLOCK_REALTIME, until));
   }
@@ -91,6 +97,7 @@ DURESS_INTERCEPTOR(int, pthread_rwlock_timedrdlock, (pthread_rwlock_t * lock, co
 
 DURESS_INTERCEPTOR(int, pthread_rwlock_clockrdlock,
                    (pthread_rwlock_t * lock, clockid_t clock, const timespec* until)) {
+  DURESS_LOCK_USED(lock);
   if (controlled() && valid_time(until)) {
     return read_strand(lock, DURESS_CALLER_PC, control_deadline(clock, until));
   }
@@ -98,11 +105,13 @@ DURESS_INTERCEPTOR(int, pthread_rwlock_clockrdlock,
 }
 
 DURESS_INTERCEPTOR(int, pthread_rwlock_wrlock, (pthread_rwlock_t * lock)) {
+  DURESS_LOCK_USED(lock);
   if (controlled()) return write_strand(lock, DURESS_CALLER_PC);
   return write_locked(DURESS_REAL(pthread_rwlock_wrlock)(lock), lock, DURESS_CALLER_PC);
 }
 
 DURESS_INTERCEPTOR(int, pthread_rwlock_timedwrlock, (pthread_rwlock_t * lock, const timespec* until)) {
+  DURESS_LOCK_USED(lock);
   if (controlled() && valid_time(until)) {
     return write_strand(lock, DURESS_CALLER_PC, control_deadline(CLOCK_REALTIME, until));
   }
@@ -111,6 +120,7 @@ DURESS_INTERCEPTOR(int, pthread_rwlock_timedwrlock, (pthread_rwlock_t * lock, co
 
 DURESS_INTERCEPTOR(int, pthread_rwlock_clockwrlock,
                    (pthread_rwlock_t * lock, clockid_t clock, const timespec* until)) {
+  DURESS_LOCK_USED(lock);
   if (controlled() && valid_time(until)) {
     return write_strand(lock, DURESS_CALLER_PC, control_deadline(clock, until));
   }

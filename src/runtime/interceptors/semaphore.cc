@@ -7,7 +7,7 @@
 #include <semaphore.h>
 
 #include "runtime/control.h"
-#include "runtime/interceptors/real.h"
+#include "runtime/interceptors/object.h"
 
 using namespace duress;
 
@@ -17,17 +17,20 @@ static int waited(int result, sem_t* semaphore, uptr pc) {
 }
 
 DURESS_INTERCEPTOR(int, sem_init, (sem_t * semaphore, int shared, unsigned value)) {
+  DURESS_OBJECT_CHANGED(semaphore);
   if (awake()) sync_forget(semaphore);
   return DURESS_REAL(sem_init)(semaphore, shared, value);
 }
 
 DURESS_INTERCEPTOR(int, sem_destroy, (sem_t * semaphore)) {
+  DURESS_OBJECT_CHANGED(semaphore);
   int result = DURESS_REAL(sem_destroy)(semaphore);
   if (awake() && result == 0) sync_forget(semaphore);
   return result;
 }
 
 DURESS_INTERCEPTOR(int, sem_trywait, (sem_t * semaphore)) {
+  DURESS_OBJECT_USED(semaphore);
   if (controlled()) control_point(OpKind::kTryAcquire, semaphore, DURESS_CALLER_PC);
   return waited(DURESS_REAL(sem_trywait)(semaphore), semaphore, DURESS_CALLER_PC);
 }
@@ -41,11 +44,13 @@ static int wait_strand(sem_t* semaphore, uptr pc, u64 deadline = sched::kNever) 
 }
 
 DURESS_INTERCEPTOR(int, sem_wait, (sem_t * semaphore)) {
+  DURESS_OBJECT_USED(semaphore);
   if (controlled()) return wait_strand(semaphore, DURESS_CALLER_PC);
   return waited(DURESS_REAL(sem_wait)(semaphore), semaphore, DURESS_CALLER_PC);
 }
 
 DURESS_INTERCEPTOR(int, sem_timedwait, (sem_t * semaphore, const timespec* until)) {
+  DURESS_OBJECT_USED(semaphore);
   if (controlled() && valid_time(until)) {
     return wait_strand(semaphore, DURESS_CALLER_PC, control_deadline(CLOCK_REALTIME, until));
   }
@@ -53,6 +58,7 @@ DURESS_INTERCEPTOR(int, sem_timedwait, (sem_t * semaphore, const timespec* until
 }
 
 DURESS_INTERCEPTOR(int, sem_clockwait, (sem_t * semaphore, clockid_t clock, const timespec* until)) {
+  DURESS_OBJECT_USED(semaphore);
   if (controlled() && valid_time(until)) {
     return wait_strand(semaphore, DURESS_CALLER_PC, control_deadline(clock, until));
   }
@@ -60,6 +66,7 @@ DURESS_INTERCEPTOR(int, sem_clockwait, (sem_t * semaphore, clockid_t clock, cons
 }
 
 DURESS_INTERCEPTOR(int, sem_post, (sem_t * semaphore)) {
+  DURESS_OBJECT_USED(semaphore);
   if (controlled()) control_point(OpKind::kPost, semaphore, DURESS_CALLER_PC);
   if (awake()) sync_release_join(semaphore, DURESS_CALLER_PC);
   int result = DURESS_REAL(sem_post)(semaphore);

@@ -20,7 +20,7 @@
 namespace duress {
 namespace {
 
-constexpr int kMost = 64;
+constexpr int kMost = kMostSignals;
 constinit struct sigaction actions[kMost + 1] = {};  // what the program wants
 constinit bool wrapped[kMost + 1] = {};              // our handler stands for it
 constinit std::atomic<u64> from_outside{0};
@@ -81,6 +81,7 @@ void run_handler(sched::Strand* s, int signal) {
   s->signals.blocked |= mask_of(&action.sa_mask) | (action.sa_flags & SA_NODEFER ? 0 : signal_bit(signal));
   if (action.sa_flags & SA_RESETHAND) actions[signal].sa_handler = SIG_DFL;
   int saved = errno;
+  handler_begins(signal);
   if (action.sa_flags & SA_SIGINFO) {
     siginfo_t info = {};
     info.si_signo = signal;
@@ -158,7 +159,9 @@ void control_signals_begin() {
 using namespace duress;
 
 DURESS_INTERCEPTOR(int, sigaction, (int signal, const struct sigaction* action, struct sigaction* old)) {
-  if (!controlled() || !known(signal) || is_fault(signal)) return DURESS_REAL(sigaction)(signal, action, old);
+  if (!awake() || !known(signal) || is_fault(signal)) return DURESS_REAL(sigaction)(signal, action, old);
+  if (!controlled()) return install_ordered(signal, action, old, DURESS_REAL(sigaction), DURESS_CALLER_PC);
+  if (action) handler_installed(signal, DURESS_CALLER_PC);
   struct sigaction before = {};
   if (wrapped[signal]) {
     before = actions[signal];
@@ -181,7 +184,8 @@ DURESS_INTERCEPTOR(int, sigaction, (int signal, const struct sigaction* action, 
 }
 
 DURESS_INTERCEPTOR(sighandler_t, signal, (int number, sighandler_t handler)) {
-  if (!controlled() || !known(number) || is_fault(number)) return DURESS_REAL(signal)(number, handler);
+  if (!awake() || !known(number) || is_fault(number)) return DURESS_REAL(signal)(number, handler);
+  if (!controlled()) return install_ordered(number, handler, DURESS_REAL(signal), DURESS_CALLER_PC);
   struct sigaction action = {}, old = {};
   action.sa_handler = handler;
   action.sa_flags = SA_RESTART;

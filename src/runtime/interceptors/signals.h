@@ -27,4 +27,16 @@ int take_pending_signal(u64 set);
 /// A signal for the strand whose thread has that number. False: there is none.
 bool signal_thread(int number, int signal);
 
+// signal_order.cc: sigaction → every run of the handler.
+inline constexpr int kMostSignals = 64;
+using RealSigaction = int(int, const struct sigaction*, struct sigaction*);
+using RealSignal = sighandler_t(int, sighandler_t);
+/// sigaction and signal of a program that is observed but not controlled.
+int install_ordered(int signal, const struct sigaction* action, struct sigaction* old, RealSigaction* real,
+                    uptr pc);
+sighandler_t install_ordered(int signal, sighandler_t handler, RealSignal* real, uptr pc);
+/// The two sides of the order, for controlled executions.
+void handler_installed(int signal, uptr pc);
+void handler_begins(int signal);
+
 }  // namespace duress

@@ -4,16 +4,18 @@
 #include <pthread.h>
 
 #include "runtime/control.h"
-#include "runtime/interceptors/real.h"
+#include "runtime/interceptors/object.h"
 
 using namespace duress;
 
 DURESS_INTERCEPTOR(int, pthread_spin_init, (pthread_spinlock_t * lock, int shared)) {
+  DURESS_OBJECT_CHANGED(lock);
   if (awake()) sync_forget(const_cast<int*>(lock));
   return DURESS_REAL(pthread_spin_init)(lock, shared);
 }
 
 DURESS_INTERCEPTOR(int, pthread_spin_destroy, (pthread_spinlock_t * lock)) {
+  DURESS_OBJECT_CHANGED(lock);
   int result = DURESS_REAL(pthread_spin_destroy)(lock);
   if (awake() && result == 0) sync_forget(const_cast<int*>(lock));
   return result;
@@ -22,6 +24,7 @@ DURESS_INTERCEPTOR(int, pthread_spin_destroy, (pthread_spinlock_t * lock)) {
 static int real_spin_trylock(pthread_spinlock_t* lock);
 
 DURESS_INTERCEPTOR(int, pthread_spin_lock, (pthread_spinlock_t * lock)) {
+  DURESS_LOCK_USED(lock);
   int result = controlled() ? control_lock(lock, /*reentrant=*/false, DURESS_CALLER_PC, sched::kNever,
                                            [=] { return real_spin_trylock(lock); })
                             : DURESS_REAL(pthread_spin_lock)(lock);
@@ -30,6 +33,7 @@ DURESS_INTERCEPTOR(int, pthread_spin_lock, (pthread_spinlock_t * lock)) {
 }
 
 DURESS_INTERCEPTOR(int, pthread_spin_trylock, (pthread_spinlock_t * lock)) {
+  DURESS_LOCK_USED(lock);
   if (controlled()) control_point(OpKind::kTryLock, lock, DURESS_CALLER_PC);
   int result = DURESS_REAL(pthread_spin_trylock)(lock);
   if (controlled() && result == 0) scheduler().lock_taken(address_of(lock));

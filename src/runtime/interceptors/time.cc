@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "runtime/control.h"
-#include "runtime/interceptors/real.h"
+#include "runtime/interceptors/library_access.h"
 #include "runtime/side_events.h"
 
 using namespace duress;
@@ -27,28 +27,69 @@ static u64 look(uptr pc) {
   return time;
 }
 
+static int tell_clock(clockid_t clock, timespec* now, uptr pc);
+static int tell_timespec(timespec* now, int base, uptr pc);
+static int tell_timeval(timeval* now, void* zone, uptr pc);
+static time_t tell_time(time_t* out, uptr pc);
+
 DURESS_INTERCEPTOR(int, clock_gettime, (clockid_t clock, timespec* now)) {
+  return tell_clock(clock, now, DURESS_CALLER_PC);
+}
+DURESS_INTERCEPTOR(int, timespec_get, (timespec * now, int base)) {
+  return tell_timespec(now, base, DURESS_CALLER_PC);
+}
+DURESS_INTERCEPTOR(int, gettimeofday, (timeval * now, void* zone)) {
+  return tell_timeval(now, zone, DURESS_CALLER_PC);
+}
+DURESS_INTERCEPTOR(time_t, time, (time_t* out)) {
+  return tell_time(out, DURESS_CALLER_PC);
+}
+
+// As instrumented code calls them (library_calls.def): what they write is its memory.
+
+DURESS_LIBRARY_HOOK int __duress_lib_clock_gettime(const DuressSite* site, clockid_t clock, timespec* now) {
+  int result = tell_clock(clock, now, DURESS_CALLER_PC);
+  if (result == 0) LibraryAccess(site, DURESS_CALLER_PC).writes(now, sizeof *now);
+  return result;
+}
+DURESS_LIBRARY_HOOK int __duress_lib_timespec_get(const DuressSite* site, timespec* now, int base) {
+  int result = tell_timespec(now, base, DURESS_CALLER_PC);
+  if (result != 0) LibraryAccess(site, DURESS_CALLER_PC).writes(now, sizeof *now);
+  return result;
+}
+DURESS_LIBRARY_HOOK int __duress_lib_gettimeofday(const DuressSite* site, timeval* now, void* zone) {
+  int result = tell_timeval(now, zone, DURESS_CALLER_PC);
+  if (result == 0) LibraryAccess(site, DURESS_CALLER_PC).writes(now, sizeof *now);
+  return result;
+}
+DURESS_LIBRARY_HOOK time_t __duress_lib_time(const DuressSite* site, time_t* out) {
+  time_t result = tell_time(out, DURESS_CALLER_PC);
+  if (result != -1) LibraryAccess(site, DURESS_CALLER_PC).writes(out, sizeof *out);
+  return result;
+}
+
+static int tell_clock(clockid_t clock, timespec* now, uptr pc) {
   if (!controlled() || clock < 0 || clock > CLOCK_TAI) return DURESS_REAL(clock_gettime)(clock, now);
-  *now = time_of(control_clock_start(clock) + look(DURESS_CALLER_PC));
+  *now = time_of(control_clock_start(clock) + look(pc));
   return 0;
 }
 
-DURESS_INTERCEPTOR(int, timespec_get, (timespec * now, int base)) {
+static int tell_timespec(timespec* now, int base, uptr pc) {
   if (!controlled() || base != TIME_UTC) return DURESS_REAL(timespec_get)(now, base);
-  *now = time_of(control_clock_start(CLOCK_REALTIME) + look(DURESS_CALLER_PC));
+  *now = time_of(control_clock_start(CLOCK_REALTIME) + look(pc));
   return base;
 }
 
-DURESS_INTERCEPTOR(int, gettimeofday, (timeval * now, void* zone)) {
+static int tell_timeval(timeval* now, void* zone, uptr pc) {
   if (!controlled() || zone || !now) return DURESS_REAL(gettimeofday)(now, zone);
-  timespec t = time_of(control_clock_start(CLOCK_REALTIME) + look(DURESS_CALLER_PC));
+  timespec t = time_of(control_clock_start(CLOCK_REALTIME) + look(pc));
   *now = {t.tv_sec, t.tv_nsec / 1000};
   return 0;
 }
 
-DURESS_INTERCEPTOR(time_t, time, (time_t* out)) {
+static time_t tell_time(time_t* out, uptr pc) {
   if (!controlled()) return DURESS_REAL(time)(out);
-  auto now = static_cast<time_t>((control_clock_start(CLOCK_REALTIME) + look(DURESS_CALLER_PC)) / kSecond);
+  auto now = static_cast<time_t>((control_clock_start(CLOCK_REALTIME) + look(pc)) / kSecond);
   if (out) *out = now;
   return now;
 }

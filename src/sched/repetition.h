@@ -47,8 +47,12 @@ class Repetition {
     u64 changes;  // then
     u32 count;    // times since something changed
   };
-  static constexpr u32 kRepeats = 32, kLoads = 8, kStates = 8;
+  Repeat& find_or_replace(u64 key, u64 changes, u64 turns);
+
+  static constexpr u32 kRepeats = 32, kPlaces = 8, kLoads = 8, kStates = 8;
   Repeat repeats_[kRepeats] = {};
+  u64 observing_since_ = 0;  // changes
+  u32 observed_ = 0;         // operations in a row since then that only observe
   Load loads_[kLoads] = {};
   u64 states_[kStates] = {};
   u32 state_count_ = 0;

@@ -16,6 +16,29 @@ TEST(Repetition, AStrandThatOnlyObservesStepsBack) {
   EXPECT_FALSE(r.steps_back(kLoad, 1, 0)) << "something has changed";
 }
 
+TEST(Repetition, WhereVariablesLieDoesNotMatter) {
+  // A loop that waits for four variables, at many distances from each other.
+  for (uptr distance = 1; distance < 5'000; ++distance) {
+    Repetition r;
+    u32 operations = 0;
+    auto comes_back = [&] {
+      uptr object = 0x1000 + operations++ % 4 * distance;
+      return r.steps_back({OpKind::kRead, 4, object}, 0, 0);
+    };
+    while (!comes_back()) ASSERT_LT(operations, 16u) << distance;
+  }
+}
+
+TEST(Repetition, AStrandThatObservesManyThingsStepsBack) {
+  Repetition r;
+  u32 operations = 0;
+  while (!r.steps_back({OpKind::kRead, 4, 0x1000 + operations % 500 * 4}, 0, 0)) ++operations;
+  EXPECT_LT(operations, 1'024u);
+  EXPECT_FALSE(r.steps_back({OpKind::kWrite, 4, 0x1000}, 0, 0));
+  for (u32 i = 0; i < 1'000; ++i)
+    ASSERT_FALSE(r.steps_back({OpKind::kRead, 4, 0x9000 + i * 4}, 0, 0)) << "it starts over";
+}
+
 TEST(Repetition, LocksAreWorkUntilATurnIsLong) {
   Repetition r;
   u32 times = 0;

@@ -61,9 +61,9 @@ bool Repetition::steps_back(const Operation& operation, u64 changes, u64 turns) 
 }
 
 /// The entry of the key, or the one that is to become it. Keys depend on addresses; two that a loop comes to
-/// in turn must not replace each other, or whether it is seen to wait would depend on where the linker put its
-/// variables. So a key may lie in several places, and entries that a change or another turn has made worthless
-/// go first.
+/// in turn must not replace each other, or whether it is seen to wait would depend on where the linker put
+/// its variables. So a key may lie in several places, and entries that a change or another turn has made
+/// worthless go first.
 Repetition::Repeat& Repetition::find_or_replace(u64 key, u64 changes, u64 turns) {
   Repeat* worthless = nullptr;
   for (u32 i = 0; i < kPlaces; ++i) {

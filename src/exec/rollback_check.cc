@@ -14,7 +14,7 @@ constexpr u64 kInterval = 1000;
 /// What the program did, without what belongs to the process that performed it.
 trail::Record behaviour(trail::Record record) {
   record.rollback = trail::Rollback::kNone;
-  record.rollback_call = 0;
+  record.rollback_call = record.from_checkpoint = 0;
   record.log_bytes = 0;  // the log names the process
   return record;
 }

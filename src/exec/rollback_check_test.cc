@@ -50,6 +50,7 @@ TEST(RollbackCheck, EverythingIsCompared) {
   };
   EXPECT_FALSE(changed([](Observed& o) { o.execution.pid = 2; }));
   EXPECT_FALSE(changed([](Observed& o) { o.execution.record.rollback = trail::Rollback::kNone; }));
+  EXPECT_FALSE(changed([](Observed& o) { o.execution.record.from_checkpoint = 1; }));
   EXPECT_TRUE(changed([](Observed& o) { o.output = "other"; }));
   EXPECT_TRUE(changed([](Observed& o) { o.errors = "other"; }));
   EXPECT_TRUE(changed([](Observed& o) { o.execution.status = 256; }));

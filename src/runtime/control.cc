@@ -21,6 +21,7 @@
 #include "runtime/frame_rooms.h"
 #include "runtime/interceptors/real.h"
 #include "runtime/rc11.h"
+#include "runtime/rollback.h"
 #include "runtime/rollback_memory.h"
 #include "runtime/runtime.h"
 #include "runtime/thread_emulation.h"
@@ -56,8 +57,8 @@ void* map_file(const char* path, size_t bytes, bool write) {
   return reinterpret_cast<void*>(at);
 }
 
-exhaustive::StepLog* step_log(trail::Record* record) {
-  auto* log = reinterpret_cast<exhaustive::StepLog*>(reinterpret_cast<char*>(record) + trail::kStepsOffset);
+exhaustive::StepLog* prepared_step_log() {
+  exhaustive::StepLog* log = control_step_log();
   static_assert(exhaustive::StepLog::bytes(exhaustive::kMostSteps) <= trail::kStepsBytes);
   log->room = exhaustive::kMostSteps;
   if (log->strands == 0) log->strands = 1;
@@ -105,11 +106,12 @@ void control_begin() {
   Runtime& rt = *g_runtime;
   rt.log.count_into(&g_record->log_bytes);
   g_on_fatal = [] { g_record->tool_failed = 1; };
-  static sched::Callbacks callbacks = {log_stuck,     keep_stack,          nobody_left, log_step,
-                                       control_state, control_local_state, nullptr};
+  static sched::Callbacks callbacks = {
+      log_stuck,     keep_stack,          nobody_left, log_step,
+      control_state, control_local_state, nullptr,     rollback_at_first_choice};
   alignas(sched::Scheduler) static char scheduler_memory[sizeof(sched::Scheduler)];
   g_scheduler = new (scheduler_memory) sched::Scheduler(rt.arena, callbacks);
-  if (g_request->systematic) g_scheduler->set_step_log(step_log(g_record));
+  if (g_request->systematic) g_scheduler->set_step_log(prepared_step_log());
   rt.points.apply(*g_request);
   what_if_begin(*g_request, *g_record);
   g_note_caller = g_request->systematic && (g_request->site_count || g_request->edit_count);
@@ -168,6 +170,14 @@ bool control_uses_clocks() {
 
 trail::Record* control_record() {
   return g_record;
+}
+
+const trail::Request* control_request() {
+  return g_request;
+}
+
+exhaustive::StepLog* control_step_log() {
+  return reinterpret_cast<exhaustive::StepLog*>(reinterpret_cast<char*>(g_record) + trail::kStepsOffset);
 }
 
 void control_attach(const trail::Request* request, trail::Record* record) {

@@ -52,6 +52,8 @@ void control_begin();
 void fork_server_prepare(const char* option);
 /// Where a fork server waits for requests: before main, or at the first thread. Returns in each child.
 void control_fork_point();
+/// Every execution reads all of standard input.
+void control_rewind_input();
 /// The process ends without a crash.
 void control_ended();
 /// The calling thread is about to end the process, by a crash or not: other threads may have to validate
@@ -81,6 +83,9 @@ void control_random_begin(u64 seed);
 bool control_uses_clocks();
 /// What the execution reports.
 trail::Record* control_record();
+/// What it performs, and where a systematic one writes its steps.
+const trail::Request* control_request();
+exhaustive::StepLog* control_step_log();
 /// Another request and record (duress::check).
 void control_attach(const trail::Request* request, trail::Record* record);
 /// Plain accesses may be steps of a systematic execution, which compares local states there: hooks note their

@@ -31,6 +31,10 @@ void fork_server_prepare(const char* option) {
   if (*rest == ',') control_server_processor(static_cast<unsigned>(strtoul(rest + 1, nullptr, 10)));
 }
 
+void control_rewind_input() {
+  raw_syscall(SYS_lseek, 0, 0, SEEK_SET);
+}
+
 void control_fork_point() {
   if (server_in < 0) return;
   int in = server_in, out = server_out;
@@ -52,7 +56,7 @@ void control_fork_point() {
         raw_syscall(SYS_close, in);
         raw_syscall(SYS_close, out);
       }
-      raw_syscall(SYS_lseek, 0, 0, SEEK_SET);
+      control_rewind_input();
       control_begin();
       return;
     }

@@ -3,13 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "base/raw.h"
 #include "runtime/control.h"
 #include "runtime/rollback_state.h"
+#include "runtime/runtime.h"
 #include "runtime/thread_emulation.h"
 #include "sched/context.h"
 
@@ -81,10 +84,22 @@ char await_request(RollbackState& s) {
   }
 }
 
+/// The first thread's stack grows when it is touched, and what has grown stays: executions that recurse
+/// deeply would all have to end their process. The kernel is made to write there, because it reports where a
+/// stack cannot grow.
+void grow_stack(uptr at) {
+  constexpr uptr kMost = uptr{4} << 20;
+  rlimit limit;
+  if (raw_syscall(SYS_prlimit64, 0, RLIMIT_STACK, 0, reinterpret_cast<long>(&limit)) != 0) return;
+  uptr room = limit.rlim_cur / 2 < kMost ? limit.rlim_cur / 2 : kMost;
+  raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, 0, static_cast<long>((at - room) & ~uptr{7}), sizeof(u64));
+}
+
 // ---- On the stack of the state: all others are put back.
 
 void take_image(void*, void*) {
   RollbackState& s = *g_rollback;
+  grow_stack(reinterpret_cast<uptr>(s.resume));
   if (s.in >= 0 && s.out >= 0 && s.memory.take(kImageAddress) && s.calls.prepare()) {
     s.calls.patches.begin();
     s.active = true;
@@ -93,6 +108,38 @@ void take_image(void*, void*) {
     rollback_refuse(trail::Rollback::kUnsupported);
   }
   sched::duress_context_resume(s.resume);
+}
+
+void take_checkpoint(void*, void*) {
+  RollbackState& s = *g_rollback;
+  s.checkpoint.is_valid = s.calls.is_untouched() &&
+                          s.checkpoint.save(*control_request(), *s.record, *control_step_log()) &&
+                          s.memory.take_checkpoint();
+  s.checkpoint.thread_pointer = sched::thread_pointer();
+  s.checkpoint.staying_mappings = s.memory.stayed;
+  s.calls.watch(true);
+  sched::duress_context_resume(s.checkpoint.resume);
+}
+
+/// If the request leads to the checkpoint, the execution begins there.
+void begin_at_checkpoint(RollbackState& s) {
+  Checkpoint& checkpoint = s.checkpoint;
+  if (!checkpoint.is_valid) return;
+  if (s.memory.has_checkpoint() && checkpoint.leads_here(*control_request(), *control_step_log())) {
+    if (checkpoint.mismatches != 0) --checkpoint.mismatches;
+    checkpoint.restore(*s.record, *control_step_log());
+    checkpoint.resumed = true;
+    s.memory.begin_at_checkpoint(checkpoint.staying_mappings);
+    control_rewind_input();
+    s.active = true;
+    s.calls.watch(true);
+    sched::set_thread_pointer(checkpoint.thread_pointer);
+    sched::duress_context_resume(checkpoint.resume);
+  }
+  checkpoint.is_valid = false;
+  checkpoint.attempts = 0;
+  ++checkpoint.mismatches;
+  s.memory.leave_checkpoint();
 }
 
 void put_back(void*, void*) {
@@ -111,8 +158,9 @@ void put_back(void*, void*) {
       [](uptr at, uptr* begin, uptr* end) { return g_rollback->memory.find_mapping(at, begin, end); });
   char command = await_request(s);
   s.waiting.store(1);
-  if (control_uses_clocks()) s.memory.put_back_tables();
   if (command == trail::kRun) reply(s, -1);
+  begin_at_checkpoint(s);
+  if (control_uses_clocks()) s.memory.put_back_tables();
   s.active = true;
   s.calls.watch(true);
   sched::duress_context_resume(s.resume);
@@ -158,6 +206,7 @@ void rollback_serve(int in, int out) {
   s.record = control_record();
   s.memory.user_faults = s.memory.page_map = s.memory.size_file = -1;
   s.calls.reset();
+  s.checkpoint.reset(g_runtime->options.checkpoint_ != 0);
   s.serving = true;
   sched::prepare_contexts();
   control_processor_begin();
@@ -186,6 +235,18 @@ void rollback_refuse(trail::Rollback why, long call) {
 
 void rollback_unused() {
   g_rollback = nullptr;
+}
+
+bool rollback_at_first_choice() {
+  if (!g_rollback || !g_rollback->active) return false;
+  RollbackState& s = *g_rollback;
+  if (!s.checkpoint.wanted(*control_request(), *s.record)) return false;
+  ++s.checkpoint.attempts;
+  s.checkpoint.resumed = false;
+  s.calls.watch(false);
+  sched::duress_context_leave(&s.checkpoint.resume, s.stack + sizeof s.stack, &take_checkpoint, nullptr,
+                              nullptr);
+  return s.checkpoint.resumed;
 }
 
 void rollback_end(int code) {

@@ -21,6 +21,9 @@ bool rollback_child_ended();
 void rollback_unused();
 /// In a child of the server: returns at the beginning of each execution, the first one at once.
 void rollback_serve(int in, int out);
+/// A systematic execution comes to its first choice. May take a checkpoint; later executions then begin with
+/// the return from this call, which is true.
+bool rollback_at_first_choice();
 /// The execution has ended with that exit code. Returns if the process has to end.
 void rollback_end(int code);
 /// What the execution does cannot be undone: the process ends after it.

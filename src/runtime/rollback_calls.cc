@@ -133,6 +133,32 @@ Effect effect_of(long number) {
   }
 }
 
+/// Of those without an effect: whether it neither reads nor moves anything that the process shares with
+/// others, so that it need not be made again.
+bool stays_inside(long number) {
+  switch (number) {
+    case SYS_futex:
+    case SYS_rt_sigprocmask:
+    case SYS_sigaltstack:
+    case SYS_getpid:
+    case SYS_gettid:
+    case SYS_getppid:
+    case SYS_uname:
+    case SYS_getrlimit:
+    case SYS_prlimit64:
+    case SYS_sched_yield:
+    case SYS_sched_getaffinity:
+    case SYS_sched_getparam:
+    case SYS_sched_getscheduler:
+    case SYS_sched_get_priority_max:
+    case SYS_sched_get_priority_min:
+    case SYS_membarrier:
+      return true;
+    default:
+      return effect_of(number) == Effect::kMemory;
+  }
+}
+
 /// The others.
 Effect effect_with(CallWatch& watch, const long (&call)[7]) {
   switch (call[0]) {
@@ -215,6 +241,7 @@ bool handle_call(const TrappedCall& trapped, ucontext_t& context) {
     return false;
   }
   if (effect == Effect::kDescriptors) watch.made_descriptors = true;
+  if (!stays_inside(call[0])) watch.reached_outside = true;
   r[REG_RAX] = trapped.perform();
   bool writes = call[0] == SYS_write || call[0] == SYS_writev || call[0] == SYS_pwrite64;
   if (writes || call[0] == SYS_ftruncate) g_rollback->record->wrote = 1;
@@ -240,7 +267,7 @@ void on_call(int, siginfo_t* info, void* data) {
 
 void CallWatch::reset() {
   selector = 0;
-  made_descriptors = renamed = false;
+  made_descriptors = renamed = reached_outside = false;
   changed_signals = 0;
   for (u64& word : descriptors) word = 0;
 }
@@ -284,7 +311,16 @@ bool CallWatch::prepare() {
   return set_trap_handler(on_call, &own) && trap_calls(&selector);
 }
 
+bool CallWatch::is_untouched() const {
+  if (made_descriptors || renamed || reached_outside || changed_signals != 0) return false;
+  u64 mask_now = 0, stack_now[3] = {};
+  raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, 0, address(&mask_now), sizeof mask_now);
+  raw_syscall(SYS_sigaltstack, 0, address(stack_now));
+  return mask_now == mask && stack_now[0] == alternate_stack[0] && stack_now[2] == alternate_stack[2];
+}
+
 void CallWatch::undo() {
+  reached_outside = false;
   for (; changed_signals != 0; changed_signals &= changed_signals - 1) {
     int at = __builtin_ctzll(changed_signals);
     raw_syscall(SYS_rt_sigaction, at + 1, address(&actions[at]), 0, 8);

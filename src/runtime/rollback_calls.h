@@ -23,6 +23,8 @@ struct CallWatch {
   bool prepare();
   /// Looks at calls, or lets all through.
   void watch(bool on) { selector = on ? 1 : 0; }
+  /// Whether calls have had no effect so far but on the process's memory.
+  bool is_untouched() const;
   /// Undoes what calls have changed. On the first kernel thread.
   void undo();
   /// Nothing is watched any more.
@@ -30,7 +32,8 @@ struct CallWatch {
 
   u8 selector;
   bool made_descriptors, renamed;
-  u64 changed_signals;  // a bit for each
+  bool reached_outside;  // a call did something that can be seen outside the process's memory
+  u64 changed_signals;   // a bit for each
   u64 mask;
   u64 alternate_stack[3];
   char name[16];

@@ -97,6 +97,7 @@ bool MemoryImage::forget_own(uptr begin, uptr end) {
     }
     table_count = left;
     written_memory.faults = written_tables.faults = 0;
+    forget_checkpoint();
     return true;
   }
   return false;

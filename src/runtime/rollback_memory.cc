@@ -62,8 +62,10 @@ u64 page_faults() {
 void put_back_pages(const MemoryImage::Written& list) {
   for (u64 i = 0; i < list.count; ++i) {
     auto* page = reinterpret_cast<void*>(list.pages[i].at);
-    if (list.pages[i].copy) {
-      copy_page(page, list.pages[i].copy);
+    const char* copy = list.pages[i].at_checkpoint;
+    if (!copy) copy = list.pages[i].copy;
+    if (copy) {
+      copy_page(page, copy);
     } else {
       clear_page(page);
     }
@@ -220,12 +222,16 @@ bool MemoryImage::protect_pages() {
 }
 
 bool MemoryImage::take(uptr room) {
-  constexpr size_t kListBytes = kMostPages * sizeof(uptr), kCopyBytes = kMostPages * kPageSize;
+  constexpr u64 kMost = kMostPages + kMostCheckpointPages;
+  constexpr size_t kListBytes = kMost * sizeof(uptr), kCopyBytes = kMost * kPageSize;
   long at = raw_syscall(SYS_mmap, static_cast<long>(room), kListBytes + kCopyBytes, PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1);
   if (static_cast<uptr>(at) != room) return false;
   pages = reinterpret_cast<uptr*>(room);
+  checkpoint_pages = pages + kMostPages;
   copies = reinterpret_cast<char*>(room + kListBytes);
+  checkpoint_copies = copies + kMostPages * kPageSize;
+  checkpoint_count = checkpoint_memory = 0;
   heap_end = static_cast<uptr>(raw_syscall(SYS_brk, 0));
   find_tables();
   if (!read_areas() || !follow() || !copy_pages() || !protect_pages()) return false;
@@ -282,7 +288,7 @@ bool MemoryImage::find_written(uptr begin, uptr end, Written& list) {
         if (list.count == kMostWrittenPages) return false;
         bool copied = i < page_count && pages[i] == page;
         if (!copied && is_file(page)) return false;
-        list.pages[list.count++] = {page, copied ? copies + i++ * kPageSize : nullptr};
+        list.pages[list.count++] = {page, copied ? copies + i++ * kPageSize : nullptr, nullptr};
       }
     }
   }
@@ -297,7 +303,9 @@ bool MemoryImage::find_written_memory() {
     if (!find_written(at, tables[i].begin, written_memory)) return false;
     at = tables[i].end;
   }
-  return find_written(at, kEndOfMemory, written_memory);
+  if (!find_written(at, kEndOfMemory, written_memory)) return false;
+  match_checkpoint(written_memory, 0, checkpoint_memory);
+  return true;
 }
 
 bool MemoryImage::find_written_tables() {
@@ -305,19 +313,29 @@ bool MemoryImage::find_written_tables() {
   for (u32 i = 0; i < table_count; ++i) {
     if (!find_written(tables[i].begin, tables[i].end, written_tables)) return false;
   }
+  match_checkpoint(written_tables, checkpoint_memory, checkpoint_count);
   return true;
 }
 
 bool MemoryImage::put_back() {
   tables_are_clean = false;
   bool mapped_otherwise = made_count + dropped_count + removed_count != 0;
+  if (dropped_count + removed_count != 0) forget_checkpoint();  // they are brought back as the image has them
   if (!put_back_mappings()) return false;
   // Without a call, mappings change only by a fault: a stack that grows.
   if (mapped_otherwise || page_faults() != written_memory.faults) {
     if (!find_written_memory() || mapped_pages() != mapped_before) return false;
     written_memory.faults = page_faults();
   }
+  if (has_checkpoint() && page_faults() != written_tables.faults) {
+    if (find_written_tables()) {
+      written_tables.faults = page_faults();
+    } else {
+      forget_checkpoint();
+    }
+  }
   put_back_pages(written_memory);
+  if (has_checkpoint()) put_back_pages(written_tables);
   return true;
 }
 
@@ -336,6 +354,50 @@ void MemoryImage::put_back_tables() {
     written_tables.faults = page_faults();
   }
   put_back_pages(written_tables);
+}
+
+// ---- the checkpoint
+
+bool MemoryImage::take_checkpoint() {
+  if (made_count + dropped_count + removed_count != 0 || !tables_are_clean ||
+      static_cast<uptr>(raw_syscall(SYS_brk, 0)) != heap_end)
+    return false;
+  u64 faults = page_faults();
+  if (faults != written_memory.faults && !find_written_memory()) return false;
+  if (faults != written_tables.faults && !find_written_tables()) return false;
+  if (written_memory.count + written_tables.count > kMostCheckpointPages) return false;
+  for (Written* list : {&written_memory, &written_tables}) {
+    for (u64 i = 0; i < list->count; ++i) {
+      char* copy = checkpoint_copies + checkpoint_count * kPageSize;
+      checkpoint_pages[checkpoint_count++] = list->pages[i].at;
+      list->pages[i].at_checkpoint = copy;
+      copy_page(copy, reinterpret_cast<void*>(list->pages[i].at));
+    }
+    if (list == &written_memory) checkpoint_memory = checkpoint_count;
+  }
+  // Since the lists were made, only they and the copies were touched.
+  written_memory.faults = written_tables.faults = page_faults();
+  return true;
+}
+
+void MemoryImage::forget_checkpoint() {
+  for (Written* list : {&written_memory, &written_tables}) {
+    for (u64 i = 0; i < list->count; ++i) list->pages[i].at_checkpoint = nullptr;
+  }
+  checkpoint_count = checkpoint_memory = 0;
+}
+
+void MemoryImage::leave_checkpoint() {
+  forget_checkpoint();
+  put_back_pages(written_memory);
+}
+
+/// The pages of the checkpoint [begin, end) are among those of the list. The others are as in the image.
+void MemoryImage::match_checkpoint(Written& list, u64 begin, u64 end) const {
+  for (u64 i = 0; i < list.count && begin < end; ++i) {
+    if (list.pages[i].at != checkpoint_pages[begin]) continue;
+    list.pages[i].at_checkpoint = checkpoint_copies + begin++ * kPageSize;
+  }
 }
 
 }  // namespace duress

@@ -13,6 +13,9 @@
 // same ones: they are among what is put back, to zero. They lie where the program has none, so that the
 // addresses of the program's own mappings do not depend on them.
 //
+// A checkpoint is a second image that an execution takes on its way: copies of the pages that are written by
+// then. From then on put_back() goes back to it, as long as there is one.
+//
 // Nothing here may use memory that is put back: no stack but the caller's own, no C library.
 #pragma once
 
@@ -31,6 +34,7 @@ struct MemoryImage {
   static constexpr u32 kMostAreas = 4096, kMostMade = 1024, kMostRanges = 2048;
   static constexpr u64 kMostPages = u64{1} << 16;         // 256 MiB are copied
   static constexpr u64 kMostWrittenPages = u64{1} << 13;  // 32 MiB are copied back
+  static constexpr u64 kMostCheckpointPages = u64{1} << 12;
 
   static constexpr u32 kMostTables = 32, kMostKept = 256;
 
@@ -50,7 +54,8 @@ struct MemoryImage {
   struct Written {
     struct Page {
       uptr at;
-      const char* copy;  // null: it was zero
+      const char* copy;           // null: it was zero
+      const char* at_checkpoint;  // null: as in `copy`, or there is none
     };
     u64 faults;  // of the process when the list was made; 0: there is none
     u64 count;
@@ -65,6 +70,18 @@ struct MemoryImage {
   /// The same for the detector's tables: gigabytes with few pages, which take long to find. Has to be called
   /// before an execution that detects something.
   void put_back_tables();
+  /// From now on put_back() goes back to this moment. False: something other than the contents of pages was
+  /// changed since the image was taken.
+  bool take_checkpoint();
+  /// Puts all memory but the tables back to the image, after put_back() has gone to the checkpoint.
+  void leave_checkpoint();
+  bool has_checkpoint() const { return checkpoint_count != 0; }
+  /// For an execution that begins at the checkpoint: as when it was taken.
+  void begin_at_checkpoint(u32 staying) {
+    stayed = staying;
+    tables_are_clean = true;
+  }
+
   /// For every system call that changes mappings, when it has been made. False: it cannot be undone.
   bool note_call(const long (&call)[5], long result);
   /// For OwnMappings, while an execution runs.
@@ -77,6 +94,7 @@ struct MemoryImage {
   bool find_mapping(uptr address, uptr* begin, uptr* end) const;
 
   int user_faults, page_map, size_file;  // descriptors
+  u32 stayed;                            // mappings of this execution that the runtime has given back
 
  private:
   bool read_areas();
@@ -96,6 +114,8 @@ struct MemoryImage {
   bool find_written(uptr begin, uptr end, Written& list);
   bool find_written_memory();
   bool find_written_tables();
+  void match_checkpoint(Written& list, u64 begin, u64 end) const;
+  void forget_checkpoint();
   long scan(uptr* from, uptr end, u64 all_of, u64 any_of);
   void find_tables();
   bool add_table(const Range& range);
@@ -103,12 +123,15 @@ struct MemoryImage {
   bool is_file(uptr page) const;
 
   u32 area_count, table_count, made_count, dropped_count, removed_count, kept_count;
-  u32 stayed;  // mappings of this execution that the runtime has given back
   bool tables_are_clean;
   u64 page_count, mapped_before;
+  // Pages that were written when the checkpoint was taken, memory first, then the tables; 0: there is none.
+  u64 checkpoint_count, checkpoint_memory;
   uptr heap_end;
   uptr* pages;   // addresses, ascending
   char* copies;  // in the same order
+  uptr* checkpoint_pages;
+  char* checkpoint_copies;
   Area areas[kMostAreas];
   Range tables[kMostTables];  // ascending
   Range made[kMostMade], dropped[kMostMade], removed[kMostMade];

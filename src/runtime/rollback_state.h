@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include "runtime/rollback_calls.h"
+#include "runtime/rollback_checkpoint.h"
 #include "runtime/rollback_memory.h"
 
 namespace duress {
@@ -28,6 +29,7 @@ struct RollbackState {
   trail::Record* record;
   CallWatch calls;
   MemoryImage memory;
+  Checkpoint checkpoint;
   alignas(16) char stack[kStackBytes];
 };
 

@@ -24,6 +24,9 @@ struct Callbacks {
   u64 (*local_state)(const Strand& strand);
   /// The running strand gives up its job; ends with give_up_job(). Null: nobody is called back.
   void (*give_up)(Strand& strand);
+  /// A systematic execution comes to its first choice, which may be where an earlier one was. True: it is,
+  /// and the request is another. Null: nobody is interested.
+  bool (*first_choice)() = nullptr;
 };
 
 }  // namespace duress::sched

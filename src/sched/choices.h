@@ -12,6 +12,8 @@ class Choices {
  public:
   /// An execution begins.
   void start(const trail::Request& request, trail::Record* record);
+  /// The request has become another one, which is the same up to this first choice.
+  void restart() { strategy_->start(*request_); }
   /// From now on this record is written.
   void set_record(trail::Record* record) { record_ = record; }
   void finish() {

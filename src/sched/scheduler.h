@@ -190,6 +190,7 @@ class Scheduler {
     u64 idle = 0;     // points since something changed, while all spin
     bool suspects_livelock = false;
     bool stopping = false;
+    bool has_chosen = false;  // systematic
     Strand* dumper = nullptr;
   };
   struct Candidates;

@@ -130,6 +130,10 @@ Strand* Scheduler::systematic_pick() {
 Strand* Scheduler::choose_step(const Candidates& found) {
   Strand* next = candidates_[0];
   if (found.count > 1) {
+    if (DURESS_UNLIKELY(!execution_.has_chosen)) {
+      execution_.has_chosen = true;
+      if (callbacks_.first_choice && callbacks_.first_choice()) choices_.restart();
+    }
     next = static_cast<Strand*>(
         choices_.choose_thread(reinterpret_cast<StrandView* const*>(candidates_), found.count, found.current,
                                found.current ? found.current : found.lowest, recorder_.steps()));

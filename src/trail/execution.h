@@ -23,7 +23,7 @@
 namespace duress::trail {
 
 inline constexpr u32 kMagic = 0x53525544;  // "DURS"
-inline constexpr u32 kVersion = 9;
+inline constexpr u32 kVersion = 10;
 
 enum class ChoiceKind : u32 { kThread = 0, kValue = 1 };
 
@@ -239,9 +239,11 @@ struct Record {
   u32 own_signal = 0;   // the last signal that the program itself caused: a fault, or sent to itself
   u32 tool_failed = 0;  // 1: the runtime could not go on, and said why on standard error
   Rollback rollback = Rollback::kNone;
-  u32 rollback_call = 0;     // number of the system call
-  u32 write_failed = 0;      // kDone: 1: something could not be written, which may have been output
-  u32 wrote = 0;             // kDone: 1: something was written, which may have been output
+  u32 rollback_call = 0;    // number of the system call
+  u32 write_failed = 0;     // kDone: 1: something could not be written, which may have been output
+  u32 wrote = 0;            // kDone: 1: something was written, which may have been output
+  u32 from_checkpoint = 0;  // kDone: 1: it began at its first choice, where an earlier one had come to
+  u32 unused = 0;
   u64 publishing_store = 0;  // where the call of the atomic store returns to that WhatIfEdit::kPublishedAfter
                              // moved, or could move; 0: none
   // Lengths of the lists behind this struct, at the offsets below.

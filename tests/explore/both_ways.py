@@ -63,7 +63,8 @@ def main():
 
     def verified(name):
         binary = tool.compile(HERE.parent / f"verify/programs/{name}.cc")
-        compare(tool, name, "verify", "--", binary, options=("--runs", "300"))
+        for model in "sc", "rc11":
+            compare(tool, f"{name} ({model})", "verify", "--", binary, options=("--runs", "300", "--model", model))
 
     def classified(name):
         binary = tool.compile(harness.ROOT / f"examples/{name}.cc")

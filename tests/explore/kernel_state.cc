@@ -2,7 +2,7 @@
 //
 // What an execution may do to its process, one thing for each word on the command line. Each prints what it
 // finds before it changes it: in a process that was not put back, the second execution prints something else.
-// For rollback.py.
+// After the word "first" it is done before the first choice of the execution. For rollback.py.
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
@@ -239,17 +239,26 @@ constexpr Word kWords[] = {{"memory", touch_memory},
 }  // namespace
 
 int main(int count, char** words) {
+  auto act = [&](int i) {
+    for (; i < count; ++i) {
+      for (const Word& word : kWords) {
+        if (strcmp(word.name, words[i]) == 0) word.act();
+      }
+    }
+  };
+  bool first = count > 1 && strcmp(words[1], "first") == 0;
+  if (first) {
+    std::thread([] {}).join();  // an execution begins here
+    act(2);
+  }
   auto work = [] {
     for (int i = 0; i < 5; ++i) sum.fetch_add(i);
   };
   std::thread a(work), b(work);
   a.join();
   b.join();
-  for (int i = 1; i < count; ++i) {
-    for (const Word& word : kWords) {
-      if (strcmp(word.name, words[i]) == 0) word.act();
-    }
-  }
+  if (!first) act(1);
+  printf("sum %d\n", sum.load());
   if (count == 1) {
     for (const Word& word : kWords) puts(word.name);
   }

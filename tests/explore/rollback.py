@@ -9,6 +9,7 @@ undone must be rolled back, or the test would compare a thing with itself. Then 
 import json
 import os
 import pathlib
+import random
 import re
 import select
 import struct
@@ -28,6 +29,10 @@ DONE = 1  # Rollback::kDone
 PATCH_AFTER = 1  # system calls are handled without a trap as early as possible
 # What must be rolled back; of the rest it is enough that nothing changes.
 UNDONE = "memory heap map open handler name _exit many input deep".split()
+EXHAUSTIVE = 6  # StrategyId::kExhaustive
+# Where a checkpoint must be taken, and what must prevent one when it is done before: what the next execution would miss.
+RESUMED = [["memory"], ["deep"], ["first"]]
+PREVENTING = "heap map open handler input".split()
 PROGRAMS = "addresses atomic_counter condition_variable cxx20_sync tls_destructor ways_to_end spurious_wakeup".split()
 COMMANDS = [("explore", "--runs", "40", "--keep-going"), ("explore", "--runs", "40", "--model", "rc11"), ("verify",)]
 FEW_INTERLEAVINGS = "atomic_counter condition_variable".split()
@@ -66,7 +71,8 @@ class Server(controlled.Server):
     def observe(self, **request):
         """Everything that an execution leaves, and whether its process was rolled back."""
         self.output.truncate(0)
-        head = REQUEST.pack(strategy=1, **request)
+        picks = bytes(request.pop("picks", ()))  # strand, value, strand, value, ...
+        head = REQUEST.pack(**{"strategy": 1, "pick_count": len(picks) // 2, **request}) + picks
         self.request[: len(head)] = head
         self.record[: RECORD.size] = bytes(RECORD.size)
         os.write(self.to, b"r")
@@ -79,8 +85,8 @@ class Server(controlled.Server):
                 raise Failure("the fork server has ended")
             pid, status = struct.unpack("<ii", answer)
         record = {field: RECORD.get(self.record, field) for field in RECORD.offsets}
-        how = record["rollback"]
-        for field in ("rollback", "rollback_call", "write_failed", "wrote", "log_bytes"):
+        how = record["rollback"], record["from_checkpoint"]
+        for field in ("rollback", "rollback_call", "write_failed", "wrote", "from_checkpoint", "log_bytes"):
             del record[field]
         trail = bytes(self.record[RECORD.size : RECORD.size + 8 * record["deviations"]])
         logs = ""
@@ -91,21 +97,29 @@ class Server(controlled.Server):
         return (status, record, trail, self.output.read(), logs), how
 
 
-def compare(tool, command, data=b"", **request):
-    """How many of the executions were in processes that had been rolled back."""
-    seen, undone = [], 0
+def compare_all(tool, command, requests, data=b""):
+    """How many of the executions were in processes that had been rolled back, and how many began at a checkpoint."""
+    seen, undone, resumed = [], 0, 0
     for rollback in (0, 1):
         with Server(tool, command, rollback, data) as server:
-            runs = [server.observe(seed=seed // 2, **request) for seed in range(RUNS)]
+            runs = [server.observe(**request) for request in requests]
         seen.append([what for what, _ in runs])
-        undone = sum(how == DONE for _, how in runs)
+        undone = sum(how[0] == DONE for _, how in runs)
+        resumed = sum(how[1] for _, how in runs)
         if not rollback and undone:
             raise Failure(f"{command}: rolled back although rollback=0")
     for number, (plain, rolled) in enumerate(zip(*seen)):
         for what, a, b in zip(("status", "record", "trail", "output", "log"), plain, rolled):
             if a != b:
-                raise Failure(f"{command} {request}: {what} of execution {number} is {b}, in a new process {a}")
-    return undone
+                raise Failure(
+                    f"{command} {requests[number]}: {what} of execution {number} is {b}, in a new process {a}"
+                )
+    return undone, resumed
+
+
+def compare(tool, command, data=b"", **request):
+    """How many of the executions were in processes that had been rolled back."""
+    return compare_all(tool, command, [{"seed": seed // 2, **request} for seed in range(RUNS)], data)[0]
 
 
 def documents(tool, binary):
@@ -131,6 +145,21 @@ def check_odd(tool, word, **request):
     undone = compare(tool, [odd, *word.split("+")], data=b"some input\n", **request)
     if word in UNDONE and not request and undone < RUNS - 2:
         raise Failure(f"only {undone} of {RUNS} executions were undone")
+
+
+def check_checkpoint(tool, words):
+    """Systematic executions that differ from their first choice on."""
+    numbers, requests = random.Random(1), []
+    for _ in range(2 * RUNS):
+        picks = [number for _ in range(numbers.randrange(12)) for number in (numbers.randrange(4), 0)]
+        requests.append({"systematic": True, "strategy": EXHAUSTIVE, "detect": 1, "picks": picks})
+    requests.insert(RUNS, {"seed": 2, "systematic": True, "strategy": EXHAUSTIVE})  # one that is none of them
+    odd = tool.compile(HERE / "kernel_state.cc")
+    _, resumed = compare_all(tool, [odd, *words], requests, data=b"some input\n")
+    if words in RESUMED and resumed < len(requests) // 2:
+        raise Failure(f"only {resumed} of {len(requests)} executions began at a checkpoint")
+    if words[0] == "first" and words[-1] in PREVENTING and resumed:
+        raise Failure(f"{resumed} executions began at a checkpoint, although what comes before it would be missing")
 
 
 def check_program(tool, name):
@@ -160,6 +189,10 @@ def main():
     odd = tool.compile(HERE / "kernel_state.cc")
     words = subprocess.run([odd], stdout=subprocess.PIPE, text=True, check=True).stdout.split()
     cases = [(word, lambda word=word: check_odd(tool, word)) for word in words]
+    for word in words:
+        cases.append((f"{word}, systematic", lambda word=word: check_checkpoint(tool, [word])))
+        cases.append((f"{word} first", lambda word=word: check_checkpoint(tool, ["first", word])))
+    cases.append(("first", lambda: check_checkpoint(tool, ["first"])))
     cases.append(("memory, races looked for", lambda: check_odd(tool, "memory+many", detect=1)))
     cases.append(("memory, on threads", lambda: check_odd(tool, "memory+many", backend=1)))
     cases += [(name, lambda name=name: check_program(tool, name)) for name in PROGRAMS]

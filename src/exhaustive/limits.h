@@ -23,6 +23,9 @@ inline constexpr LimitText kLimitTexts[] = {
     {StepLog::kTooManySteps,
      DURESS_SAME("an execution has more than 50,000 steps: what comes after them is not explored")},
     {StepLog::kTooManyStrands, DURESS_SAME("there are more than 64 threads")},
+    {StepLog::kEndedEarly,
+     DURESS_SAME("an execution ended while other threads could go on: what they would have done is not "
+                 "explored")},
     {StepLog::kSpinning,
      DURESS_SAME("a loop went round 200 times with nothing changed but its own counters")},
     {StepLog::kTimers, "timeouts come only when nothing else can happen (--timeouts explores most)",

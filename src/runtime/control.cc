@@ -192,7 +192,9 @@ void control_ended() {
 }
 
 void control_settle(uptr place) {
-  if (DURESS_UNLIKELY(g_adversary != nullptr) && controlled()) g_adversary->settle(place);
+  if (!controlled()) return;
+  if (DURESS_UNLIKELY(g_adversary != nullptr)) g_adversary->settle(place);
+  if (scheduler().is_systematic()) scheduler().leave(place);
 }
 
 static bool has_children = false;

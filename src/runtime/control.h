@@ -57,7 +57,8 @@ void control_rewind_input();
 /// The process ends without a crash.
 void control_ended();
 /// The calling thread is about to end the process, by a crash or not: other threads may have to validate
-/// predictions of the memory model first. REQUIRES: called before everything else that is done then.
+/// predictions of the memory model first, and in systematic executions go as far as they can. REQUIRES:
+/// called before everything else that is done then.
 void control_settle(uptr place);
 /// The process is about to die of a signal.
 void control_crashed(int signal);

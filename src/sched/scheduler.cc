@@ -45,7 +45,10 @@ Strand* Scheduler::begin(const trail::Request& request, trail::Record* record, b
 
 void Scheduler::finish() {
   choices_.finish();
-  if (systematic_) recorder_.write_pending(strands());
+  if (systematic_) {
+    if (running() && others_can_go_on()) recorder_.limit(exhaustive::StepLog::kEndedEarly);
+    recorder_.write_pending(strands());
+  }
   systematic_ = false;
 }
 

@@ -140,7 +140,10 @@ class Scheduler {
   /// The process or the execution ends: the strategy completes the record.
   void finish();
   /// The running strand made a mistake: the execution ends (trail/outcome.h).
-  [[noreturn]] void misuse(trail::Outcome outcome) { stop(outcome); }
+  [[noreturn]] void misuse(trail::Outcome outcome) {
+    if (systematic_) leave(running()->next.place);
+    stop(outcome);
+  }
 
   // ---- time, virtual, in nanoseconds
   u64 now() const { return explores_timeouts() && running() ? running()->outcomes.time : timers_.now(); }
@@ -162,8 +165,8 @@ class Scheduler {
   void note_clock() {
     if (systematic_) recorder_.limit(exhaustive::StepLog::kClock);
   }
-  /// The running strand ends the process: a choice like any other. In systematic executions, after all others
-  /// have come as far as they can.
+  /// The running strand ends the process, by itself or by a failure: a choice like any other. In systematic
+  /// executions, after all others have come as far as they can.
   void leave(uptr place);
 
   // ---- how waits end, in systematic executions that explore it (wait_outcome.cc)
@@ -191,6 +194,7 @@ class Scheduler {
     bool suspects_livelock = false;
     bool stopping = false;
     bool has_chosen = false;  // systematic
+    u64 left_at = 0;  // steps when a strand first wanted to end the process
     Strand* dumper = nullptr;
   };
   struct Candidates;
@@ -241,7 +245,9 @@ class Scheduler {
   Strand* systematic_pick();
   void collect_candidates(Candidates& found);
   Strand* choose_step(const Candidates& found);
-  Strand* without_candidates(const Candidates& found);
+  Strand* without_candidates(Candidates& found);
+  Strand* choose_leaving(Candidates& found);
+  bool others_can_go_on() const;
   bool can_step(const Strand& s) const;
   void name_strand(Strand* s);
   void park_spinner(Strand* s);

@@ -41,6 +41,7 @@ struct SpinState {
   u32 yields = 0;        // in a row, with no step in between
   bool parked = false;   // until another strand has performed a step
   bool leaving = false;  // ends the process when no other strand can go on
+  bool left = false;     // has waited for that, and performed no step since
 
   void forget() {
     visit_count = read_count = locked = 0;

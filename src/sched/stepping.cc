@@ -19,6 +19,10 @@ namespace {
 constexpr u64 kMostIdle = 1000;
 /// A strand that yields more often in a row is parked.
 constexpr u32 kMostYields = 2;
+/// A strand that ends the process waits for this many steps of others.
+constexpr u64 kMostWhileLeaving = 10'000;
+/// What every strand that ends the process touches: only the first one does end it.
+constexpr uptr kProcess = 1;
 
 bool is_step(const Operation& operation) {
   switch (operation.kind) {
@@ -46,7 +50,8 @@ struct Scheduler::Candidates {
   Strand* continuing = nullptr;  // has not come to its next step
   Strand* parked = nullptr;
   Strand* awaiting = nullptr;  // in an await loop
-  Strand* leaving = nullptr;
+  Strand* leaving = nullptr;   // ends the process
+  u32 leaving_count = 0;
 };
 
 void Scheduler::name_strand(Strand* s) {
@@ -91,6 +96,7 @@ void Scheduler::collect_candidates(Candidates& found) {
     Strand* s = queue_.ready()[i];
     if (DURESS_UNLIKELY(s->spin.leaving)) {
       found.leaving = s;
+      ++found.leaving_count;
       continue;
     }
     if (DURESS_UNLIKELY(s->spin.parked)) {
@@ -122,6 +128,11 @@ Strand* Scheduler::systematic_pick() {
     Candidates found;
     collect_candidates(found);
     if (found.continuing) return found.continuing;
+    if (DURESS_UNLIKELY(found.leaving && found.count &&
+                        recorder_.steps() - execution_.left_at > kMostWhileLeaving)) {
+      recorder_.limit(StepLog::kEndedEarly);
+      found.count = 0;
+    }
     if (found.count) return choose_step(found);
     if (Strand* s = without_candidates(found)) return s;
   }
@@ -138,15 +149,15 @@ Strand* Scheduler::choose_step(const Candidates& found) {
         choices_.choose_thread(reinterpret_cast<StrandView* const*>(candidates_), found.count, found.current,
                                found.current ? found.current : found.lowest, recorder_.steps()));
   }
-  next->at_step = false;
+  next->at_step = next->spin.left = false;
   for (Strand* s = strands(); s; s = s->next_strand) s->spin.parked = false;
   recorder_.write_step(*next);
   return next;
 }
 
 /// No strand can perform a step. Null: a timer has fired or a descriptor is ready.
-Strand* Scheduler::without_candidates(const Candidates& found) {
-  if (found.leaving) return found.leaving;
+Strand* Scheduler::without_candidates(Candidates& found) {
+  if (found.leaving) return choose_leaving(found);
   if (explores_timeouts() && missed_timeout()) discard_execution();
   if (fire_earliest()) return nullptr;
   if (found.parked) {
@@ -176,14 +187,47 @@ void Scheduler::park_spinner(Strand* s) {
   s->spin.parked = false;
 }
 
+/// Which of several strands ends the process, with its exit code or its failure, is a step.
+Strand* Scheduler::choose_leaving(Candidates& found) {
+  if (found.leaving_count == 1) {
+    found.leaving->at_step = false;
+    return found.leaving;
+  }
+  found.count = 0;
+  for (u32 i = 0; i < queue_.ready_count(); ++i) {
+    Strand* s = queue_.ready()[i];
+    if (!s->spin.leaving) continue;
+    candidates_[found.count++] = s;
+    if (!found.lowest || s->number < found.lowest->number) found.lowest = s;
+  }
+  return choose_step(found);
+}
+
+// Others run on until the process is gone. What they could have done by then is part of the executions, and
+// an execution that ended before it would hide all that conflicts with it.
 void Scheduler::leave(uptr place) {
-  if (execution_.alive == 1) return;
-  if (!systematic_) return point({OpKind::kExit, 0, 0, 0, place});
   Strand* s = running();
-  s->at_step = false;
-  s->spin.leaving = true;
+  if (execution_.alive == 1 || s->spin.left) return;
+  Operation operation = {OpKind::kExit, 0, systematic_ ? kProcess : 0, 0, place};
+  if (!systematic_) return point(operation);
+  s->next = operation;
+  s->at_step = s->spin.leaving = true;
+  bool first = true;
+  for (const Strand* other = strands(); other; other = other->next_strand)
+    first &= other == s || !other->spin.leaving;
+  if (first) execution_.left_at = recorder_.steps();
   switch_to(systematic_pick());
   s->spin.leaving = false;
+  s->spin.left = true;
+}
+
+bool Scheduler::others_can_go_on() const {
+  for (u32 i = 0; i < queue_.ready_count(); ++i) {
+    const Strand* s = queue_.ready()[i];
+    if (s == running() || s->spin.leaving || s->spin.parked) continue;
+    if (!s->at_step || can_step(*s)) return true;
+  }
+  return false;
 }
 
 }  // namespace duress::sched

@@ -73,6 +73,7 @@ void run_handler(sched::Strand* s, int signal) {
       default:
         break;
     }
+    control_settle(s->next.place);
     control_crashed(signal);
     raw_syscall(SYS_tgkill, process_number(), thread_number(), signal);
     return;

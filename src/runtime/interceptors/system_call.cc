@@ -165,6 +165,7 @@ DURESS_INTERCEPTOR(long, syscall, (long number, ...)) {
         control_sends(static_cast<int>(a), static_cast<int>(c));
         break;
       case SYS_exit_group:
+        control_settle(DURESS_CALLER_PC);
         process_ending(static_cast<int>(a));
         break;
       default:

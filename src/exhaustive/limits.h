@@ -26,6 +26,10 @@ inline constexpr LimitText kLimitTexts[] = {
     {StepLog::kEndedEarly,
      DURESS_SAME("an execution ended while other threads could go on: what they would have done is not "
                  "explored")},
+    {StepLog::kLongRun,
+     DURESS_SAME(
+         "a thread performed 2,000 steps while others waited, as in a loop that waits and writes in each "
+         "round: longer runs are not explored")},
     {StepLog::kSpinning,
      DURESS_SAME("a loop went round 200 times with nothing changed but its own counters")},
     {StepLog::kTimers, "timeouts come only when nothing else can happen (--timeouts explores most)",

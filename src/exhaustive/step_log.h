@@ -24,10 +24,11 @@ struct StepLog {
     // The execution does not count. rc11: an await loop is blocked although a newer store exists. sc: a wait
     // that chose not to time out is never woken.
     kAwaitBlocked = 1024,
-    kCancelled = 2048,   // a thread was cancelled: at which point is not explored
-    kTried = 4096,       // rc11: an await loop takes a lock in each iteration, and another strand tries to
-    kWideAccess = 8192,  // an access of many words is one step
-    kEndedEarly = 16384  // the process ended while other strands could go on
+    kCancelled = 2048,    // a thread was cancelled: at which point is not explored
+    kTried = 4096,        // rc11: an await loop takes a lock in each iteration, and another strand tries to
+    kWideAccess = 8192,   // an access of many words is one step
+    kEndedEarly = 16384,  // the process ended while other strands could go on
+    kLongRun = 32768      // a strand performed so many steps in a row that others had to go first
   };
   /// A strand is named by its creator and its ordinal among the strands of that creator: the same in every
   /// interleaving.

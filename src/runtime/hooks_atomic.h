@@ -115,7 +115,9 @@ void atomic_store(void* p, T value, MemoryOrder order, const DuressSite* site) {
   bool point = controlled() != nullptr;
   if (DURESS_UNLIKELY(point)) {
     control_atomic(p, sizeof(T), OpKind::kAtomicWrite, site);
-    control_done(*static_cast<T*>(p) != value);
+    // Under rc11 a store is a change even if memory holds its value: it is another store in modification
+    // order, and one that comes between the two may be placed later.
+    control_done(g_rc11 != nullptr || *static_cast<T*>(p) != value);
     control_trace_value(static_cast<u64>(value), sizeof value);
   }
   AtomicOperation op(p, sizeof(T), true, site);

@@ -184,6 +184,11 @@ class Scheduler {
   bool explores_timeouts() const { return systematic_ && request().timeouts != 0; }
 
  private:
+  /// Steps of one strand in a row at which others could have been chosen.
+  struct LongRun {
+    const Strand* strand = nullptr;
+    u32 steps = 0;
+  };
   /// What begins anew with each execution, apart from the parts that reset themselves.
   struct Execution {
     Strand* first = nullptr;  // list of all strands, oldest first
@@ -194,6 +199,7 @@ class Scheduler {
     bool suspects_livelock = false;
     bool stopping = false;
     bool has_chosen = false;  // systematic
+    LongRun long_run;
     u64 left_at = 0;  // steps when a strand first wanted to end the process
     Strand* dumper = nullptr;
   };
@@ -247,6 +253,7 @@ class Scheduler {
   Strand* choose_step(const Candidates& found);
   Strand* without_candidates(Candidates& found);
   Strand* choose_leaving(Candidates& found);
+  Strand* after_long_run(u32 count);
   bool others_can_go_on() const;
   bool can_step(const Strand& s) const;
   void name_strand(Strand* s);

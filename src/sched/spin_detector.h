@@ -40,6 +40,7 @@ struct SpinState {
   u32 first = 0;
   u32 yields = 0;        // in a row, with no step in between
   bool parked = false;   // until another strand has performed a step
+  u64 stepped_at = 0;    // steps of all when it performed its last one
   bool leaving = false;  // ends the process when no other strand can go on
   bool left = false;     // has waited for that, and performed no step since
 

@@ -21,6 +21,8 @@ constexpr u64 kMostIdle = 1000;
 constexpr u32 kMostYields = 2;
 /// A strand that ends the process waits for this many steps of others.
 constexpr u64 kMostWhileLeaving = 10'000;
+/// A strand that performs more steps in a row while others could lets these go first.
+constexpr u32 kLongRun = 2'000;
 /// What every strand that ends the process touches: only the first one does end it.
 constexpr uptr kProcess = 1;
 
@@ -140,19 +142,38 @@ Strand* Scheduler::systematic_pick() {
 
 Strand* Scheduler::choose_step(const Candidates& found) {
   Strand* next = candidates_[0];
-  if (found.count > 1) {
-    if (DURESS_UNLIKELY(!execution_.has_chosen)) {
-      execution_.has_chosen = true;
-      if (callbacks_.first_choice && callbacks_.first_choice()) choices_.restart();
-    }
+  if (DURESS_UNLIKELY(found.count > 1 && !execution_.has_chosen)) {
+    execution_.has_chosen = true;
+    if (callbacks_.first_choice && callbacks_.first_choice()) choices_.restart();
+  }
+  if (Strand* other = found.count > 1 ? after_long_run(found.count) : nullptr) {
+    next = other;
+  } else if (found.count > 1) {
     next = static_cast<Strand*>(
         choices_.choose_thread(reinterpret_cast<StrandView* const*>(candidates_), found.count, found.current,
                                found.current ? found.current : found.lowest, recorder_.steps()));
   }
   next->at_step = next->spin.left = false;
   for (Strand* s = strands(); s; s = s->next_strand) s->spin.parked = false;
+  LongRun& run = execution_.long_run;
+  run = {next, next == run.strand ? run.steps + (found.count > 1) : 0};
+  next->spin.stepped_at = recorder_.steps();
   recorder_.write_step(*next);
   return next;
+}
+
+/// The strand that has waited longest, if one has gone on for long while others could: it might go on for
+/// ever, which no fair schedule lets it do. What it could do in a longer run is not explored.
+Strand* Scheduler::after_long_run(u32 count) {
+  LongRun& run = execution_.long_run;
+  if (run.steps < kLongRun) return nullptr;
+  recorder_.limit(StepLog::kLongRun);
+  Strand* longest = nullptr;
+  for (u32 i = 0; i < count; ++i) {
+    Strand* s = candidates_[i];
+    if (s != run.strand && (!longest || s->spin.stepped_at < longest->spin.stepped_at)) longest = s;
+  }
+  return longest;
 }
 
 /// No strand can perform a step. Null: a timer has fired or a descriptor is ready.

@@ -59,6 +59,7 @@ void GraphExplorer::write_item(u32 a, i32 after, u32 time, const Reader& reader)
       later +=
           kept_[i] && other.writes && other.object == e.object && other.size == e.size && other.rank > rank;
     }
+    if (later > 0xff) limits_ |= StepLog::kHistory;  // more than a pick can say
     return static_cast<u8>(later);
   };
   auto use = [&](u32 stamp) { item->stamps = item->stamps <= stamp ? stamp + 1 : item->stamps; };

@@ -39,12 +39,14 @@ struct AtomicStore {
 /// as stores were seen. Threads: one at a time.
 class AtomicLocation {
  public:
-  static constexpr u32 kMostStores = 32;
+  /// An operation is offered the newest of those that it could read or follow, as many as a word has bits.
+  static constexpr u32 kMostOffered = 64;
 
   AtomicLocation(Arena& arena, uptr begin, u32 bytes)
       : address(begin), size(bytes), stale_runs(arena), arena_(arena) {}
   ~AtomicLocation() {
-    while (count_) remove_first();
+    remove_first(count_);
+    if (room_) arena_.free(stores_, room_ * sizeof *stores_);
   }
   AtomicLocation(const AtomicLocation&) = delete;
   AtomicLocation& operator=(const AtomicLocation&) = delete;
@@ -70,24 +72,36 @@ class AtomicLocation {
   }
 
   AtomicStore& insert(u32 at, u128 value, u64 id) {
-    DURESS_CHECK(count_ < kMostStores && at <= count_);
+    DURESS_CHECK(at <= count_);
+    if (count_ == room_) grow();
     for (u32 i = count_; i > at; --i) stores_[i] = stores_[i - 1];
     ++count_;
     return *(stores_[at] = arena_.make<AtomicStore>(arena_, value, id));
   }
-  void remove_first() {
-    AtomicStore* first = stores_[0];
-    first->released.clear(arena_);
-    first->~AtomicStore();
-    arena_.free(first, sizeof *first);
-    --count_;
-    for (u32 i = 0; i < count_; ++i) stores_[i] = stores_[i + 1];
+  void remove_first(u32 removed = 1) {
+    for (u32 i = 0; i < removed; ++i) {
+      AtomicStore* first = stores_[i];
+      first->released.clear(arena_);
+      first->~AtomicStore();
+      arena_.free(first, sizeof *first);
+    }
+    count_ -= removed;
+    for (u32 i = 0; removed && i < count_; ++i) stores_[i] = stores_[i + removed];
   }
 
  private:
+  void grow() {
+    u32 wider = room_ ? room_ * 2 : 8;
+    auto** stores = static_cast<AtomicStore**>(arena_.allocate(wider * sizeof *stores_));
+    for (u32 i = 0; i < count_; ++i) stores[i] = stores_[i];
+    if (room_) arena_.free(stores_, room_ * sizeof *stores_);
+    stores_ = stores;
+    room_ = wider;
+  }
+
   Arena& arena_;
-  u32 count_ = 0;
-  AtomicStore* stores_[kMostStores];
+  u32 count_ = 0, room_ = 0;
+  AtomicStore** stores_ = nullptr;
 };
 
 }  // namespace duress::memory

@@ -22,7 +22,7 @@ struct LegalValue {
 
 /// The set Vis of the paper: distinct values, the newest first. Invariant: count >= 1.
 struct Legal {
-  static constexpr u32 kMost = 32;
+  static constexpr u32 kMost = 64;
 
   uptr address;  // of the piece
   u32 size;

@@ -12,7 +12,7 @@ static bool writes(const Update* update, u128 old) {
 /// Whether the event may read store i, and come right after it if it writes. REQUIRES: i >= floor.
 bool Rc11Model::allowed(const Event& event, u32 i, MemoryOrder order, bool writes) const {
   if (writes && i + 1 < event.location.count() && event.location[i + 1].update) return false;
-  const ScOrder::After& after = event.after[i + 1];
+  const ScOrder::After& after = event.after(i + 1);
   if (after.none()) return true;
   // What the event is coherence-ordered after precedes these already. So do fences that it learns of only by
   // what it reads: they happen before that store, or the head of its release sequence.
@@ -24,10 +24,11 @@ u32 Rc11Model::choose_read(const Event& event, MemoryOrder order, const Update* 
                            Rc11Picker& picker) {
   AtomicLocation& location = event.location;
   Legal legal;
-  u8 stores[AtomicLocation::kMostStores];
+  u32 stores[AtomicLocation::kMostOffered];
   legal.address = location.address;
   legal.size = location.size;
   u32 newest = location.count() - 1;
+  statistics_.remove_oldest += event.clipped;
   open_ = {0, 0, newest - event.floor, 0};
   for (u32 i = location.count(); i-- > event.floor;) {
     const AtomicStore& s = location[i];
@@ -38,10 +39,10 @@ u32 Rc11Model::choose_read(const Event& event, MemoryOrder order, const Update* 
       continue;
     }
     open_.legal |= u64{1} << (newest - i);
-    stores[legal.count] = static_cast<u8>(i);
+    stores[legal.count] = i;
     legal.values[legal.count++] = {s.value, s.site, static_cast<u16>(location.count() - 1 - i),
                                    location.was_read && location.last_read == s.value,
-                                   is_seq_cst(how) && event.after[i + 1].nodes != 0};
+                                   is_seq_cst(how) && event.after(i + 1).nodes != 0};
   }
   u32 run = location.stale_runs.get(event.slot);
   u32 picked = 0;
@@ -65,14 +66,15 @@ u32 Rc11Model::choose_read(const Event& event, MemoryOrder order, const Update* 
 
 /// The store that a new one comes after.
 u32 Rc11Model::choose_place(const Event& event, MemoryOrder order, Rc11Picker& picker) {
-  u8 stores[AtomicLocation::kMostStores];
+  u32 stores[AtomicLocation::kMostOffered];
   u32 places = 0, forward = 0, newest = event.location.count() - 1;
+  statistics_.remove_oldest += event.clipped;
   open_ = {0, 0, newest - event.floor, 0};
   for (u32 i = event.location.count(); i-- > event.floor;) {
     if (!allowed(event, i, order, true)) continue;
     open_.legal |= u64{1} << (newest - i);
-    stores[places++] = static_cast<u8>(i);
-    if (!is_seq_cst(order) || event.after[i + 1].nodes == 0) forward = places;
+    stores[places++] = i;
+    if (!is_seq_cst(order) || event.after(i + 1).nodes == 0) forward = places;
   }
   u32 picked = places > 1 ? picker.place(places, forward) : 0;
   DURESS_CHECK(picked < places);

@@ -18,30 +18,37 @@ struct Rc11Model::Event {
     u32 count = location.count();
     const VectorClock& clock = who.clock();
     floor = location.floor(clock);
+    clipped = count - floor > kMost;
+    if (clipped) floor = count - kMost;
     if (order.empty()) return;  // no seq_cst anywhere: all sets stay empty
     fences = order.fences_known_to(clock);
     settled_fence = order.settled_fence_known_to(clock);
     operations = order.operations_before(clock);
-    before[0] = order.look(location.preceding_all);
+    ScOrder::Nodes so_far = order.look(location.preceding_all);
     for (u32 i = 0; i < count; ++i) {
       AtomicStore& s = location[i];
-      reading[i] = before[i] | order.look(s.preceding);
-      before[i + 1] = reading[i] | order.look(s.by_readers);
+      so_far |= order.look(s.preceding);
+      if (i >= floor) reading_[i - floor] = so_far;
+      so_far |= order.look(s.by_readers);
+      if (i >= floor) before_[i - floor] = so_far;
     }
     for (u32 i = count; i-- > floor + 1;) {
       AtomicStore& s = location[i];
-      after[i] = after[i + 1];
-      after[i].nodes |= order.look(s.following);
-      after[i].settled |= s.following.settled;
-      order.add_fences_after(s.slot, s.epoch, after[i]);
+      ScOrder::After& mine = after_[i - floor];
+      mine = after_[i - floor + 1];
+      mine.nodes |= order.look(s.following);
+      mine.settled |= s.following.settled;
+      order.add_fences_after(s.slot, s.epoch, mine);
       for (u32 k = 0; k < s.readers.size(); ++k) {
-        if (Clock first = s.readers.data()[k]) order.add_fences_after(static_cast<Slot>(k), first, after[i]);
+        if (Clock first = s.readers.data()[k]) order.add_fences_after(static_cast<Slot>(k), first, mine);
       }
     }
   }
 
   /// What precedes the event in S by what it reads or follows.
-  ScOrder::Nodes met(u32 i, bool writes) const { return writes ? before[i + 1] : reading[i]; }
+  ScOrder::Nodes met(u32 i, bool writes) const { return writes ? before_[i - floor] : reading_[i - floor]; }
+  /// What follows in S whatever comes before store i. REQUIRES: i > floor.
+  const ScOrder::After& after(u32 i) const { return after_[i - floor]; }
 
   ThreadClock& who;
   Slot slot;
@@ -51,10 +58,14 @@ struct Rc11Model::Event {
   ScOrder::Nodes fences = 0;      // that happen before it
   bool settled_fence = false;     // and settled ones
   ScOrder::Nodes operations = 0;  // that precede it if it is seq_cst
-  static constexpr u32 kMost = AtomicLocation::kMostStores;
-  ScOrder::Nodes before[kMost + 1] = {};  // [i]: preceding whatever follows store i-1
-  ScOrder::Nodes reading[kMost] = {};     // [i]: preceding whatever reads store i
-  ScOrder::After after[kMost + 2] = {};   // [i]: following whatever comes before store i. From floor + 1 on
+  bool clipped = false;           // there are older stores that happens-before would leave
+
+ private:
+  static constexpr u32 kMost = AtomicLocation::kMostOffered;
+  // From the floor on, [i - floor] of store i.
+  ScOrder::Nodes before_[kMost] = {};     // preceding whatever follows store i
+  ScOrder::Nodes reading_[kMost] = {};    // preceding whatever reads it
+  ScOrder::After after_[kMost + 1] = {};  // following whatever comes before it
 };
 
 inline bool is_seq_cst(MemoryOrder order) {

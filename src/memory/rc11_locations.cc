@@ -72,10 +72,12 @@ AtomicLocation* Rc11Model::find(const Object& object, u128 memory) {
   return made;
 }
 
-void Rc11Model::remove_oldest(AtomicLocation& location) {
-  order_.add(location.preceding_all,
-             order_.look(location[0].preceding) | order_.look(location[0].by_readers));
-  location.remove_first();
+void Rc11Model::remove_oldest(AtomicLocation& location, u32 count) {
+  for (u32 i = 0; i < count; ++i) {
+    order_.add(location.preceding_all,
+               order_.look(location[i].preceding) | order_.look(location[i].by_readers));
+  }
+  location.remove_first(count);
 }
 
 /// Room for one more store. Stores that no thread can read any more, now or later, go first.
@@ -87,15 +89,13 @@ void Rc11Model::make_space(AtomicLocation& location) {
     unread = floor < unread ? floor : unread;
   }
   if (unread == location.count()) unread = 0;  // no threads: nothing is known
-  for (u32 i = 0; i < unread; ++i) remove_oldest(location);
-  if (location.count() == AtomicLocation::kMostStores) {
-    remove_oldest(location);
+  remove_oldest(location, unread);
+  if (location.count() >= options_.most_stores) {
+    remove_oldest(location, 1);
     ++statistics_.remove_oldest;
   }
-  u32 twice = location.count() * 2;
-  location.collect_at = twice < 8                             ? 8
-                        : twice > AtomicLocation::kMostStores ? AtomicLocation::kMostStores
-                                                              : twice;
+  u32 twice = location.count() * 2, most = options_.most_stores;
+  location.collect_at = twice < 8 ? 8 : twice > most ? most : twice;
 }
 
 }  // namespace duress::memory

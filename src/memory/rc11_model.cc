@@ -10,7 +10,7 @@ namespace duress::memory {
 /// event has just made after it.
 void Rc11Model::enter_order(Event& event, u32 i, MemoryOrder order, bool writes) {
   ScOrder::Nodes fences = event.fences, node = 0;
-  ScOrder::Nodes met = event.met(i, writes), after = event.after[i + 1].nodes;
+  ScOrder::Nodes met = event.met(i, writes), after = event.after(i + 1).nodes;
   if (is_seq_cst(order)) {
     node = order_.add_operation(event.slot, event.epoch, fences | event.operations | met, after);
   } else {

@@ -55,7 +55,7 @@ struct Rc11Statistics {
   u64 fair_reads = 0;     // open reads that had to read the newest, for fairness
   u64 writes = 0;         // stores and updates
   u64 early_writes = 0;   // that are not the newest in modification order
-  u64 remove_oldest = 0;  // stores removed because there were too many. Behaviours were lost
+  u64 remove_oldest = 0;  // stores removed or not offered because there were too many. Behaviours were lost
   u64 unseen = 0;         // histories dropped: memory held what no store that we saw wrote
   u64 dropped = 0;        // histories dropped: accesses of other sizes, or no room for more of them
 };
@@ -65,6 +65,7 @@ class Rc11Model {
  public:
   struct Options {
     u32 fair_after = 16;           // as StaleModel's; 0 is unfair
+    u32 most_stores = 32;          // of a location; ~0u: as many as memory holds
     u32 most_locations = 1 << 16;  // 40 MB at about 600 bytes for one with two stores
     u32 buckets = 1 << 14;
   };
@@ -132,7 +133,7 @@ class Rc11Model {
   AtomicLocation*& bucket(uptr address) { return buckets_[(address >> 4) % options_.buckets]; }
   u32 remove(Extent extent);
   void make_space(AtomicLocation& location);
-  void remove_oldest(AtomicLocation& location);
+  void remove_oldest(AtomicLocation& location, u32 count);
 
   bool allowed(const Event& event, u32 i, MemoryOrder order, bool writes) const;
   u32 choose_read(const Event& event, MemoryOrder order, const Update* update, MemoryOrder failure,

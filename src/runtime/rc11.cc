@@ -14,6 +14,7 @@ namespace {
 memory::Rc11Model::Options options_of(const trail::Request& request) {
   memory::Rc11Model::Options options;
   options.fair_after = request.fair_after;
+  if (request.systematic) options.most_stores = ~0u;
   return options;
 }
 

@@ -15,6 +15,12 @@
 //   DURESS_ATOMIC_BEGIN(name) ... DURESS_ATOMIC_END(name)
 //       what this thread does between the two is meant to be atomic: as if nothing of another thread came
 //       between. Looked at by Atomizer, Velodrome and SideTrack (duress run -t). `name` is a string literal.
+//   duress_assume(condition), duress::assume(condition)
+//       executions in which it does not hold are of no interest: a controlled execution ends there, is no
+//       failure and does not count in `duress verify`. Threads that can go on without this one do so first.
+//   duress_nondet(n), duress::nondet(n)
+//       any number from 0 to n - 1: `duress verify` explores all of them, `duress explore` draws one. 0 in a
+//       program that is not under control.
 #ifndef DURESS_ANNOTATE_H_
 #define DURESS_ANNOTATE_H_
 
@@ -30,9 +36,27 @@ void __duress_annotate_acquire(const volatile void* p) __attribute__((weak));
 void __duress_annotate_ignore(int begin) __attribute__((weak));
 void __duress_annotate_access(const volatile void* p, size_t size, int write) __attribute__((weak));
 void __duress_annotate_block(const char* name, int begin) __attribute__((weak));
+void __duress_annotate_assume(int holds) __attribute__((weak));
+unsigned __duress_annotate_nondet(unsigned count) __attribute__((weak));
+
+static inline void duress_assume(int condition) {
+  if (__duress_annotate_assume) __duress_annotate_assume(condition);
+}
+static inline unsigned duress_nondet(unsigned count) {
+  return __duress_annotate_nondet ? __duress_annotate_nondet(count) : 0;
+}
 
 #ifdef __cplusplus
 }
+
+namespace duress {
+inline void assume(bool condition) {
+  duress_assume(condition);
+}
+inline unsigned nondet(unsigned count) {
+  return duress_nondet(count);
+}
+}  // namespace duress
 #endif
 
 #define DURESS_HAPPENS_BEFORE(p) (__duress_annotate_release ? __duress_annotate_release(p) : (void)0)

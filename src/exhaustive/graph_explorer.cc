@@ -206,6 +206,10 @@ bool GraphExplorer::build(const Item& item, const Step* steps, u32 count) {
       join(strands_[step.strand], strands_[step.other]);
       continue;
     }
+    if (step.kind == OpKind::kChoose) {  // what the program leaves open
+      limits_ |= StepLog::kNotExplored;
+      continue;
+    }
     u32 n = events_.size();
     add_event(item, step);
     if (n >= item.count) continue;

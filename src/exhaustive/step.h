@@ -53,10 +53,11 @@ struct Step {
   u8 strand = 0;
   u8 other = 0;  // kAfter: the other strand; kAwaits: how many of its own last steps were failed polls
   u8 touches = 0;
-  // Signal: 1 + the strand that it woke, 0: none. kHasStoreAge: an age. kChoose: 1 + the WaitEnd.
+  // Signal: 1 + the strand that it woke, 0: none. kHasStoreAge: an age. kChoose: 1 + the choice.
   u8 value = 0;
   u64 expected = 0;  // kCompares
-  // Alternatives, a bit each. Signal: strands it could have woken; kHasStoreAge: ages; kChoose: WaitEnds.
+  // Alternatives, a bit each. Signal: strands it could have woken; kHasStoreAge: ages; kChoose: WaitEnds, or
+  // numbers.
   u64 choices = 0;
   Touch touch[kMostTouches];
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What include/duress/annotate.h calls.
+#include "runtime/control.h"
 #include "runtime/runtime.h"
 
 using namespace duress;
@@ -31,4 +32,12 @@ DURESS_EXPORT void __duress_annotate_block(const char* name, int begin) {
 
 DURESS_EXPORT void __duress_annotate_access(const volatile void* p, size_t size, int write) {
   memory_accessed(const_cast<const void*>(p), size, write != 0, DURESS_CALLER_PC);
+}
+
+DURESS_EXPORT void __duress_annotate_assume(int holds) {
+  if (!holds && controlled()) scheduler().assumption_failed(DURESS_CALLER_PC);
+}
+
+DURESS_EXPORT unsigned __duress_annotate_nondet(unsigned count) {
+  return controlled() ? scheduler().nondet(count, DURESS_CALLER_PC) : 0;
 }

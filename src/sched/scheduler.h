@@ -169,6 +169,12 @@ class Scheduler {
   /// executions, after all others have come as far as they can.
   void leave(uptr place);
 
+  // ---- what programs say (duress/annotate.h)
+  /// A number below `count`; in systematic executions a step, or several, with an alternative for each.
+  u32 nondet(u32 count, uptr place);
+  /// The execution is of no interest: it ends, after all others have come as far as they can.
+  [[noreturn]] void assumption_failed(uptr place);
+
   // ---- how waits end, in systematic executions that explore it (wait_outcome.cc)
   /// The running strand comes to a wait: a signal ends it, or it ends by itself. A step of its own.
   WaitEnd choose_end(const Operation& wait, bool may_be_spurious, u64 deadline);

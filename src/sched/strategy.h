@@ -32,6 +32,7 @@ enum class ValueKind : u8 {
   kCoin,
   kStoredValue,  // which of the values that a load may return, 0 is the newest
   kStorePlace,   // where an atomic store comes in modification order, 0 is the end
+  kNondet,       // what the program asked for (duress::nondet)
 };
 
 class Strategy {

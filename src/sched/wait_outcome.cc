@@ -96,11 +96,37 @@ void Scheduler::timeout_unused() {
 
 /// Ends the execution, which does not count; its steps are recorded all the same.
 void Scheduler::discard_execution() {
-  recorder_.limit(exhaustive::StepLog::kAwaitBlocked);
+  if (systematic_) recorder_.limit(exhaustive::StepLog::kAwaitBlocked);
   finish();
   record().outcome = trail::Outcome::kEnded;
   callbacks_.stuck(trail::Outcome::kEnded);
   exit_process(125);
+}
+
+// ---- what programs say
+
+u32 Scheduler::nondet(u32 count, uptr place) {
+  constexpr u32 kMost = 64;  // alternatives of a step
+  if (count < 2) return 0;
+  if (!systematic_) return choose(ValueKind::kNondet, count);
+  u32 above = 0;
+  if (count > kMost) {
+    above = nondet((count - 1) / kMost + 1, place) * kMost;
+    count = count - above < kMost ? count - above : kMost;
+    if (count == 1) return above;
+  }
+  u64 all = count == kMost ? ~u64{0} : (u64{1} << count) - 1;
+  WaitOutcomes& outcomes = running()->outcomes;
+  outcomes.forget_choice();
+  systematic_point({OpKind::kChoose, 0, 0, 0, place, 0, 0, all});
+  u32 chosen = raw(outcomes.chosen);
+  outcomes.forget_choice();
+  return above + chosen;
+}
+
+void Scheduler::assumption_failed(uptr place) {
+  if (systematic_) leave(place);
+  discard_execution();
 }
 
 }  // namespace duress::sched

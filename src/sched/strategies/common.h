@@ -32,6 +32,7 @@ inline u32 random_value(Prng& prng, ValueKind kind, u32 count) {
     case ValueKind::kCoin:
     case ValueKind::kStoredValue:
     case ValueKind::kStorePlace:
+    case ValueKind::kNondet:
       break;
   }
   return static_cast<u32>(prng.below(count));

@@ -15,7 +15,9 @@
   DURESS_STRATEGY(Pos, "pos", "random priorities for operations, new ones after a conflict")                 \
   DURESS_STRATEGY(Racefuzzer, "racefuzzer", "bring two racing accesses together, then order them by a coin") \
   DURESS_STRATEGY(RoundRobin, "round-robin", "each thread in turn for a few steps")                          \
-  DURESS_STRATEGY(Exhaustive, "exhaustive", "every interleaving up to equivalence, each once (verify)")
+  DURESS_STRATEGY(Exhaustive, "exhaustive", "every interleaving up to equivalence, each once (verify)")      \
+  DURESS_STRATEGY(Places, "places", "random priorities for places in the program, whoever comes there")      \
+  DURESS_STRATEGY(Turns, "turns", "threads take turns at random places of the program")
 
 namespace duress {
 DURESS_CATALOG(StrategyId, DURESS_STRATEGIES)

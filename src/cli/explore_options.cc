@@ -45,7 +45,7 @@ void add_search(CommandApp& app, ExploreOptions& options) {
       "(Hybrid, LockSet, SideTrack, ...) is attacked too");
   app.add_option("--strategy", setup.search.strategy,
                  "portfolio (default) or one strategy (see duress list strategies)");
-  app.add_option("--depth", setup.search.depth, "Depth of the bugs that pct looks for; default 3")
+  app.add_option("--depth", setup.search.depth, "Depth of the bugs that pct and places look for; default 3")
       .between(1, 1000);
   app.add_option(
       "--points", options.points,

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// No strategy is best for all bugs: racefuzzer needs a race, pct is sure to find shallow ones, random and pos
-// find what needs many switches. So the search deals them out in turn. Races come first, because a site that
-// races must be a schedule point before any strategy can preempt there.
+// No strategy is best for all bugs: racefuzzer needs a race, pct is sure to find shallow ones, places finds
+// what many threads hide, turns what needs them to alternate, random and pos the rest. So the search deals
+// them out in turn, with fixed shares: bench/search has programs that only one of them finds, and nothing
+// that a run shows tells which it is before it has. Races come first, because a site that races must be a
+// schedule point before any strategy can preempt there.
 #include "search/portfolio.h"
 
 #include <algorithm>
@@ -15,7 +17,7 @@ namespace duress::search {
 namespace {
 
 constexpr u64 kFirstRound = 16;
-constexpr u64 kLaterDetections = 4;
+constexpr u64 kLaterDetections = 8;
 
 // The likeliest first, then further ones of the table. One execution in a cycle is sequentially consistent: a
 // failure there needs no weak model.
@@ -78,7 +80,7 @@ exec::Plan Portfolio::plan(u64 index, const SearchState& state) const {
   // A thread's later accesses to a variable race as much as the first, which alone is reported.
   plan.head.variables = true;
   plan.head.model = options_.model;
-  // Strategies come in a cycle of four; with the five heuristics of today every two meet.
+  // Strategies come in a cycle of eight; with the five heuristics of today every two meet.
   if (options_.model != ModelId::kSc)
     plan.head.heuristic = options_.heuristic.value_or(heuristic_in_turn(index));
   plan.sites = state.sites();
@@ -86,34 +88,41 @@ exec::Plan Portfolio::plan(u64 index, const SearchState& state) const {
   return plan;
 }
 
+/// Runs that look for races take the strategies whose schedules differ most: they see other races.
+StrategyId Portfolio::detecting(u64 index, exec::Plan& plan) {
+  constexpr StrategyId kCycle[] = {StrategyId::kRandom, StrategyId::kPct, StrategyId::kPlaces,
+                                   StrategyId::kTurns};
+  plan.head.depth = 1 + static_cast<u32>(index / std::size(kCycle) % 3);
+  // What is known to race adds places to switch, and can make a failure rarer that needs none of them.
+  if (index >= kFirstRound && index / std::size(kCycle) % 2 != 0) plan.sites.clear();
+  return kCycle[index % std::size(kCycle)];
+}
+
+/// Of eight runs one or two are directed at known pairs: they may be such as cannot be brought together.
+StrategyId Portfolio::in_turn(u64 index, bool pairs, exec::Plan& plan) {
+  constexpr StrategyId kCycle[] = {StrategyId::kRacefuzzer, StrategyId::kPlaces, StrategyId::kRandom,
+                                   StrategyId::kTurns,      StrategyId::kPct,    StrategyId::kPlaces,
+                                   StrategyId::kPos,        StrategyId::kTurns};
+  u64 turn = index / std::size(kCycle);
+  StrategyId chosen = kCycle[index % std::size(kCycle)];
+  if (chosen == StrategyId::kPct) plan.head.depth = 1 + static_cast<u32>(turn % 4);
+  if (chosen == StrategyId::kPlaces) plan.head.depth = 1 + static_cast<u32>(turn % 3);
+  if (chosen == StrategyId::kPos && turn % 2 != 0) chosen = StrategyId::kRacefuzzer;
+  if (chosen == StrategyId::kRacefuzzer && !pairs)
+    chosen = turn % 2 != 0 ? StrategyId::kPct : StrategyId::kPos;
+  return chosen;
+}
+
 void Portfolio::choose(u64 index, const SearchState& state, exec::Plan& plan) const {
   StrategyId chosen = StrategyId::kRandom;
-  bool mixed = options_.strategy == "portfolio";
-  if (!mixed) chosen = id_of<StrategyId>(options_.strategy.c_str()).value_or(chosen);
   u64 turn = index;  // ordinal of this run among those of its strategy
-  if (mixed && plan.head.detect != trail::Detect::kNothing) {
-    // pct runs threads in a very different order from each other, random mixes them: both see other races.
-    chosen = index % 2 == 0 ? StrategyId::kRandom : StrategyId::kPct;
-    plan.head.depth = 1 + static_cast<u32>(index / 2 % 3);
-  } else if (mixed) {
-    turn = index / 4;
-    switch (index % 4) {
-      case 0:
-        chosen = state.pairs.empty() ? StrategyId::kPos : StrategyId::kRacefuzzer;
-        break;
-      case 1:
-        chosen = StrategyId::kPct;
-        plan.head.depth = 1 + static_cast<u32>(turn % 4);
-        break;
-      case 2:
-        chosen = StrategyId::kRandom;
-        break;
-      default:
-        chosen = turn % 2 == 0         ? StrategyId::kPos
-                 : state.pairs.empty() ? StrategyId::kPct
-                                       : StrategyId::kRacefuzzer;
-        break;
-    }
+  if (options_.strategy != "portfolio") {
+    chosen = id_of<StrategyId>(options_.strategy.c_str()).value_or(chosen);
+  } else if (plan.head.detect != trail::Detect::kNothing) {
+    chosen = detecting(index, plan);
+  } else {
+    chosen = in_turn(index, !state.pairs.empty(), plan);
+    turn = index / 8;
   }
   if (chosen == StrategyId::kRacefuzzer) {
     if (state.pairs.empty()) {

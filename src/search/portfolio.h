@@ -61,6 +61,8 @@ class Portfolio {
 
  private:
   void choose(u64 index, const SearchState& state, exec::Plan& plan) const;
+  static StrategyId detecting(u64 index, exec::Plan& plan);
+  static StrategyId in_turn(u64 index, bool pairs, exec::Plan& plan);
 
   SearchOptions options_;
 };

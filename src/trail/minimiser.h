@@ -8,6 +8,10 @@
 // is the new trail. That keeps the result exact (it has been run) and lets one lucky proposal drop many
 // entries.
 //
+// Threads come before single switches: if a hundred threads take part and two matter, all switches to half of
+// the others are left out at once. What such a thread did in its turn is no longer there, so the choices
+// after it are numbered as if the turn had never been; the thread runs at the end, in one piece.
+//
 // Delta debugging finds only a local minimum: a run that switches to the second thread at once and back in
 // its middle is not shortened to one that leaves the first thread in its middle. So beginnings of the trail
 // with one new deviation are tried as well; for a result of two preemptions that proves that one is not
@@ -50,6 +54,7 @@ class Minimiser {
     }
     candidate_.clear();
     try_smaller(candidate_);  // it may fail without any deviation, or nearly always
+    reduce_threads();
     reduce();
     polish();
     while (replace()) polish();
@@ -92,6 +97,36 @@ class Minimiser {
       if (i < from || i >= from + count) candidate_.push_back(best_[i]);
     }
     return try_smaller(candidate_);
+  }
+
+  /// Leaves out the turns of strands, of many neighbours at first; again as long as that helps.
+  void reduce_threads() {
+    for (u64 before = ~u64{0}; switches_ < before && !ended();) {
+      before = switches_;
+      for (u32 size = (strands_ + 1) / 2; size > 0 && switches_ > 1 && !ended(); size /= 2) {
+        for (u32 from = 0; from < strands_ && !ended(); from += size) try_without_strands(from, from + size);
+      }
+    }
+  }
+
+  /// Without the turns of strands [from, to): deviations that choose one of them, and those in the turn.
+  void try_without_strands(u32 from, u32 to) {
+    candidate_.clear();
+    u64 gone = 0;   // choices of turns that were left out
+    u64 since = 0;  // where the turn began that is being left out
+    bool leaves_out = false;
+    for (u64 i = 0; i < best_.size(); ++i) {
+      Deviation deviation = best_[i];
+      if (deviation.kind() == ChoiceKind::kThread) {
+        if (leaves_out) gone += deviation.choice - since;
+        leaves_out = deviation.pick() >= from && deviation.pick() < to;
+        since = deviation.choice;
+      }
+      if (leaves_out) continue;
+      deviation.choice -= static_cast<u32>(gone);
+      candidate_.push_back(deviation);
+    }
+    if (candidate_.size() < best_.size()) try_smaller(candidate_);
   }
 
   /// ddmin: leaves out smaller and smaller pieces.

@@ -5,6 +5,7 @@
   // EXPECT-FAILURE: KIND [| KIND]    this failure must be found: deadlock, assertion, signal:SIGSEGV, exit:1, ...
   // EXPECT-NO-FAILURE                nothing may be found
   // WITHIN: N                        in so many runs (default 1000)
+  // SWITCHES: N                      with at most so many after minimising
   // RUN-ARGS: ...                    arguments of the program; may be repeated, each is a case
   // OPTIONS: ...                     of duress explore
   // PASSES: OPTIONS [-- ARGS]        with these options instead, and these arguments, nothing may be found
@@ -49,7 +50,7 @@ class Program:
     def __init__(self, path, statements=None):
         """statements: instead of the header's, as (key, value)."""
         self.path = path
-        self.kinds, self.within, self.args, self.flags, self.options = [], 1000, [], [], []
+        self.kinds, self.within, self.switches, self.args, self.flags, self.options = [], 1000, None, [], [], []
         self.passes = []  # (options, arguments)
         self.no_failure = self.fast = False
         self.replays = 100
@@ -68,6 +69,8 @@ class Program:
             self.no_failure = True
         elif key == "WITHIN":
             self.within = int(value)
+        elif key == "SWITCHES":
+            self.switches = int(value)
         elif key == "REPLAYS":
             self.replays = int(value)
         elif key == "RUN-ARGS":
@@ -143,6 +146,8 @@ class Case:
             raise Failure(f"found {failure['failure']} ({failure.get('text')}), expected {self.program.kinds}")
         if failure["found_at_run"] > self.program.within:
             self.problems.append(f"found in run {failure['found_at_run']} only")
+        if self.program.switches is not None and failure["switches"] > self.program.switches:
+            self.problems.append(f"{failure['switches']} switches are left")
         if not failure.get("replayed"):
             self.problems.append("did not fail again when it was replayed")
         return failure

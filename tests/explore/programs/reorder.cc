@@ -4,6 +4,7 @@
 // has come to the second, sees half of it. The argument is the number of threads.
 //
 // EXPECT-FAILURE: assertion
+// SWITCHES: 1
 // RUN-ARGS: 3
 // RUN-ARGS: 5
 // RUN-ARGS: 10

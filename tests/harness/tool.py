@@ -118,14 +118,14 @@ class Tool:
             raise Failure(f"no end within {timeout} s: {shlex.join(map(str, words))}") from None
         return process.returncode, out, err
 
-    def explore(self, binary, args=(), options=(), jobs=2, folder=None):
+    def explore(self, binary, args=(), options=(), jobs=2, folder=None, seed=SEED):
         """(exit code, document or None, stderr) of one search, in a folder where nothing is known before."""
         with tempfile.TemporaryDirectory(prefix="duress-explore-") as scratch:
             words = [
                 self.duress,
                 "explore",
                 "--seed",
-                str(SEED),
+                str(seed),
                 "-j",
                 str(jobs),
                 *options,

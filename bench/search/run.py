@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""In which run `duress explore` finds the first failure of small programs, by strategy and seed.
+
+Each program of programs/ states its cases in its head, a name and flags of the compiler:
+  // BUG name: FLAGS        some schedule fails
+  // CORRECT name: FLAGS    none does
+
+Runs are counted, not timed, so the table is the same on every machine. For each case and strategy: the median over the
+seeds, or `N of 5` seeds if some do not find it. A correct program that fails is an error of duress, and the exit code is 1.
+"""
+import argparse
+import concurrent.futures
+import pathlib
+import re
+import statistics
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+import harness  # noqa: E402
+
+STRATEGIES = ["portfolio", "random", "pct", "pos", "racefuzzer"]
+
+
+class Case:
+    """A program with a name for its flags, and what was found: runs[strategy] has one number, or None, for each seed."""
+
+    def __init__(self, path, kind, name, flags):
+        self.path, self.buggy, self.name, self.flags = path, kind == "BUG", name, flags.split()
+        self.runs, self.texts = {}, []
+
+    def search(self, tool, strategy, seed, runs):
+        binary = tool.compile(self.path, self.flags)
+        options = ["--strategy", strategy, "--runs", str(runs), "--no-minimise"]
+        code, document, errors = tool.explore(binary, options=options, jobs=1, seed=seed)
+        if document is None:
+            raise harness.Failure(f"{self.name}: explore ended with {code} and no document: {errors}")
+        failures = document["failures"]
+        self.texts += [f"{strategy}, seed {seed}: {failure['failure']}" for failure in failures]
+        return document["runs"] if failures else None
+
+
+def all_cases(patterns):
+    for path in sorted((HERE / "programs").glob("*.cc")):
+        for kind, name, flags in re.findall(r"^// (BUG|CORRECT) (\w+): (.*)$", path.read_text(), re.M):
+            if not patterns or any(re.search(pattern, name) for pattern in patterns):
+                yield Case(path, kind, name, flags)
+
+
+def cell(found):
+    """The median, or how many seeds found it."""
+    hits = [run for run in found if run is not None]
+    if len(hits) < len(found):
+        return f"{len(hits)} of {len(found)}" if hits else "-"
+    return f"{statistics.median(hits):g}"
+
+
+def print_row(cells):
+    print(cells[0].ljust(26) + "".join(str(cell).rjust(12) for cell in cells[1:]), flush=True)
+
+
+def print_summary(cases, options):
+    """Found with all seeds, with some; the median, mean and worst of all searches."""
+    print()
+    print_row(("strategy", "all seeds", "any seed", "searches", "median", "mean", "worst"))
+    for strategy in options.strategy:
+        found = [case.runs[strategy] for case in cases]
+        every = [run if run is not None else options.runs + 1 for runs in found for run in runs]
+        print_row(
+            (
+                strategy,
+                f"{sum(None not in runs for runs in found)} of {len(found)}",
+                sum(any(run is not None for run in runs) for runs in found),
+                f"{sum(run <= options.runs for run in every)} of {len(every)}",
+                f"{statistics.median(every):g}",
+                f"{statistics.mean(every):.1f}",
+                max(every) if max(every) <= options.runs else f"> {options.runs}",
+            )
+        )
+
+
+def measure(cases, tool, options):
+    """All searches; a line for each case as soon as it is done."""
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        list(pool.map(lambda case: tool.compile(case.path, case.flags), cases))
+        waiting = {
+            (case, strategy): [
+                pool.submit(case.search, tool, strategy, seed, options.runs) for seed in range(1, options.seeds + 1)
+            ]
+            for case in cases
+            for strategy in options.strategy
+        }
+        print_row(("runs to the first failure", *options.strategy))
+        for case in cases:
+            case.runs = {s: [future.result() for future in waiting[case, s]] for s in options.strategy}
+            print_row((case.name, *(cell(case.runs[s]) for s in options.strategy)))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
+    parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--strategy", action="append", help="only these; may be repeated")
+    parser.add_argument("--kind", choices=("bug", "correct"), help="only these programs")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("cases", nargs="*", help="parts of their names")
+    options = parser.parse_args()
+    options.strategy = options.strategy or STRATEGIES
+    tool = harness.Tool(options.build)
+    cases = [case for case in all_cases(options.cases) if options.kind in (None, "bug" if case.buggy else "correct")]
+    measure(cases, tool, options)
+    if any(case.buggy for case in cases):
+        print_summary([case for case in cases if case.buggy], options)
+    correct = [case for case in cases if not case.buggy]
+    false = [f"{case.name}: {text}" for case in correct for text in case.texts]
+    if correct:
+        print(f"{len(correct)} correct programs, {len(false)} false failures")
+    print("".join(f"  {line}\n" for line in false), end="")
+    return 1 if false else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

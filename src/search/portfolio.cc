@@ -90,26 +90,26 @@ exec::Plan Portfolio::plan(u64 index, const SearchState& state) const {
 
 /// Runs that look for races take the strategies whose schedules differ most: they see other races.
 StrategyId Portfolio::detecting(u64 index, exec::Plan& plan) {
-  constexpr StrategyId kCycle[] = {StrategyId::kRandom, StrategyId::kPct, StrategyId::kPlaces,
-                                   StrategyId::kTurns};
+  constexpr StrategyId kCycle[] = {StrategyId::kRandom, StrategyId::kPos,    StrategyId::kTurns,
+                                   StrategyId::kPlaces, StrategyId::kRandom, StrategyId::kPos,
+                                   StrategyId::kPct,    StrategyId::kTurns};
   plan.head.depth = 1 + static_cast<u32>(index / std::size(kCycle) % 3);
   // What is known to race adds places to switch, and can make a failure rarer that needs none of them.
-  if (index >= kFirstRound && index / std::size(kCycle) % 2 != 0) plan.sites.clear();
+  if (index >= kFirstRound && index / 4 % 2 != 0) plan.sites.clear();
   return kCycle[index % std::size(kCycle)];
 }
 
-/// Of eight runs one or two are directed at known pairs: they may be such as cannot be brought together.
+/// Of sixteen runs one is directed at known pairs: they may be such as cannot be brought together, and the
+/// other strategies switch at racing accesses too.
 StrategyId Portfolio::in_turn(u64 index, bool pairs, exec::Plan& plan) {
   constexpr StrategyId kCycle[] = {StrategyId::kRacefuzzer, StrategyId::kPlaces, StrategyId::kRandom,
-                                   StrategyId::kTurns,      StrategyId::kPct,    StrategyId::kPlaces,
-                                   StrategyId::kPos,        StrategyId::kTurns};
+                                   StrategyId::kPos,        StrategyId::kTurns,  StrategyId::kPlaces,
+                                   StrategyId::kRandom,     StrategyId::kPos};
   u64 turn = index / std::size(kCycle);
   StrategyId chosen = kCycle[index % std::size(kCycle)];
-  if (chosen == StrategyId::kPct) plan.head.depth = 1 + static_cast<u32>(turn % 4);
+  if (chosen == StrategyId::kRacefuzzer && (turn % 2 != 0 || !pairs)) chosen = StrategyId::kPct;
+  if (chosen == StrategyId::kPct) plan.head.depth = 1 + static_cast<u32>(turn / 2 % 4);
   if (chosen == StrategyId::kPlaces) plan.head.depth = 1 + static_cast<u32>(turn % 3);
-  if (chosen == StrategyId::kPos && turn % 2 != 0) chosen = StrategyId::kRacefuzzer;
-  if (chosen == StrategyId::kRacefuzzer && !pairs)
-    chosen = turn % 2 != 0 ? StrategyId::kPct : StrategyId::kPos;
   return chosen;
 }
 
@@ -122,7 +122,7 @@ void Portfolio::choose(u64 index, const SearchState& state, exec::Plan& plan) co
     chosen = detecting(index, plan);
   } else {
     chosen = in_turn(index, !state.pairs.empty(), plan);
-    turn = index / 8;
+    turn = index / 16;
   }
   if (chosen == StrategyId::kRacefuzzer) {
     if (state.pairs.empty()) {

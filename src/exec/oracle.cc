@@ -182,6 +182,27 @@ std::optional<finding::Failure> death_of(int signal, const std::string& errors) 
                       signal_name(signal) + (what ? " (" + std::string(what) + ")" : ""));
 }
 
+/// Waits for the end of a command, which is killed if `stop` turns true. False: it was.
+bool wait_for(pid_t pid, int& status, const std::atomic<bool>* stop) {
+  if (stop != nullptr) {
+    constexpr useconds_t kLongest = 50'000;
+    for (useconds_t pause = 100; waitpid(pid, &status, WNOHANG) == 0; pause = std::min(2 * pause, kLongest)) {
+      if (stop->load(std::memory_order_relaxed)) {
+        kill(-pid, SIGKILL);  // what it has started, too
+        kill(pid, SIGKILL);
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+        }
+        return false;
+      }
+      usleep(pause);
+    }
+    return true;
+  }
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return true;
+}
+
 std::string cannot_read(const std::string& path) {
   return "cannot read what the program printed, '" + path + "': " + std::strerror(errno);
 }
@@ -189,7 +210,7 @@ std::string cannot_read(const std::string& path) {
 }  // namespace
 
 std::string Oracle::judge(const Execution& execution, const Captured& captured,
-                          std::optional<finding::Failure>& failure) const {
+                          std::optional<finding::Failure>& failure, const std::atomic<bool>* stop) const {
   failure = no_end_of(execution);
   if (failure && failure->kind == "no-end") failure->detail += ' ' + program_;
   if (failure) return {};
@@ -210,10 +231,11 @@ std::string Oracle::judge(const Execution& execution, const Captured& captured,
   } else if (execution.record.outcome == trail::Outcome::kFailed) {
     failure = failure_like("check", "duress::check failed");
   }
-  return failure ? std::string() : judge_output(captured, failure);
+  return failure ? std::string() : judge_output(captured, failure, stop);
 }
 
-std::string Oracle::judge_output(const Captured& captured, std::optional<finding::Failure>& failure) const {
+std::string Oracle::judge_output(const Captured& captured, std::optional<finding::Failure>& failure,
+                                 const std::atomic<bool>* stop) const {
   if (!options_.expected_output.empty()) {
     std::optional<std::string> output = read_file(captured.output);
     if (!output) return cannot_read(captured.output);
@@ -229,10 +251,11 @@ std::string Oracle::judge_output(const Captured& captured, std::optional<finding
     failure = failure_like("output", "it printed what no sequentially consistent run printed");
     return {};
   }
-  return options_.check.empty() ? std::string() : run_check(captured, failure);
+  return options_.check.empty() ? std::string() : run_check(captured, failure, stop);
 }
 
-std::string Oracle::run_check(const Captured& captured, std::optional<finding::Failure>& failure) const {
+std::string Oracle::run_check(const Captured& captured, std::optional<finding::Failure>& failure,
+                              const std::atomic<bool>* stop) const {
   std::string said = captured.output + ".check";
   struct Call {
     const char* command;
@@ -249,16 +272,20 @@ std::string Oracle::run_check(const Captured& captured, std::optional<finding::F
         posix_spawn_file_actions_adddup2(&actions, 1, 2);
         const char* words[] = {"sh", "-c", the->command, nullptr};
         pid_t child = -1;
-        int error = posix_spawnp(&child, "sh", &actions, nullptr, const_cast<char**>(words), environ);
+        posix_spawnattr_t attributes;  // a group of its own: it can be ended with all that it started
+        posix_spawnattr_init(&attributes);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+        int error = posix_spawnp(&child, "sh", &actions, &attributes, const_cast<char**>(words), environ);
+        posix_spawnattr_destroy(&attributes);
         posix_spawn_file_actions_destroy(&actions);
         return error == 0 ? child : -1;
       },
       &call);
   int status = 0;
   if (pid <= 0) return std::string("cannot start a shell for --check: ") + std::strerror(errno);
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
+  bool stopped = !wait_for(pid, status, stop);
   own_ended(pid);
+  if (stopped) return kStopped;
   if (status == 0) return {};
   std::string words = finding::first_line(read_file(said, 4096).value_or(""));
   if (WIFSIGNALED(status)) return "the command of --check was ended by " + signal_name(WTERMSIG(status));

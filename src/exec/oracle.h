@@ -3,6 +3,7 @@
 // Did this run fail, and how?
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -33,13 +34,16 @@ class Oracle {
   std::string load();
 
   /// Sets `failure`, without place and id (see identify()), or leaves it empty if all is well. "" or why it
-  /// cannot tell: then nothing may be concluded.
+  /// cannot tell: then nothing may be concluded. kStopped: `stop` turned true while --check ran.
   std::string judge(const Execution& execution, const Captured& captured,
-                    std::optional<finding::Failure>& failure) const;
+                    std::optional<finding::Failure>& failure, const std::atomic<bool>* stop = nullptr) const;
+  static constexpr const char* kStopped = "stopped";
 
  private:
-  std::string judge_output(const Captured& captured, std::optional<finding::Failure>& failure) const;
-  std::string run_check(const Captured& captured, std::optional<finding::Failure>& failure) const;
+  std::string judge_output(const Captured& captured, std::optional<finding::Failure>& failure,
+                           const std::atomic<bool>* stop) const;
+  std::string run_check(const Captured& captured, std::optional<finding::Failure>& failure,
+                        const std::atomic<bool>* stop) const;
 
   OracleOptions options_;
   std::string program_;

@@ -155,7 +155,8 @@ bool Worker::end_run(Execution& execution, trail::Reply& reply) {
   execution.flooded = wait == Wait::kFlooded;
   execution.timed_out = wait == Wait::kTimeout;
   kill(execution.pid, SIGKILL);
-  if (server_.wait(5, reply, nullptr) != Wait::kReply) stop_server();  // the next run starts a new one
+  // A server that was stopped, or is gone, does not answer. The next run starts a new one.
+  if (server_.wait(5, reply, stop_) != Wait::kReply) stop_server();
   reply.status = SIGKILL;
   return wait != Wait::kStopped || fail(Kind::kStopped, "stopped");
 }
@@ -273,7 +274,12 @@ Result Worker::run(const Plan& plan, const Oracle& oracle, Logs wanted) {
   std::optional<Execution> execution = run(plan);
   if (!execution) return Result::Unusable{problem_};
   std::optional<finding::Failure> failure;
-  std::string why = oracle.judge(*execution, captured_, failure);
+  std::string why = oracle.judge(*execution, captured_, failure, stop_);
+  if (why == Oracle::kStopped) {
+    drop_logs(*execution);
+    fail(Kind::kStopped, why);
+    return Result::Unusable{problem_};
+  }
   finding::RunLogs logs;
   if (why.empty() && (failure || wanted == Logs::kAll)) {
     logs = take_logs(*execution);

@@ -27,6 +27,7 @@ struct Reproduction {
   std::uint64_t switches = 0;
   std::uint64_t first_switches = 0;    // before it was minimised
   bool fewest = false;                 // no single switch can be left out
+  bool replay_tried = true;            // false: there was no time left for it
   bool replayed = false;               // it failed again in the same way
   std::uint64_t diverged = 0;          // not replayed: 1 + the first choice where the replay diverged
   std::uint64_t stale = 0, early = 0;  // loads of older values; stores before others in modification order

@@ -36,7 +36,10 @@ std::vector<std::string> discovery_remarks(const FailureEntry& entry, std::int64
   const Discovery& found = entry.found;
   std::vector<std::string> lines;
   std::string how = strategy_text(found);
-  if (!found.replayed) {
+  if (!found.replay_tried) {
+    lines.push_back(
+        fmt::format("{} in run {}, seed {}; no time was left to replay it", how, found.run, seed));
+  } else if (!found.replayed) {
     std::string at = found.diverged != 0 ? fmt::format(": diverged at choice {}", found.diverged - 1) : "";
     lines.push_back(fmt::format("{} in run {}; it did not come again when replayed{}", how, found.run, at));
   } else {

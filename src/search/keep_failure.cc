@@ -19,9 +19,11 @@ constexpr u64 kRunsWithoutModel = 200;
 }  // namespace
 
 void Search::minimise(exec::Worker& worker, Found& found) {
+  found.replay_tried = false;
   auto replay = [&](const exec::Trail& trail) -> std::optional<Attempt> {
     exec::Result result = run_identified(worker, found.plan.replaying(trail));
     if (!result.usable()) return std::nullopt;
+    found.replay_tried = true;
     bool same = result.failure() != nullptr && result.failure()->id == found.failure.id;
     if (!found.replayed) found.diverged = result.execution().record.diverged;
     found.replayed = found.replayed || same;
@@ -65,12 +67,16 @@ void Search::try_without_model(exec::Worker& worker, Found& found) {
 void Search::keep(Found& found) {
   const std::string session_id = found.failure.id;
   const double start = now();
-  pool_->resume();
-  pool_->start(1, [&](exec::Worker& worker) {
-    minimise(worker, found);
-    try_without_model(worker, found);
-  });
-  pool_->join([&] { return tick("minimising") && !out_of_time() && now() - start <= kMinimiseSeconds; });
+  if (out_of_time()) {
+    found.replay_tried = false;  // --time is a promise, and there may be many failures
+  } else {
+    pool_->resume();
+    pool_->start(1, [&](exec::Worker& worker) {
+      minimise(worker, found);
+      try_without_model(worker, found);
+    });
+    pool_->join([&] { return tick("minimising") && !out_of_time() && now() - start <= kMinimiseSeconds; });
+  }
   state_.failures.push_back(session_id);
   found.failure.id = store_.free_id(found.failure.identity);
   exec::StoredFinding stored =

@@ -39,6 +39,16 @@ void race_to_set() {
   second.join();
 }
 
+/// Threads that wait for what never comes.
+void wait_for_three() {
+  while (value != 3) {
+  }
+}
+void wait_for_four() {
+  while (value != 4) {
+  }
+}
+
 void print_megabytes(int megabytes) {
   std::string line(1023, 'x');
   line += '\n';
@@ -69,6 +79,9 @@ int main(int count, char** arguments) {
   std::fflush(stdout);  // an assertion does not
   if (how == "megabytes") assert(value == 2);
   if (how == "output") std::printf("the last was %d\n", value.load());
+  if (how == "wait-three" || how == "wait-four")
+    std::thread(how == "wait-three" ? wait_for_three : wait_for_four).join();
+  if (how == "stop-parent") kill(getppid(), SIGSTOP);
   if (how == "daemon") daemonise(arguments[2]);
   if (how == "fine") {
     race_to_set();

@@ -304,6 +304,29 @@ class UseTest(unittest.TestCase):
         code, _, err = self.explore(self.odd, "fine", options=["--time", "1s"])
         self.assertEqual(code, 124, err)
 
+    def test_ids_of_runs_without_end_say_who_runs(self):
+        ids = []
+        for how in ("wait-three", "wait-four", "wait-three"):
+            code, _, err = self.explore(self.odd, how, options=["--runs", "1"])
+            self.assertEqual(code, 66, err)
+            ids.append(re.search(r"livelock.* \[(F-[0-9a-f]+)\]", err)[1])
+        self.assertEqual(ids[0], ids[2])
+        self.assertNotEqual(ids[0], ids[1])
+
+    def test_out_of_time_in_a_check_without_end(self):
+        pids = os.path.join(self.folder, "pids")
+        check = f"sleep 100000 & echo $! >> {pids}; wait"
+        code, _, err = self.explore(self.odd, "fine", options=["--time", "1s", "--check", check])
+        self.assertEqual(code, 124, err)
+        with open(pids) as file:
+            for pid in file.read().split():
+                self.assertFalse(os.path.exists(f"/proc/{pid}"), "the command of --check goes on")
+
+    def test_out_of_time_when_the_server_is_stopped(self):
+        code, _, err = self.explore(self.odd, "stop-parent", options=["--time", "1s"])
+        self.assertEqual(code, 124, err)
+        self.assertIn("no failure in 0 runs", err)
+
     @slow
     def test_interrupted_and_resumed(self):
         marks = os.path.join(self.folder, "marks")

@@ -26,6 +26,16 @@ finding::Frame blamed(const finding::ProcessLog& process, const std::vector<Addr
   return frames.empty() ? finding::Frame{} : frames[blamed_frame(frames)];
 }
 
+/// Where the thread's work begins in the user's code. A thread without end is stopped anywhere in its loop,
+/// but this stays the same.
+finding::Frame body_of(const finding::ProcessLog& process, const std::vector<Address>& stack, Names& names) {
+  std::vector<finding::Frame> frames = names.stack(process, stack);
+  for (std::size_t i = frames.size(); i-- > 0;) {
+    if (!frames[i].library && !frames[i].file.empty() && !frames[i].function.empty()) return frames[i];
+  }
+  return {};
+}
+
 /// The strands that wait for each other in a circle; empty if nobody does.
 std::set<int> cycle_of(const Stuck& stuck) {
   std::map<int, std::vector<int>> waits_for;
@@ -74,6 +84,8 @@ void identify(Failure& failure, const RunLogs& logs, Names& names) {
       // With a cycle, who else happened to be waiting is chance. A run without end stops anywhere.
       if (failure.kind == "deadlock" && (cycle.empty() || cycle.count(strand->strand) != 0))
         places.insert(strand->operation + '\1' + place_key(frame));
+      if (failure.kind == "no-end" && strand->state != "blocked")
+        places.insert(place_key(body_of(*process, strand->stack, names)));
     }
     for (const std::string& place : places) where += '\2' + place;
   } else if (process != nullptr && logs.stuck && !logs.stuck->strands.empty() &&

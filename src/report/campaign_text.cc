@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "report/words.h"
 
 namespace duress::report {
@@ -33,6 +35,20 @@ std::string cut_text(const CampaignSummary& campaign) {
          (campaign.out_of_time ? "; out of time, the same command goes on" : "");
 }
 
+/// After a search that found nothing: what it says nothing about, and the command that does.
+std::string hidden_text(const Document& document) {
+  const CampaignSummary& search = *document.campaign;
+  std::string program = fmt::format("-- {}", fmt::join(document.target, " "));
+  std::uint64_t apart = search.pairs - std::min(search.pairs, search.pairs_created);
+  if (apart != 0)
+    return fmt::format("{} of {} never met in a run, and may fail when they do; next: duress classify {}",
+                       apart, plural(search.pairs, "racing access pair"), program);
+  return fmt::format(
+      "other schedules may fail; next: duress verify {} (every schedule, if it is small), or "
+      "duress explore --model rc11 {} (weak memory)",
+      program, program);
+}
+
 }  // namespace
 
 std::string rate_text(std::uint64_t runs, double seconds) {
@@ -48,6 +64,9 @@ std::vector<std::string> search_notes(const Document& document) {
         fmt::format("a run printed {} MiB, which takes most of its time; nothing of it is lost to --check",
                     search.most_output >> 20));
   if (!search.warning.empty()) lines.push_back(search.warning);
+  bool nothing = document.failures->empty() && document.found_before.empty();
+  if (nothing && !search.one_thread && !search.interrupted && !search.out_of_time)
+    lines.push_back(hidden_text(document));
   return lines;
 }
 

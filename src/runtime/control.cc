@@ -235,6 +235,7 @@ void control_after_fork_in_child() {
   own->deviations = 0;
   g_record = own;
   scheduler().alone(own);
+  control_forget_timers();
 }
 
 }  // namespace duress

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <errno.h>
+#include <signal.h>
 #include <time.h>
 
 #include "sched/scheduler.h"
@@ -70,8 +71,10 @@ bool control_has_children();
 /// room.
 void control_enter_strand();
 void control_leave_strand();
-/// In signals.cc.
+/// In signal_delivery.cc.
 void control_signals_begin();
+/// In program_timers.cc: a forked child has none of its parent's timers.
+void control_forget_timers();
 /// In processors.cc: one strand runs at a time, and one processor is enough.
 void control_processor_begin();
 /// A fork server and all its executions stay on the processor with that number among the allowed ones.
@@ -137,6 +140,13 @@ inline bool valid_time(const timespec* t) {
 /// If a cancellation is due, the thread ends here.
 void control_cancellation_point();
 
+/// Whether the handler of a signal has run that ends the call which it interrupts. `handlers`: as many had
+/// run before the call.
+inline bool control_interrupted(u32 handlers, bool restarts) {
+  const sched::SignalState& signals = controlled()->signals;
+  return signals.handlers != handlers && !(restarts && signals.restart);
+}
+
 /// A wait with a deadline where timeouts are explored: it is tried once.
 template <typename Attempt>
 int control_try(Operation operation, u64 deadline, Attempt attempt) {
@@ -158,11 +168,14 @@ int control_acquire(OpKind kind, const volatile void* object, uptr pc, u64 deadl
   if (DURESS_UNLIKELY(scheduler().tries_instead(pc, deadline)))
     return control_try(operation, deadline, attempt);
   scheduler().point(operation);
+  u32 handlers = controlled()->signals.handlers;
   for (;;) {
     int result = attempt();
     if (result != EBUSY && result != EAGAIN) return result;
     if (kind == OpKind::kAcquire) control_cancellation_point();  // sem_wait
     if (scheduler().block(operation, operation.object, deadline) == sched::Wake::kTimeout) return ETIMEDOUT;
+    if (kind == OpKind::kAcquire && control_interrupted(handlers, /*restarts=*/deadline == sched::kNever))
+      return EINTR;
   }
 }
 
@@ -201,8 +214,11 @@ u64 control_local_state(const sched::Strand& strand);
 /// Return address of the hook that runs.
 extern thread_local uptr t_hook_caller __attribute__((tls_model("initial-exec")));
 
-/// Before a call that could block on a descriptor: waits in the scheduler until it would not.
-void control_await_descriptor(int fd, short events, uptr pc);
-void control_await_epoll(int set, i64 milliseconds, uptr pc);
+/// Before a call that could block on a descriptor: waits in the scheduler until it would not. False: a signal
+/// has ended the call; errno says so.
+bool control_await_descriptor(int fd, short events, uptr pc);
+/// The deadline of a timeout in milliseconds; none if it is negative.
+u64 control_deadline_in(i64 milliseconds);
+bool control_await_epoll(int set, u64 deadline, uptr pc, const sigset_t* mask);
 
 }  // namespace duress

@@ -4,7 +4,6 @@
 // choice while a strand waits.
 #pragma once
 
-#include <errno.h>
 #include <poll.h>
 #include <sys/syscall.h>
 
@@ -28,7 +27,7 @@ class DescriptorWaits {
     --waiters_;
   }
 
-  /// Waits up to `milliseconds` (-1: as long as it takes) until a descriptor is ready; then calls
+  /// Waits up to `milliseconds`, or until a signal comes, until a descriptor is ready; then calls
   /// ready(strand), which removes it, for each strand that has one.
   template <typename Ready>
   void poll(Strand* strands, int milliseconds, Ready ready) {
@@ -39,11 +38,7 @@ class DescriptorWaits {
       for (u32 i = 0; s->wait.descriptors && i < s->wait.descriptor_count && count < kMost; ++i)
         all[count++] = s->wait.descriptors[i];
     }
-    long found;
-    do {
-      found = raw_syscall(SYS_poll, reinterpret_cast<long>(all), count, milliseconds);
-    } while (found == -EINTR && milliseconds < 0);
-    if (found <= 0) return;
+    if (raw_syscall(SYS_poll, reinterpret_cast<long>(all), count, milliseconds) <= 0) return;
     u32 at = 0;
     for (Strand* s = strands; s; s = s->next_strand) {
       if (!s->wait.descriptors) continue;

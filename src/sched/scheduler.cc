@@ -66,7 +66,7 @@ void Scheduler::point(const Operation& operation) {
   s->next = operation;
   count_point();
   // Not s->next: reading back what was just copied costs 10 ns.
-  if (DURESS_UNLIKELY(steps_back(s, operation)) && execution_.alive > 1) queue_.step_back(s);
+  if (DURESS_UNLIKELY(steps_back(s, operation)) && (execution_.alive > 1 || any_alarm())) queue_.step_back(s);
   if (!queue_.is_only_ready(s) || timers_.any() || descriptors_.any()) switch_to(pick());
   // No other strand could run: it goes on, and may step back again.
   if (DURESS_UNLIKELY(s->stepping_back)) queue_.step_forward(s);
@@ -77,7 +77,7 @@ void Scheduler::yield(uptr place) {
   Strand* s = running();
   s->next = {OpKind::kYield, 0, 0, 0, place};
   count_point();
-  if (execution_.alive == 1) return;
+  if (execution_.alive == 1 && !any_alarm()) return;
   if (systematic_) return park_spinner(s);
   queue_.step_back(s);
   Strand* next = pick();
@@ -116,7 +116,12 @@ Wake Scheduler::wait_here(Strand* s, u64 deadline) {
   s->at_step = systematic_ && exhaustive::may_wait(s->next.kind);
   queue_.remove_ready(s);
   if (deadline != kNever) arm(s, deadline);
-  switch_to(pick());
+  Strand* next = pick();
+  if (DURESS_UNLIKELY(next == s && s->visited)) {
+    serve_others(s);
+  } else {
+    switch_to(next);
+  }
   if (s->wait.wake == Wake::kNone) fire(s);  // chosen while its timer was running
   Wake wake = s->wait.wake;
   s->outcomes.could_time_out = false;
@@ -136,6 +141,7 @@ Wake Scheduler::block(const Operation& operation, uptr queue, u64 deadline) {
     point(operation);
     return Wake::kTimeout;
   }
+  if (DURESS_UNLIKELY(s->in_visit)) end_outer_wait(s);
   queues_.enqueue(s, queue);
   return wait_here(s, deadline);
 }
@@ -145,6 +151,7 @@ Wake Scheduler::block_on_descriptors(const Operation& operation, pollfd* descrip
   Strand* s = running();
   s->next = operation;
   count_point();
+  if (DURESS_UNLIKELY(s->in_visit)) end_outer_wait(s);
   descriptors_.add(s, descriptors, count);
   return wait_here(s, deadline);
 }
@@ -185,7 +192,9 @@ u64 Scheduler::read_clock() {
   execution_.idle = 0;
   if (explores_timeouts()) return running()->outcomes.read_clock();
   note_clock();
-  return timers_.read_clock(execution_.changes);
+  u64 time = timers_.read_clock(execution_.changes);
+  if (DURESS_UNLIKELY(any_alarm())) expire_due_alarms();
+  return time;
 }
 
 /// Timeouts of waits on descriptors and of joins are not explored.
@@ -211,17 +220,21 @@ void Scheduler::arm(Strand* s, u64 deadline) {
 
 /// The strand's deadline has come.
 void Scheduler::fire(Strand* s) {
+  if (s->alarm.expire) return expire(s);
   s->at_step = false;
   timers_.advance_to(s->wait.deadline);
   if (s->wait.deadline != kNever) s->outcomes.advance_to(s->wait.deadline);
   make_ready(s, Wake::kTimeout);
+  if (DURESS_UNLIKELY(any_alarm())) expire_due_alarms();
   if (!systematic_) return;
   // Timers fire when nothing else can happen: it goes on after all that others did.
   for (const Strand* other = strands(); other; other = other->next_strand) recorder_.write_after(*s, *other);
 }
 
 bool Scheduler::fire_earliest() {
-  Strand* earliest = timers_.any() ? Timers::earliest(strands()) : nullptr;
+  Strand* earliest = timers_.any()
+                         ? Timers::earliest(strands(), execution_.first_alarm, queue_.spinning_count() != 0)
+                         : nullptr;
   if (earliest) fire(earliest);
   return earliest != nullptr;
 }
@@ -241,12 +254,16 @@ Strand* Scheduler::choose_thread() {
 Strand* Scheduler::pick() {
   if (DURESS_UNLIKELY(systematic_)) return systematic_pick();
   for (;;) {
-    if (timers_.any_due()) timers_.fire_due(strands(), [this](Strand* s) { fire(s); });
+    if (timers_.any_due())
+      timers_.fire_due(strands(), execution_.first_alarm, [this](Strand* s) { fire(s); });
     if (descriptors_.any()) poll_descriptors(0);
     if (queue_.ready_count()) {
       execution_.idle = 0;
       execution_.suspects_livelock = false;
-      return choose_thread();
+      Strand* next = choose_thread();
+      if (DURESS_LIKELY(!next->alarm.expire)) return next;
+      expire(next);
+      continue;
     }
     if (fire_earliest()) continue;
     if (queue_.spinning_count()) {
@@ -254,8 +271,15 @@ Strand* Scheduler::pick() {
       continue;
     }
     if (!descriptors_.any()) stop(trail::Outcome::kDeadlock);
-    poll_descriptors(-1);
+    await_descriptors();
   }
+}
+
+/// Nothing can happen but from outside: a descriptor becomes ready, or a signal comes.
+void Scheduler::await_descriptors() {
+  constexpr int kLookForSignals = 100;  // milliseconds
+  poll_descriptors(kLookForSignals);
+  if (attention_.load(std::memory_order_relaxed) && route_) route_();
 }
 
 /// All strands that can run are spinning. Null: a descriptor has become ready.
@@ -297,16 +321,6 @@ void Scheduler::dump_all() {
     switch_to(s);
   }
   handoff_.set_running(self);
-}
-
-/// The running strand got the turn for something else than its own work.
-void Scheduler::serve_others(Strand* self) {
-  if (self->pool.called_back) callbacks_.give_up(*self);
-  while (self->dump) {
-    self->dump = false;
-    callbacks_.dump(*self);
-    switch_to(execution_.dumper);
-  }
 }
 
 }  // namespace duress::sched

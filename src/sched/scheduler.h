@@ -11,7 +11,7 @@
 // Parts: RunQueue (who can run), WaitQueues (who waits where), Timers, DescriptorWaits, Choices (strategy and
 // record), Handoff (gives the turn to another strand), StepRecorder and SpinDetector (systematic executions).
 // This class is the glue. It is implemented in scheduler.cc (points, waits, who is next), locks.cc,
-// threads.cc, stepping.cc (systematic executions) and wait_outcome.cc.
+// threads.cc, alarms.cc (timers of the program), stepping.cc (systematic executions) and wait_outcome.cc.
 //
 // Threads: all of it belongs to whichever strand is running. Kernel threads hand the turn to each other
 // through futexes (Handoff), which order everything.
@@ -81,6 +81,8 @@ class Scheduler {
   /// Wakes up to `most` of those that wait; which ones is a choice.
   u32 wake(uptr queue, u32 most = ~0u);
   void interrupt(Strand* strand);
+  /// A strand that waits is to look after its signals, and to wait on afterwards.
+  void visit(Strand* strand);
   u32 choose(ValueKind kind, u32 count) { return choices_.choose(kind, count); }
   u32 decide(ValueKind kind, u32 count, u32 wanted) { return choices_.decide(kind, count, wanted); }
 
@@ -98,9 +100,22 @@ class Scheduler {
   void name_lock(Operation& operation) const;
 
   // ---- attention: something is to be done by a strand when it has passed a point (signals)
-  void set_attention(void (*attend)(Strand& strand)) { attend_ = attend; }
+  /// `route` gives what came from outside to a strand, while none runs.
+  void set_attention(void (*attend)(Strand& strand), void (*route)()) {
+    attend_ = attend;
+    route_ = route;
+  }
   /// Async-signal-safe.
   void attend() { attention_.store(true, std::memory_order_relaxed); }
+
+  // ---- timers of the program (alarms.cc)
+  /// The numbers of alarms begin here: by default strands go first.
+  static constexpr u32 kFirstAlarm = 1 << 20;
+  Strand* make_alarm(void (*expire)(Strand& alarm), void* owner);
+  /// It expires at that time, or earlier if the schedule says so and `early` allows it. kNever: it is off.
+  void set_alarm(Strand* alarm, u64 deadline, uptr place);
+  /// Its schedule is known while this is true; the running strand is never alone then.
+  bool any_alarm() const { return execution_.first_alarm && timers_.any(); }
 
   // ---- threads (threads.cc)
   Strand* make_strand(uptr created_at);
@@ -208,6 +223,8 @@ class Scheduler {
     LongRun long_run;
     u64 left_at = 0;  // steps when a strand first wanted to end the process
     Strand* dumper = nullptr;
+    Strand* first_alarm = nullptr;
+    u32 alarms = 0;
   };
   struct Candidates;
 
@@ -218,6 +235,8 @@ class Scheduler {
   void arm(Strand* s, u64 deadline);
   void fire(Strand* s);
   bool fire_earliest();
+  void expire(Strand* alarm);
+  void expire_due_alarms();
   void poll_descriptors(int milliseconds) {
     descriptors_.poll(strands(), milliseconds, [this](Strand* s) { make_ready(s, Wake::kWoken); });
   }
@@ -247,9 +266,12 @@ class Scheduler {
     after_switch(self);
   }
   void after_switch(Strand* self) {
-    if (DURESS_UNLIKELY(self->pool.called_back || self->dump)) serve_others(self);
+    if (DURESS_UNLIKELY(self->pool.called_back || self->dump || self->visited)) serve_others(self);
   }
   void serve_others(Strand* self);
+  bool serve_visit(Strand* self);
+  void end_outer_wait(Strand* self);
+  void await_descriptors();
   Strand* allocate_strand();
   bool end_running();
 
@@ -279,6 +301,7 @@ class Scheduler {
   u64 most_steps_ = kDefaultMostSteps;
   std::atomic<bool> attention_{false};
   void (*attend_)(Strand& strand) = nullptr;
+  void (*route_)() = nullptr;
 
   bool systematic_ = false;
   bool emulates_threads_ = false;

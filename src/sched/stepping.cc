@@ -194,7 +194,7 @@ Strand* Scheduler::without_candidates(Candidates& found) {
     }
   }
   if (!descriptors_.any()) stop(found.awaiting ? trail::Outcome::kLivelock : trail::Outcome::kDeadlock);
-  poll_descriptors(-1);
+  await_descriptors();
   return nullptr;
 }
 
@@ -228,7 +228,7 @@ Strand* Scheduler::choose_leaving(Candidates& found) {
 // an execution that ended before it would hide all that conflicts with it.
 void Scheduler::leave(uptr place) {
   Strand* s = running();
-  if (execution_.alive == 1 || s->spin.left) return;
+  if ((execution_.alive == 1 && !any_alarm()) || s->spin.left) return;
   Operation operation = {OpKind::kExit, 0, systematic_ ? kProcess : 0, 0, place};
   if (!systematic_) return point(operation);
   s->next = operation;

@@ -27,7 +27,8 @@ enum class Wake : u8 { kNone, kWoken, kTimeout, kInterrupted };
 /// Where a blocked strand waits, and until when.
 struct WaitState {
   bool queued = false;
-  Wake wake = Wake::kNone;  // of the last wait
+  Wake wake = Wake::kNone;        // of the last wait
+  Wake outer_wake = Wake::kNone;  // of the wait that a visit has interrupted
   u64 deadline = kNever;
   uptr queue = 0;  // address of the object
   Strand* next_in_queue = nullptr;
@@ -64,6 +65,18 @@ struct HeldLocks {
 /// A bit for each signal.
 struct SignalState {
   u64 pending = 0, blocked = 0;
+  u64 awaited = 0;       // it is in sigwait() or the like
+  u32 handlers = 0;      // how many have run
+  bool restart = false;  // the last of them says that an interrupted call goes on
+};
+
+/// A timer of the program is chosen like a strand, but runs nothing: when it is chosen, or its time comes,
+/// `expire` is called. It is never in the list of strands.
+struct AlarmState {
+  void (*expire)(Strand& alarm) = nullptr;  // null: not an alarm
+  void* owner = nullptr;
+  bool early = false;           // may be chosen while strands can run
+  bool processor_time = false;  // its clock stands still while all strands wait
 };
 
 /// What belongs to one execution; Strand::reset() constructs it anew.
@@ -72,6 +85,8 @@ struct StrandExecution : StrandView {
   State state = State::kReady;
   bool stepping_back = false;  // spins: runs only when no other strand can, until something changes
   bool dump = false;           // gets the turn only to record its call stack
+  bool visited = false;        // waits, but gets the turn to look after its signals
+  bool in_visit = false;       // it does so
   u32 list_index = 0;          // in the ready or the spinning list of the run queue
   // In systematic executions (stepping.cc).
   bool at_step = false;  // is about to perform a step; else it only continues to its next step
@@ -81,6 +96,7 @@ struct StrandExecution : StrandView {
   WaitState wait;
   HeldLocks held;
   SignalState signals;
+  AlarmState alarm;
   WaitOutcomes outcomes;
   SpinState spin;
   Repetition repetition;

@@ -15,7 +15,7 @@ Strand* Scheduler::allocate_strand() {
 
 void Scheduler::enlist(Strand* s, uptr created_at) {
   Execution& e = execution_;
-  queue_.reserve(e.made + 1, arena_);
+  queue_.reserve(e.made + 1 + e.alarms, arena_);
   s->number = e.made++;
   s->state = Strand::State::kBlocked;
   s->creator = running() ? running()->number : 0;
@@ -88,6 +88,10 @@ void Scheduler::alone(trail::Record* record) {
   }
   queues_.forget_waiting();
   queue_.clear();
+  for (Strand* a = execution_.first_alarm; a; a = a->next_strand) {
+    a->wait.deadline = kNever;
+    a->state = Strand::State::kBlocked;
+  }
   timers_.forget_deadlines();
   descriptors_ = {};
   execution_.alive = 1;

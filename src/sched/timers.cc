@@ -11,11 +11,13 @@ u64 Timers::read_clock(u64 changes) {
   return now_ += clock_advance(clock_reads_++);
 }
 
-Strand* Timers::earliest(Strand* strands) {
+Strand* Timers::earliest(Strand* strands, Strand* alarms, bool processor_used) {
   Strand* earliest = nullptr;
-  for (Strand* s = strands; s; s = s->next_strand) {
-    if (s->wait.deadline == kNever) continue;
-    if (!earliest || s->wait.deadline < earliest->wait.deadline) earliest = s;
+  for (Strand* list : {strands, alarms}) {
+    for (Strand* s = list; s; s = s->next_strand) {
+      if (s->wait.deadline == kNever || (s->alarm.processor_time && !processor_used)) continue;
+      if (!earliest || s->wait.deadline < earliest->wait.deadline) earliest = s;
+    }
   }
   return earliest;
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Virtual time, in nanoseconds from 0, and the deadlines of strands that wait. Time passes with schedule
-// points and with reads of a clock; it jumps to a deadline when nothing else can happen.
+// Virtual time, in nanoseconds from 0, and the deadlines of strands that wait and of alarms. Time passes with
+// schedule points and with reads of a clock; it jumps to a deadline when nothing else can happen.
 #pragma once
+
+#include <initializer_list>
 
 #include "sched/strand.h"
 
@@ -39,21 +41,24 @@ class Timers {
   }
 
   bool any_due() const { return armed_ && now_ >= next_deadline_; }
-  /// Calls fire(strand), which disarms it, for each whose deadline has passed.
+  /// Calls fire(strand), which disarms it, for each in both lists whose deadline has passed.
   template <typename Fire>
-  void fire_due(Strand* strands, Fire fire) {
+  void fire_due(Strand* strands, Strand* alarms, Fire fire) {
     next_deadline_ = kNever;
-    for (Strand* s = strands; s; s = s->next_strand) {
-      if (s->wait.deadline == kNever) continue;
-      if (s->wait.deadline <= now_) {
-        fire(s);
-      } else if (s->wait.deadline < next_deadline_) {
-        next_deadline_ = s->wait.deadline;
+    for (Strand* list : {strands, alarms}) {
+      for (Strand* s = list; s; s = s->next_strand) {
+        if (s->wait.deadline == kNever) continue;
+        if (s->wait.deadline <= now_) {
+          fire(s);
+        } else if (s->wait.deadline < next_deadline_) {
+          next_deadline_ = s->wait.deadline;
+        }
       }
     }
   }
-  /// The strand with the earliest deadline; null if there is none.
-  static Strand* earliest(Strand* strands);
+  /// The one with the earliest deadline in both lists, strands first; null if there is none. Alarms that
+  /// count processor time only if some is used.
+  static Strand* earliest(Strand* strands, Strand* alarms, bool processor_used);
 
  private:
   u64 now_ = 0;

@@ -17,7 +17,7 @@ class TimersTest : public ::testing::Test {
   }
   std::vector<u32> fire_due() {
     std::vector<u32> fired;
-    timers.fire_due(strands.data(), [&](Strand* s) {
+    timers.fire_due(strands.data(), nullptr, [&](Strand* s) {
       fired.push_back(s->number);
       timers.disarm(s);
     });
@@ -32,7 +32,7 @@ TEST_F(TimersTest, DeadlinesFireInTheOrderOfStrands) {
   timers.arm(&strands[2], 100);
   timers.arm(&strands[0], 200);
   timers.arm(&strands[1], 300);
-  EXPECT_EQ(Timers::earliest(strands.data()), &strands[2]);
+  EXPECT_EQ(Timers::earliest(strands.data(), nullptr, false), &strands[2]);
   timers.advance(99);
   EXPECT_FALSE(timers.any_due());
   timers.advance(101);
@@ -42,7 +42,7 @@ TEST_F(TimersTest, DeadlinesFireInTheOrderOfStrands) {
   timers.advance_to(300);
   EXPECT_EQ(fire_due(), (std::vector<u32>{1}));
   EXPECT_FALSE(timers.any());
-  EXPECT_EQ(Timers::earliest(strands.data()), nullptr);
+  EXPECT_EQ(Timers::earliest(strands.data(), nullptr, false), nullptr);
 }
 
 TEST_F(TimersTest, TimeDoesNotGoBack) {

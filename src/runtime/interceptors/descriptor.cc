@@ -17,6 +17,7 @@
 #include "runtime/control.h"
 #include "runtime/interceptors/descriptor_use.h"
 #include "runtime/interceptors/library_imports.h"
+#include "runtime/interceptors/program_timers.h"
 #include "runtime/interceptors/real.h"
 
 using namespace duress;
@@ -60,6 +61,7 @@ static int accepted(int listener, int fd, uptr pc) {
 static int duplicated(int fd, int copy) {
   if (awake() && copy >= 0 && copy != fd) {
     begins(copy);
+    timer_descriptor_copied(fd, copy);
     sync_duplicate_fd(fd, copy);
   }
   return copy;
@@ -93,13 +95,13 @@ DURESS_INTERCEPTOR(int, socket, (int domain, int type, int protocol)) {
 
 DURESS_INTERCEPTOR(int, accept, (int fd, sockaddr* address, socklen_t* size)) {
   descriptor_used(fd, DURESS_CALLER_PC);
-  control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC);
+  if (!control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC)) return -1;
   return accepted(fd, DURESS_REAL(accept)(fd, address, size), DURESS_CALLER_PC);
 }
 
 DURESS_INTERCEPTOR(int, accept4, (int fd, sockaddr* address, socklen_t* size, int flags)) {
   descriptor_used(fd, DURESS_CALLER_PC);
-  control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC);
+  if (!control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC)) return -1;
   return accepted(fd, DURESS_REAL(accept4)(fd, address, size, flags), DURESS_CALLER_PC);
 }
 
@@ -123,6 +125,7 @@ DURESS_INTERCEPTOR(int, close, (int fd)) {
     descriptor_closing(fd, DURESS_CALLER_PC);
     sync_release_fd(fd, DURESS_CALLER_PC);
     sync_forget_fd(fd);
+    if (controlled()) timer_descriptor_closed(fd);
   }
   return DURESS_REAL(close)(fd);
 }
@@ -135,6 +138,7 @@ DURESS_INTERCEPTOR(int, dup, (int fd)) {
 static void replaced(int copy, uptr pc) {
   descriptor_closing(copy, pc);
   sync_release_fd(copy, pc);
+  if (controlled()) timer_descriptor_closed(copy);
 }
 
 DURESS_INTERCEPTOR(int, dup2, (int fd, int copy)) {
@@ -175,9 +179,12 @@ DURESS_INTERCEPTOR(int, epoll_ctl, (int set, int operation, int fd, epoll_event*
   return DURESS_REAL(epoll_ctl)(set, operation, fd, event);
 }
 
-/// An epoll set is a descriptor itself, ready when one of its members is.
-static int wait_timeout(int set, int milliseconds, uptr pc) {
-  return controlled() ? (control_await_epoll(set, milliseconds, pc), 0) : milliseconds;
+/// An epoll set is a descriptor itself, ready when one of its members is. False: a signal has ended the wait.
+static bool await_epoll(int set, int* milliseconds, const sigset_t* mask, uptr pc) {
+  if (!controlled()) return true;
+  u64 deadline = control_deadline_in(*milliseconds);
+  *milliseconds = 0;
+  return control_await_epoll(set, deadline, pc, mask);
 }
 
 static int polled(int set, int result, const epoll_event* events, uptr pc) {
@@ -189,23 +196,21 @@ static int polled(int set, int result, const epoll_event* events, uptr pc) {
 }
 
 DURESS_INTERCEPTOR(int, epoll_wait, (int set, epoll_event* events, int most, int timeout)) {
-  return polled(set, DURESS_REAL(epoll_wait)(set, events, most, wait_timeout(set, timeout, DURESS_CALLER_PC)),
-                events, DURESS_CALLER_PC);
+  if (!await_epoll(set, &timeout, nullptr, DURESS_CALLER_PC)) return -1;
+  return polled(set, DURESS_REAL(epoll_wait)(set, events, most, timeout), events, DURESS_CALLER_PC);
 }
 
 DURESS_INTERCEPTOR(int, epoll_pwait,
                    (int set, epoll_event* events, int most, int timeout, const sigset_t* mask)) {
-  return polled(
-      set, DURESS_REAL(epoll_pwait)(set, events, most, wait_timeout(set, timeout, DURESS_CALLER_PC), mask),
-      events, DURESS_CALLER_PC);
+  if (!await_epoll(set, &timeout, mask, DURESS_CALLER_PC)) return -1;
+  return polled(set, DURESS_REAL(epoll_pwait)(set, events, most, timeout, mask), events, DURESS_CALLER_PC);
 }
 
 DURESS_INTERCEPTOR(int, epoll_pwait2,
                    (int set, epoll_event* events, int most, const timespec* timeout, const sigset_t* mask)) {
   timespec none = {0, 0};
   if (controlled() && valid_time(timeout)) {
-    i64 milliseconds = timeout ? timeout->tv_sec * 1000 + timeout->tv_nsec / 1000000 : -1;
-    control_await_epoll(set, milliseconds, DURESS_CALLER_PC);
+    if (!control_await_epoll(set, control_timeout(timeout), DURESS_CALLER_PC, mask)) return -1;
     timeout = &none;
   }
   return polled(set, DURESS_REAL(epoll_pwait2)(set, events, most, timeout, mask), events, DURESS_CALLER_PC);

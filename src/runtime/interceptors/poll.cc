@@ -16,14 +16,40 @@
 #include "runtime/control.h"
 #include "runtime/interceptors/library_imports.h"
 #include "runtime/interceptors/real.h"
+#include "runtime/interceptors/signals.h"
 
 namespace duress {
 
-/// Waits until one of the descriptors is ready. False: out of time.
-static bool await_any(pollfd* descriptors, u32 count, uptr pc, u64 deadline) {
+/// The mask of signals of ppoll() and its like, while it lives.
+class MaskDuring {
+ public:
+  explicit MaskDuring(const sigset_t* mask) : before_(controlled()->signals.blocked), changed_(mask) {
+    if (mask) controlled()->signals.blocked = mask_of(mask);
+  }
+  ~MaskDuring() {
+    if (!changed_) return;
+    sched::Strand* s = controlled();
+    s->signals.blocked = before_;
+    if (pending_signals(*s) & ~before_) deliver_signals(*s);
+  }
+  MaskDuring(const MaskDuring&) = delete;
+  MaskDuring& operator=(const MaskDuring&) = delete;
+
+ private:
+  u64 before_;
+  bool changed_;
+};
+
+/// Waits until one of the descriptors is ready, or time is over. False: a signal has ended the wait; it does
+/// not if it `restarts` and the handler says so.
+static bool await_any(pollfd* descriptors, u32 count, uptr pc, u64 deadline, bool restarts = false,
+                      const sigset_t* mask = nullptr) {
   Operation operation = {OpKind::kSystem, 0, 0, 0, pc};
   scheduler().point(operation);
   control_cancellation_point();
+  u32 handlers = controlled()->signals.handlers;
+  MaskDuring masked(mask);
+  if (mask && pending_signals(*controlled()) & ~controlled()->signals.blocked) deliver_signals(*controlled());
   // A child answers when it likes. Given a little time it has nearly always answered here and now, and the
   // execution is the same again; without children nobody but a strand can make a descriptor ready.
   constexpr int kChildMilliseconds = 200;
@@ -31,29 +57,39 @@ static bool await_any(pollfd* descriptors, u32 count, uptr pc, u64 deadline) {
   if (deadline != sched::kNever) patience = 0;
   if (raw_syscall(SYS_poll, reinterpret_cast<long>(descriptors), count, patience) > 0) return true;
   if (patience) incomplete("a wait for another process that took long: replays may differ");
-  auto wake = scheduler().block_on_descriptors(operation, descriptors, count, deadline);
-  if (wake == sched::Wake::kInterrupted) control_cancellation_point();
-  return wake != sched::Wake::kTimeout;
+  for (;;) {
+    if (control_interrupted(handlers, restarts)) return false;
+    auto wake = scheduler().block_on_descriptors(operation, descriptors, count, deadline);
+    if (wake != sched::Wake::kInterrupted) return true;
+    control_cancellation_point();
+  }
 }
 
-void control_await_descriptor(int fd, short events, uptr pc) {
-  if (!controlled()) return;
+static int interrupted() {
+  errno = EINTR;
+  return -1;
+}
+
+bool control_await_descriptor(int fd, short events, uptr pc) {
+  if (!controlled()) return true;
   int saved = errno;
   long flags = raw_syscall(SYS_fcntl, fd, F_GETFL);
+  bool goes_on = true;
   if (flags >= 0 && !(flags & O_NONBLOCK)) {
     pollfd one = {fd, events, 0};
-    await_any(&one, 1, pc, sched::kNever);
+    goes_on = await_any(&one, 1, pc, sched::kNever, /*restarts=*/true);
   }
-  errno = saved;
+  errno = goes_on ? saved : EINTR;
+  return goes_on;
 }
 
-static u64 deadline_in(i64 milliseconds) {
+u64 control_deadline_in(i64 milliseconds) {
   return milliseconds < 0 ? sched::kNever : scheduler().now() + static_cast<u64>(milliseconds) * 1'000'000;
 }
 
-void control_await_epoll(int set, i64 milliseconds, uptr pc) {
+bool control_await_epoll(int set, u64 deadline, uptr pc, const sigset_t* mask) {
   pollfd one = {set, POLLIN, 0};
-  await_any(&one, 1, pc, deadline_in(milliseconds));
+  return await_any(&one, 1, pc, deadline, /*restarts=*/false, mask) || interrupted() == 0;
 }
 
 }  // namespace duress
@@ -76,7 +112,8 @@ static int answered(int result, const pollfd* descriptors, nfds_t count, uptr pc
 DURESS_INTERCEPTOR(int, poll, (pollfd * descriptors, nfds_t count, int timeout)) {
   asking(descriptors, count, DURESS_CALLER_PC);
   if (controlled()) {
-    await_any(descriptors, static_cast<u32>(count), DURESS_CALLER_PC, deadline_in(timeout));
+    if (!await_any(descriptors, static_cast<u32>(count), DURESS_CALLER_PC, control_deadline_in(timeout)))
+      return interrupted();
     timeout = 0;
   }
   return answered(DURESS_REAL(poll)(descriptors, count, timeout), descriptors, count, DURESS_CALLER_PC);
@@ -87,7 +124,9 @@ DURESS_INTERCEPTOR(int, ppoll,
   asking(descriptors, count, DURESS_CALLER_PC);
   timespec none = {0, 0};
   if (controlled() && valid_time(timeout)) {
-    await_any(descriptors, static_cast<u32>(count), DURESS_CALLER_PC, control_timeout(timeout));
+    if (!await_any(descriptors, static_cast<u32>(count), DURESS_CALLER_PC, control_timeout(timeout),
+                   /*restarts=*/false, mask))
+      return interrupted();
     timeout = &none;
   }
   return answered(DURESS_REAL(ppoll)(descriptors, count, timeout, mask), descriptors, count,
@@ -116,7 +155,7 @@ DURESS_INTERCEPTOR(int, select, (int count, fd_set* in, fd_set* out, fd_set* oth
     u64 deadline = timeout ? scheduler().now() + static_cast<u64>(timeout->tv_sec) * 1'000'000'000 +
                                  static_cast<u64>(timeout->tv_usec) * 1000
                            : sched::kNever;
-    await_any(list, n, DURESS_CALLER_PC, deadline);
+    if (!await_any(list, n, DURESS_CALLER_PC, deadline)) return interrupted();
     timeout = &none;
   }
   return DURESS_REAL(select)(count, in, out, other, timeout);
@@ -129,31 +168,35 @@ DURESS_INTERCEPTOR(int, pselect,
   if (controlled() && valid_time(timeout)) {
     pollfd list[FD_SETSIZE];
     u32 n = listed(count, in, out, other, list, FD_SETSIZE);
-    await_any(list, n, DURESS_CALLER_PC, control_timeout(timeout));
+    if (!await_any(list, n, DURESS_CALLER_PC, control_timeout(timeout), /*restarts=*/false, mask))
+      return interrupted();
     timeout = &none;
   }
   return DURESS_REAL(pselect)(count, in, out, other, timeout, mask);
 }
 
-/// Before a wait for a child: waits for it by a descriptor, if it can be named by one.
-static void await_child(pid_t pid, int options, uptr pc) {
-  if (!controlled() || pid <= 0 || (options & WNOHANG)) return;
+/// Before a wait for a child: waits for it by a descriptor, if it can be named by one. False: a signal has
+/// ended the wait.
+static bool await_child(pid_t pid, int options, uptr pc) {
+  if (!controlled() || pid <= 0 || (options & WNOHANG)) return true;
   int saved = errno;
   long fd = raw_syscall(SYS_pidfd_open, pid, 0);
   if (fd >= 0) {
     pollfd one = {static_cast<int>(fd), POLLIN, 0};
-    await_any(&one, 1, pc, sched::kNever);
+    bool goes_on = await_any(&one, 1, pc, sched::kNever, /*restarts=*/true);
     raw_syscall(SYS_close, fd);
+    if (!goes_on) return interrupted() == 0;
   }
   errno = saved;
+  return true;
 }
 
 DURESS_INTERCEPTOR(pid_t, waitpid, (pid_t pid, int* status, int options)) {
-  await_child(pid, options, DURESS_CALLER_PC);
+  if (!await_child(pid, options, DURESS_CALLER_PC)) return -1;
   return DURESS_REAL(waitpid)(pid, status, options);
 }
 
 DURESS_INTERCEPTOR(pid_t, wait4, (pid_t pid, int* status, int options, rusage* usage)) {
-  await_child(pid, options, DURESS_CALLER_PC);
+  if (!await_child(pid, options, DURESS_CALLER_PC)) return -1;
   return DURESS_REAL(wait4)(pid, status, options, usage);
 }

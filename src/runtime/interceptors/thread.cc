@@ -21,6 +21,7 @@
 #include "runtime/control.h"
 #include "runtime/interceptors/pool.h"
 #include "runtime/interceptors/real.h"
+#include "runtime/interceptors/signals.h"
 #include "runtime/interceptors/thread_handles.h"
 #include "runtime/misuse.h"
 #include "runtime/robust_mutexes.h"
@@ -156,6 +157,7 @@ ThreadHandle* announce_thread(bool detached, const uptr* caller) {
   if (controlled()) {
     handle->strand = scheduler().make_strand(pc);
     handle->strand->thread_made = true;
+    handle->strand->signals.blocked = controlled()->signals.blocked;
     if (thread) thread_path(thread, handle->strand->path);
     misuse_note_thread(handle->strand, caller);
     handle->strand->detached = detached;
@@ -237,6 +239,7 @@ DURESS_INTERCEPTOR(int, pthread_create,
   sigset_t own_mask;
   bool inherits = !attributes || pthread_attr_getsigmask_np(attributes, &own_mask) != 0;
   sched::Strand* strand = handle->strand;
+  if (strand && !inherits) strand->signals.blocked = mask_of(&own_mask);
   return create_thread(handle, inherits, [=] {
     int result = DURESS_REAL(pthread_create)(id, attributes, run_posix, handle);
     if (strand && has_stack(attributes)) strand->kernel.stack_begin = 0;

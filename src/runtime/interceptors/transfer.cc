@@ -74,7 +74,7 @@ using namespace duress;
 
 DURESS_INTERCEPTOR(ssize_t, read, (int fd, void* buffer, size_t size)) {
   descriptor_used(fd, DURESS_CALLER_PC);
-  control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC);
+  if (!control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC)) return -1;
   return received(fd, buffer, DURESS_REAL(read)(fd, buffer, size), DURESS_CALLER_PC);
 }
 
@@ -90,7 +90,7 @@ DURESS_INTERCEPTOR(ssize_t, pread64, (int fd, void* buffer, size_t size, off64_t
 
 DURESS_INTERCEPTOR(ssize_t, recv, (int fd, void* buffer, size_t size, int flags)) {
   descriptor_used(fd, DURESS_CALLER_PC);
-  control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC);
+  if (!control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC)) return -1;
   ssize_t n = DURESS_REAL(recv)(fd, buffer, size, flags);
   // With MSG_TRUNC the answer is the size of the datagram, not of what was written.
   received(fd, buffer, n > static_cast<ssize_t>(size) ? static_cast<ssize_t>(size) : n, DURESS_CALLER_PC);
@@ -100,7 +100,7 @@ DURESS_INTERCEPTOR(ssize_t, recv, (int fd, void* buffer, size_t size, int flags)
 DURESS_INTERCEPTOR(ssize_t, recvfrom,
                    (int fd, void* buffer, size_t size, int flags, sockaddr* from, socklen_t* from_size)) {
   descriptor_used(fd, DURESS_CALLER_PC);
-  control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC);
+  if (!control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC)) return -1;
   socklen_t room = from_size ? *from_size : 0;
   ssize_t n = DURESS_REAL(recvfrom)(fd, buffer, size, flags, from, from_size);
   if (n >= 0) told_address(from, from_size, room, DURESS_CALLER_PC);
@@ -112,7 +112,7 @@ DURESS_INTERCEPTOR(ssize_t, recvfrom,
 
 DURESS_INTERCEPTOR(ssize_t, __read_chk, (int fd, void* buffer, size_t size, size_t most)) {
   descriptor_used(fd, DURESS_CALLER_PC);
-  control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC);
+  if (!control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC)) return -1;
   return received(fd, buffer, DURESS_REAL(__read_chk)(fd, buffer, size, most), DURESS_CALLER_PC);
 }
 
@@ -128,7 +128,7 @@ DURESS_INTERCEPTOR(ssize_t, __pread64_chk, (int fd, void* buffer, size_t size, o
 
 DURESS_INTERCEPTOR(ssize_t, __recv_chk, (int fd, void* buffer, size_t size, size_t most, int flags)) {
   descriptor_used(fd, DURESS_CALLER_PC);
-  control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC);
+  if (!control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC)) return -1;
   ssize_t n = DURESS_REAL(__recv_chk)(fd, buffer, size, most, flags);
   received(fd, buffer, n > static_cast<ssize_t>(size) ? static_cast<ssize_t>(size) : n, DURESS_CALLER_PC);
   return n;
@@ -138,7 +138,7 @@ DURESS_INTERCEPTOR(ssize_t, __recvfrom_chk,
                    (int fd, void* buffer, size_t size, size_t most, int flags, sockaddr* from,
                     socklen_t* from_size)) {
   descriptor_used(fd, DURESS_CALLER_PC);
-  control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC);
+  if (!control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC)) return -1;
   socklen_t room = from_size ? *from_size : 0;
   ssize_t n = DURESS_REAL(__recvfrom_chk)(fd, buffer, size, most, flags, from, from_size);
   if (n >= 0) told_address(from, from_size, room, DURESS_CALLER_PC);
@@ -148,7 +148,7 @@ DURESS_INTERCEPTOR(ssize_t, __recvfrom_chk,
 
 DURESS_INTERCEPTOR(ssize_t, readv, (int fd, const iovec* parts, int count)) {
   descriptor_used(fd, DURESS_CALLER_PC);
-  control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC);
+  if (!control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC)) return -1;
   return received_parts(fd, parts, count_of(count), DURESS_REAL(readv)(fd, parts, count), DURESS_CALLER_PC);
 }
 
@@ -166,14 +166,14 @@ DURESS_INTERCEPTOR(ssize_t, preadv64, (int fd, const iovec* parts, int count, of
 
 DURESS_INTERCEPTOR(ssize_t, recvmsg, (int fd, msghdr* message, int flags)) {
   descriptor_used(fd, DURESS_CALLER_PC);
-  control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC);
+  if (!control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC)) return -1;
   ssize_t n = DURESS_REAL(recvmsg)(fd, message, flags);
   return n < 0 ? n : received_parts(fd, message->msg_iov, message->msg_iovlen, n, DURESS_CALLER_PC);
 }
 
 DURESS_INTERCEPTOR(int, recvmmsg, (int fd, mmsghdr* messages, unsigned count, int flags, timespec* timeout)) {
   descriptor_used(fd, DURESS_CALLER_PC);
-  control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC);
+  if (!control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC)) return -1;
   int n = DURESS_REAL(recvmmsg)(fd, messages, count, flags, timeout);
   for (int i = 0; i < n; ++i) {
     const msghdr& m = messages[i].msg_hdr;
@@ -184,7 +184,7 @@ DURESS_INTERCEPTOR(int, recvmmsg, (int fd, mmsghdr* messages, unsigned count, in
 
 DURESS_INTERCEPTOR(ssize_t, write, (int fd, const void* buffer, size_t size)) {
   descriptor_used(fd, DURESS_CALLER_PC);
-  control_await_descriptor(fd, POLLOUT, DURESS_CALLER_PC);
+  if (!control_await_descriptor(fd, POLLOUT, DURESS_CALLER_PC)) return -1;
   sending(fd, buffer, size, DURESS_CALLER_PC);
   return DURESS_REAL(write)(fd, buffer, size);
 }
@@ -203,7 +203,7 @@ DURESS_INTERCEPTOR(ssize_t, pwrite64, (int fd, const void* buffer, size_t size, 
 
 DURESS_INTERCEPTOR(ssize_t, send, (int fd, const void* buffer, size_t size, int flags)) {
   descriptor_used(fd, DURESS_CALLER_PC);
-  control_await_descriptor(fd, POLLOUT, DURESS_CALLER_PC);
+  if (!control_await_descriptor(fd, POLLOUT, DURESS_CALLER_PC)) return -1;
   sending(fd, buffer, size, DURESS_CALLER_PC);
   return DURESS_REAL(send)(fd, buffer, size, flags);
 }
@@ -212,7 +212,7 @@ DURESS_INTERCEPTOR(ssize_t, sendto,
                    (int fd, const void* buffer, size_t size, int flags, const sockaddr* to,
                     socklen_t to_size)) {
   descriptor_used(fd, DURESS_CALLER_PC);
-  control_await_descriptor(fd, POLLOUT, DURESS_CALLER_PC);
+  if (!control_await_descriptor(fd, POLLOUT, DURESS_CALLER_PC)) return -1;
   caller_accessed(to, to_size, /*write=*/false, DURESS_CALLER_PC);
   sending(fd, buffer, size, DURESS_CALLER_PC);
   return DURESS_REAL(sendto)(fd, buffer, size, flags, to, to_size);
@@ -220,7 +220,7 @@ DURESS_INTERCEPTOR(ssize_t, sendto,
 
 DURESS_INTERCEPTOR(ssize_t, writev, (int fd, const iovec* parts, int count)) {
   descriptor_used(fd, DURESS_CALLER_PC);
-  control_await_descriptor(fd, POLLOUT, DURESS_CALLER_PC);
+  if (!control_await_descriptor(fd, POLLOUT, DURESS_CALLER_PC)) return -1;
   sending_parts(fd, parts, count_of(count), DURESS_CALLER_PC);
   return DURESS_REAL(writev)(fd, parts, count);
 }
@@ -239,14 +239,14 @@ DURESS_INTERCEPTOR(ssize_t, pwritev64, (int fd, const iovec* parts, int count, o
 
 DURESS_INTERCEPTOR(ssize_t, sendmsg, (int fd, const msghdr* message, int flags)) {
   descriptor_used(fd, DURESS_CALLER_PC);
-  control_await_descriptor(fd, POLLOUT, DURESS_CALLER_PC);
+  if (!control_await_descriptor(fd, POLLOUT, DURESS_CALLER_PC)) return -1;
   if (message) sending_parts(fd, message->msg_iov, message->msg_iovlen, DURESS_CALLER_PC);
   return DURESS_REAL(sendmsg)(fd, message, flags);
 }
 
 DURESS_INTERCEPTOR(int, sendmmsg, (int fd, mmsghdr* messages, unsigned count, int flags)) {
   descriptor_used(fd, DURESS_CALLER_PC);
-  control_await_descriptor(fd, POLLOUT, DURESS_CALLER_PC);
+  if (!control_await_descriptor(fd, POLLOUT, DURESS_CALLER_PC)) return -1;
   for (unsigned i = 0; i < count; ++i) {
     const msghdr& m = messages[i].msg_hdr;
     sending_parts(fd, m.msg_iov, m.msg_iovlen, DURESS_CALLER_PC);
@@ -256,14 +256,14 @@ DURESS_INTERCEPTOR(int, sendmmsg, (int fd, mmsghdr* messages, unsigned count, in
 
 DURESS_INTERCEPTOR(int, eventfd_write, (int fd, eventfd_t value)) {
   descriptor_used(fd, DURESS_CALLER_PC);
-  control_await_descriptor(fd, POLLOUT, DURESS_CALLER_PC);
+  if (!control_await_descriptor(fd, POLLOUT, DURESS_CALLER_PC)) return -1;
   if (awake()) sync_release_fd(fd, DURESS_CALLER_PC);
   return DURESS_REAL(eventfd_write)(fd, value);
 }
 
 DURESS_INTERCEPTOR(int, eventfd_read, (int fd, eventfd_t* value)) {
   descriptor_used(fd, DURESS_CALLER_PC);
-  control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC);
+  if (!control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC)) return -1;
   int result = DURESS_REAL(eventfd_read)(fd, value);
   if (result == 0) received(fd, value, sizeof *value, DURESS_CALLER_PC);
   return result;

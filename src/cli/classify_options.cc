@@ -55,6 +55,7 @@ std::string check(ClassifyOptions& options) {
   if (std::string error = check_attacks(options); !error.empty()) return error;
   if (options.tsan()) options.log_path = take_log_path();
   setup.seed = static_cast<u64>(options.seed);
+  setup.worker.early_timeouts = options.early_timeouts();
   std::string error = options.check_campaign(setup);
   return error.empty() ? check_surroundings(options) : error;
 }
@@ -74,6 +75,7 @@ void add_attacks(CommandApp& app, ClassifyOptions& options) {
   app.add_flag_callback(
       "--no-advice", [&options] { options.advice = false; }, "Do not look for such a change");
   app.add_flag("--stats", options.stats, "Histories of each variable: instances, writes, reads, longest");
+  options.add_timeouts(app);
   options.add_suppressions(app);
 }
 

@@ -12,7 +12,7 @@
 namespace duress::cli {
 
 /// What was typed, and what it is translated into.
-struct ClassifyOptions : CampaignOptions, SuppressionOptions, FormatOptions {
+struct ClassifyOptions : CampaignOptions, SuppressionOptions, FormatOptions, TimeoutOptions {
   classify::ClassifySetup setup;
   std::string model, heuristic, only, test;
   bool stats = false, allow_none = false;

@@ -34,6 +34,7 @@ std::string check(ExploreOptions& options, bool runs_given) {
   setup.search.points = options.points == "all" ? trail::Points::kAll : trail::Points::kSync;
   setup.search.backend = threads ? trail::Backend::kThread : trail::Backend::kFiber;
   setup.minimise = !options.no_minimise;
+  setup.worker.early_timeouts = options.early_timeouts();
   return {};
 }
 
@@ -55,6 +56,7 @@ void add_search(CommandApp& app, ExploreOptions& options) {
                  "Memory model: sc (default), or rc11: atomics as weak as C++20 allows");
   app.add_option("--heuristic", options.heuristic,
                  "Which legal value a load returns (see duress list heuristics); default: all in turn");
+  options.add_timeouts(app);
   app.add_option("--max-steps", setup.search.most_steps,
                  "Schedule points after which a run counts as endless");
   app.add_option("--backend", options.backend, "fiber (default) or thread: what runs the program's threads")

@@ -12,7 +12,7 @@ namespace duress::cli {
 
 inline constexpr u64 kNoLimit = u64{1} << 40;  // runs, if the time is the limit
 
-struct ExploreOptions : CampaignOptions {
+struct ExploreOptions : CampaignOptions, TimeoutOptions {
   search::SearchSetup setup;
   std::string points = "sync", backend = "fiber", model = "sc", heuristic;
   bool no_minimise = false;

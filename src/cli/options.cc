@@ -139,4 +139,16 @@ std::string read_time(const std::string& text, double& seconds) {
   return {};
 }
 
+void TimeoutOptions::add_timeouts(CommandApp& app) {
+  app.add_option("--timeouts", timeouts,
+                 "Which timeouts may come although threads could go on: short (default: those of up to ten "
+                 "seconds), real (none) or any")
+      .one_of({"short", "real", "any"});
+}
+
+trail::EarlyTimeouts TimeoutOptions::early_timeouts() const {
+  if (timeouts == "real") return trail::EarlyTimeouts::kNone;
+  return timeouts == "any" ? trail::EarlyTimeouts::kAll : trail::EarlyTimeouts::kShort;
+}
+
 }  // namespace duress::cli

@@ -17,6 +17,7 @@
 #include "report/style.h"
 #include "report/suppressions.h"
 #include "report/text_writer.h"
+#include "trail/execution.h"
 
 namespace duress::cli {
 
@@ -53,6 +54,14 @@ struct OutputOptions : ScreenOptions {
   /// Keeps the document in `dir` for `duress report` and writes it wherever it was asked for. False: it could
   /// not be written, which has been said.
   bool write(const report::Document& document, const std::string& dir) const;
+};
+
+/// --timeouts: which timeouts may come although threads could go on.
+struct TimeoutOptions {
+  std::string timeouts = "short";
+
+  void add_timeouts(CommandApp& app);
+  trail::EarlyTimeouts early_timeouts() const;
 };
 
 /// --runs, --time, --run-timeout, -j, --seed: how much work, and where its random numbers come from.

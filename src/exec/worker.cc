@@ -251,6 +251,12 @@ bool Worker::is_whole(const Execution& execution) {
 
 std::optional<Execution> Worker::run(const Plan& plan) {
   problem_ = {};
+  using trail::EarlyTimeouts;
+  if (options_.early_timeouts != EarlyTimeouts::kShort && plan.head.early_timeouts == EarlyTimeouts::kShort) {
+    Plan with = plan;
+    with.head.early_timeouts = options_.early_timeouts;
+    return run(with);
+  }
   if (options_.remote) return run_remotely(plan);
   for (Deaths deaths;; ++repeats_) {
     std::optional<Execution> execution = attempt_until_served(plan);

@@ -30,6 +30,7 @@ struct WorkerOptions {
   std::string start_in;  // where the target starts; "": where we are
   std::string input;     // file for the target's standard input; "": /dev/null
   std::string chain = "FastTrack";
+  trail::EarlyTimeouts early_timeouts = trail::EarlyTimeouts::kShort;
   bool rollback = true;  // a process may perform many executions, one after the other
   std::shared_ptr<RollbackStatistics> rollback_statistics;  // is told of each execution; none: nobody is
   double run_seconds = 10;                                  // a run that takes longer is ended

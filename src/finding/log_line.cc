@@ -128,6 +128,11 @@ StaleRead to_stale(const Json& line) {
           number_or<std::uint64_t>(line, "size", 0), text_or(line, "value"), text_or(line, "newest")};
 }
 
+EarlyTimeout to_timeout(const Json& line) {
+  return {number_or<int>(line, "strand", -1), text_or(line, "op"), number_or<std::uint64_t>(line, "ns", 0),
+          stack_of(line)};
+}
+
 std::vector<SiteKey> to_keys(const Json& line) {
   std::vector<SiteKey> keys;
   for (const Json& entry : list_or(line, "sites")) {
@@ -191,6 +196,8 @@ void add_line(const std::string& kind, const Json& line, ProcessLog& process) {
     process.control.steps.push_back(to_step(line));
   } else if (kind == "stale") {
     process.control.stale.push_back(to_stale(line));
+  } else if (kind == "timeout") {
+    process.control.timeouts.push_back(to_timeout(line));
   } else if (kind == "points") {
     for (SiteKey& key : to_keys(line)) process.control.keys.push_back(key);
   }

@@ -177,6 +177,14 @@ struct StaleRead {
   std::string value, newest;
 };
 
+/// A wait, or a timer of the program, that timed out although threads could run.
+struct EarlyTimeout {
+  int strand = -1;        // -1: a timer
+  std::string operation;  // "wait", "sleep", "system call", ...; "timer"
+  std::uint64_t nanoseconds = 0;
+  std::vector<Address> stack;  // innermost first
+};
+
 struct SiteKey {
   SiteRecord site;
   std::uint32_t key = 0;
@@ -188,6 +196,7 @@ struct ControlLines {
   std::vector<Step> steps;
   std::vector<SiteKey> keys;
   std::vector<StaleRead> stale;  // the first of them
+  std::vector<EarlyTimeout> timeouts;
 };
 
 /// One process image: from a `start` line to the next one of the same file (after `exec`) or its end.

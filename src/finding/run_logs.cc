@@ -31,6 +31,7 @@ void RunLogs::take_control_lines() {
     take(steps, part.control.steps);
     take(keys, part.control.keys);
     take(stale, part.control.stale);
+    take(timeouts, part.control.timeouts);
   }
 }
 

@@ -29,6 +29,26 @@ StaleValue stale_value(const finding::StaleRead& read, const finding::ProcessLog
           value_text(read.newest, read.size)};
 }
 
+/// As the program would say it.
+std::string wait_text(const std::string& operation) {
+  if (operation == "system call") return "a wait for a descriptor";
+  if (operation == "acquire") return "a wait for a semaphore";
+  if (operation == "futex wait") return "a wait";
+  return "a " + operation;
+}
+
+EarlyTimeout early_timeout(const finding::EarlyTimeout& timeout, const finding::ProcessLog& process,
+                           finding::Names& names) {
+  EarlyTimeout early;
+  early.thread = timeout.strand;
+  early.name = thread_name(process, timeout.strand);
+  early.what = wait_text(timeout.operation);
+  early.seconds = static_cast<double>(timeout.nanoseconds) / 1e9;
+  std::vector<finding::Frame> stack = names.stack(process, timeout.stack);
+  if (!stack.empty()) early.place = stack[finding::blamed_frame(stack)];
+  return early;
+}
+
 }  // namespace
 
 FailureEntry describe_failure(const finding::Failure& failure, const finding::RunLogs& logs,
@@ -51,6 +71,8 @@ FailureEntry describe_failure(const finding::Failure& failure, const finding::Ru
   for (std::size_t i = 0; i < logs.stale.size() && i < kMostStale; ++i)
     entry.stale.push_back(stale_value(logs.stale[i], *process, names));
   entry.more_stale = logs.stale.size() > kMostStale;
+  for (const finding::EarlyTimeout& timeout : logs.timeouts)
+    entry.timeouts.push_back(early_timeout(timeout, *process, names));
   return entry;
 }
 

@@ -39,6 +39,15 @@ struct StaleValue {
   std::string value, newest;
 };
 
+/// A wait, or a timer of the program, that timed out although threads could run.
+struct EarlyTimeout {
+  int thread = -1;   // -1: a timer
+  std::string name;  // of the thread
+  std::string what;  // "a sleep", "a wait for a semaphore", ...
+  double seconds = 0;
+  finding::Frame place;
+};
+
 /// How a search came to a failure.
 struct Discovery : finding::Reproduction {
   std::string strategy, model, heuristic;
@@ -57,6 +66,7 @@ struct FailureEntry {
   std::vector<CrashedThread> crashes;
   std::vector<StaleValue> stale;  // the first of them
   bool more_stale = false;
+  std::vector<EarlyTimeout> timeouts;
   std::string errors;  // the end of what the run wrote to stderr
   Discovery found;
   bool baseline = false;  // it is in the document that --baseline names

@@ -4,7 +4,11 @@
 // what and who holds it, for a crash how it came there, then how to see it again.
 #include "report/failure_text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "report/access_text.h"
 #include "report/path.h"
@@ -26,6 +30,7 @@ class Writer {
       write_crash();
     write_errors();
     write_stale();
+    write_timeouts();
     for (const std::string& remark : remarks) line("  " + remark);
     return std::move(out_);
   }
@@ -92,6 +97,26 @@ class Writer {
            read.newest + ")" + where);
     }
     if (entry_.more_stale) line("  … and more stale values (duress replay --trace shows all)");
+  }
+
+  /// "5 s", "1.5 s", "100 ms": deadlines are absolute, so what is left of them is a little less.
+  static std::string duration(double seconds) {
+    for (const auto& [unit, name] : {std::pair{1.0, "s"}, {1e-3, "ms"}, {1e-6, "us"}}) {
+      if (seconds >= unit * 0.9995)
+        return fmt::format("{:.4g} {}", std::round(seconds / unit * 1e3) / 1e3, name);
+    }
+    return fmt::format("{:.4g} ns", seconds * 1e9);
+  }
+
+  void write_timeouts() {
+    for (const EarlyTimeout& timeout : entry_.timeouts) {
+      std::string who =
+          timeout.thread < 0 ? "expires" : thread_text(timeout.thread, timeout.name) + " times out";
+      std::string where = timeout.place.file.empty() ? "" : "  " + place_text(timeout.place, style_.cwd);
+      line(fmt::format("  {} early: {} of {}{}", who, timeout.what, duration(timeout.seconds), where));
+    }
+    if (!entry_.timeouts.empty())
+      line("  needs a timeout that comes before other threads have gone on: --timeouts real forbids it");
   }
 
   void write_errors() {

@@ -113,6 +113,24 @@ TEST(FailureText, StaleValues) {
             "  last\n");
 }
 
+TEST(FailureText, EarlyTimeouts) {
+  TestNames names;
+  finding::RunLogs logs = some_logs();
+  logs.timeouts = {{2, "sleep", 100'000'000, {}},
+                   {1, "system call", 4'999'999'900, {}},
+                   {-1, "timer", 1'500'000'000, {}},
+                   {1, "acquire", 250, {}}};
+  finding::Failure failure;
+  failure.text = "exit code 6";
+  failure.id = "F-0000";
+  std::string text = to_text(describe_failure(failure, logs, names), "./prog", {"last"}, {.cwd = "/src"});
+  EXPECT_NE(text.find(" times out early: a sleep of 100 ms\n"), std::string::npos) << text;
+  EXPECT_NE(text.find(" times out early: a wait for a descriptor of 5 s\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("  expires early: a timer of 1.5 s\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("a wait for a semaphore of 250 ns\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("--timeouts real forbids it\n  last\n"), std::string::npos) << text;
+}
+
 finding::Step step(int strand, const char* op, const char* value, unsigned site) {
   finding::Step s;
   s.strand = strand;

@@ -249,6 +249,12 @@ Json to_json(const FailureEntry& entry, const std::string& cwd) {
   json["replay"] = found.token;
   put_place(json, entry.failure.place, cwd);
   json["stacks"] = stacks_json(entry, cwd);
+  for (const EarlyTimeout& timeout : entry.timeouts) {
+    Json one = {{"operation", timeout.what}, {"seconds", timeout.seconds}};
+    if (timeout.thread >= 0) one["thread"] = timeout.thread;
+    put_place(one, timeout.place, cwd);
+    json["timeouts"].push_back(std::move(one));
+  }
   if (!entry.errors.empty()) json["stderr"] = entry.errors;
   if (entry.baseline) json["baseline"] = true;
   return json;

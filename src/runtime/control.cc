@@ -106,9 +106,11 @@ void control_begin() {
   Runtime& rt = *g_runtime;
   rt.log.count_into(&g_record->log_bytes);
   g_on_fatal = [] { g_record->tool_failed = 1; };
-  static sched::Callbacks callbacks = {
-      log_stuck,     keep_stack,          nobody_left, log_step,
-      control_state, control_local_state, nullptr,     rollback_at_first_choice};
+  static sched::Callbacks callbacks = {log_stuck,     keep_stack,          nobody_left, log_step,
+                                       control_state, control_local_state, nullptr};
+  callbacks.first_choice = rollback_at_first_choice;
+  // A search has thousands of runs, and few of them are reported.
+  callbacks.timed_out_early = g_request->strategy == StrategyId::kReplay ? log_early_timeout : nullptr;
   alignas(sched::Scheduler) static char scheduler_memory[sizeof(sched::Scheduler)];
   g_scheduler = new (scheduler_memory) sched::Scheduler(rt.arena, callbacks);
   if (g_request->systematic) g_scheduler->set_step_log(prepared_step_log());

@@ -152,6 +152,29 @@ void put_step(const Strand& s, bool has_value, u64 value) {
 
 }  // namespace
 
+void log_early_timeout(const Strand& s) {
+  constexpr u32 kMost = 16;
+  static u32 count = 0;
+  if (++count > kMost) return;
+  Uncontrolled here;
+  Runtime& rt = *g_runtime;
+  rt.modules.log_new();
+  bool alarm = s.alarm.expire != nullptr;
+  uptr frames[kMostFrames] = {s.next.place};
+  int depth = alarm ? 1 : unwind_stack(frames, kMostFrames, s.next.place);
+  Text text(rt.arena);
+  text.put('{').key("t").quoted("timeout");
+  if (!alarm) text.key("strand").number(s.number);
+  text.key("op").quoted(alarm ? "timer" : word_of(s.next.kind)).key("ns").number(s.wait.timeout);
+  text.key("stack").put('[');
+  for (int i = 0; i < depth; ++i) {
+    if (i) text.put(',');
+    text.address(frames[i]);
+  }
+  text.put("]}");
+  rt.log.write(text);
+}
+
 void log_traced_value(u64 value, u32 size) {
   if (!traced) return;
   Strand* s = traced;

@@ -15,5 +15,7 @@ void keep_stack(sched::Strand& strand);
 /// A step is about to be done. That of an access is written when its value is known.
 void log_step(const sched::Strand& strand);
 void log_traced_value(u64 value, u32 size);
+/// In replays: the running strand, or an alarm, times out although others could run.
+void log_early_timeout(const sched::Strand& strand);
 
 }  // namespace duress

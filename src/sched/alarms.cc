@@ -31,12 +31,7 @@ void Scheduler::set_alarm(Strand* a, u64 deadline, uptr place) {
   }
   if (deadline == kNever) return;
   a->next = {OpKind::kSleep, 0, reinterpret_cast<uptr>(a), 0, place};
-  if (!a->alarm.early) {
-    timers_.arm(a, deadline);
-    if (systematic_) recorder_.limit(exhaustive::StepLog::kTimers);
-  } else {
-    arm(a, deadline);
-  }
+  arm(a, deadline);
 }
 
 /// Its time has come, or it was chosen. The runtime tells the program, and sets it again if it is periodic.

@@ -27,6 +27,8 @@ struct Callbacks {
   /// A systematic execution comes to its first choice, which may be where an earlier one was. True: it is,
   /// and the request is another. Null: nobody is interested.
   bool (*first_choice)() = nullptr;
+  /// The strand's wait, or the alarm, has timed out while others could run. Null: nobody wants to know.
+  void (*timed_out_early)(const Strand& strand) = nullptr;
 };
 
 }  // namespace duress::sched

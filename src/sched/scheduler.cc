@@ -122,7 +122,10 @@ Wake Scheduler::wait_here(Strand* s, u64 deadline) {
   } else {
     switch_to(next);
   }
-  if (s->wait.wake == Wake::kNone) fire(s);  // chosen while its timer was running
+  if (s->wait.wake == Wake::kNone) {  // chosen while its timer was running
+    tell_early(*s);
+    fire(s);
+  }
   Wake wake = s->wait.wake;
   s->outcomes.could_time_out = false;
   passed(*s);
@@ -205,17 +208,32 @@ static bool is_explored_timer(OpKind kind) {
 /// Whether the timer may fire while others can run is a choice; if not, it fires when no other strand can.
 void Scheduler::arm(Strand* s, u64 deadline) {
   timers_.arm(s, deadline);
+  s->wait.timeout = deadline > timers_.now() ? deadline - timers_.now() : 0;
   if (systematic_) {
     if (!explores_timeouts() || !is_explored_timer(s->next.kind))
       recorder_.limit(exhaustive::StepLog::kTimers);
     return;
   }
-  // Programs use a timeout of many seconds to say "never"; those fire only when nothing else can happen.
-  bool long_timer = deadline > timers_.now() + kLongTimer;
-  if (!long_timer && choose(ValueKind::kEarlyTimer, 2)) {
-    s->state = Strand::State::kReady;
-    queue_.add_ready(s);
+  // The choice is made in any case: a trail means the same whatever was allowed when it was recorded.
+  u32 early = may_be_early(*s, s->wait.timeout) ? choose(ValueKind::kEarlyTimer, 2)
+                                                : decide(ValueKind::kEarlyTimer, 2, 0);
+  if (!early) return;
+  s->state = Strand::State::kReady;
+  queue_.add_ready(s);
+}
+
+/// Programs use a timeout of many seconds to say "never"; those fire only when nothing else can happen.
+bool Scheduler::may_be_early(const Strand& s, u64 timeout) const {
+  if (s.alarm.expire && !s.alarm.early) return false;
+  switch (request().early_timeouts) {
+    case trail::EarlyTimeouts::kNone:
+      return false;
+    case trail::EarlyTimeouts::kAll:
+      return true;
+    case trail::EarlyTimeouts::kShort:
+      break;
   }
+  return timeout <= kLongTimer;
 }
 
 /// The strand's deadline has come.
@@ -262,6 +280,7 @@ Strand* Scheduler::pick() {
       execution_.suspects_livelock = false;
       Strand* next = choose_thread();
       if (DURESS_LIKELY(!next->alarm.expire)) return next;
+      tell_early(*next);
       expire(next);
       continue;
     }

@@ -233,6 +233,11 @@ class Scheduler {
   void make_ready(Strand* s, Wake wake);
   Wake wait_here(Strand* s, u64 deadline);
   void arm(Strand* s, u64 deadline);
+  bool may_be_early(const Strand& s, u64 timeout) const;
+  void tell_early(const Strand& s) {
+    if (DURESS_UNLIKELY(callbacks_.timed_out_early != nullptr) && queue_.ready_count() > 1)
+      callbacks_.timed_out_early(s);
+  }
   void fire(Strand* s);
   bool fire_earliest();
   void expire(Strand* alarm);

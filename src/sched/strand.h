@@ -30,7 +30,8 @@ struct WaitState {
   Wake wake = Wake::kNone;        // of the last wait
   Wake outer_wake = Wake::kNone;  // of the wait that a visit has interrupted
   u64 deadline = kNever;
-  uptr queue = 0;  // address of the object
+  u64 timeout = 0;  // how far the deadline was when the wait began
+  uptr queue = 0;   // address of the object
   Strand* next_in_queue = nullptr;
   pollfd* descriptors = nullptr;  // waits for one of these
   u32 descriptor_count = 0;

@@ -50,6 +50,8 @@ enum class Detect : u32 {
   kRaces = 1,   // the analysis chain runs
   kClocks = 2,  // happens-before is followed, but no access is checked
 };
+/// Which timeouts may come although other threads could run: those shorter than ten seconds, none, all.
+enum class EarlyTimeouts : u8 { kShort = 0, kNone = 1, kAll = 2 };
 enum class Backend : u32 { kFiber = 0, kThread = 1 };
 
 /// What became of the process that performed an execution.
@@ -144,7 +146,8 @@ struct Request {
   bool profile_futures = false;  // Record::future_values is wanted
   bool profile_atomics = false;  // systematic executions: Record::atomic_profile is wanted
   bool variables = false;        // the sites stand for their variables: all sites that name one are points
-  u8 unused[2] = {};
+  EarlyTimeouts early_timeouts = EarlyTimeouts::kShort;
+  u8 unused = 0;
   // Lengths of the lists behind this struct.
   u32 site_count = 0;        // keys of sites that are schedule points
   u32 wait_site_count = 0;   // keys of sites that are not, but end a long run of one thread

@@ -36,6 +36,7 @@ inline Plan plan_with_every_field() {
   plan.head.priority_strands = 9;
   plan.head.spurious = 10;
   plan.head.timeouts = 11;
+  plan.head.early_timeouts = trail::EarlyTimeouts::kAll;
   plan.head.trace = plan.head.systematic = plan.head.sample = plan.head.variables = true;
   plan.head.profile_futures = plan.head.profile_atomics = true;
   plan.sites = {20, 21, 22};
@@ -86,7 +87,7 @@ inline Execution execution_with_every_field() {
 inline void expect_same_head(const trail::Request& got, const trail::Request& sent) {
   const auto& [magic, version, seed, strategy, depth, expected_choices, most_steps, points, backend, detect,
                model, heuristic, fair_after, tear, exploration_order, priority_strands, spurious, timeouts,
-               trace, systematic, sample, profile_futures, profile_atomics, variables, unused, sites,
+               trace, systematic, sample, profile_futures, profile_atomics, variables, early_timeouts, unused, sites,
                wait_sites, pairs, predictions, edits, picks, deviations] = got;
   EXPECT_EQ(magic, sent.magic);
   EXPECT_EQ(version, sent.version);
@@ -106,6 +107,7 @@ inline void expect_same_head(const trail::Request& got, const trail::Request& se
   EXPECT_EQ(priority_strands, sent.priority_strands);
   EXPECT_EQ(spurious, sent.spurious);
   EXPECT_EQ(timeouts, sent.timeouts);
+  EXPECT_EQ(early_timeouts, sent.early_timeouts);
   EXPECT_EQ(trace, sent.trace);
   EXPECT_EQ(systematic, sent.systematic);
   EXPECT_EQ(sample, sent.sample);

@@ -6,7 +6,16 @@ import re
 import struct
 
 HEADER = (pathlib.Path(__file__).resolve().parents[2] / "src/trail/execution.h").read_text()
-CODES = {"u8": "B", "u16": "H", "u32": "I", "u64": "Q", "bool": "?", "SitePair": "2I", "Replaced": "6Q"}
+CODES = {
+    "u8": "B",
+    "u16": "H",
+    "u32": "I",
+    "u64": "Q",
+    "bool": "?",
+    "EarlyTimeouts": "B",
+    "SitePair": "2I",
+    "Replaced": "6Q",
+}
 ENUM = "I"  # all others
 
 

@@ -47,10 +47,14 @@ bool trap_calls(const u8* selector) {
                      __stop_duress_calls - __start_duress_calls, address(selector)) == 0;
 }
 
-bool set_trap_handler(void (*handler)(int, siginfo_t*, void*), KernelAction* old) {
-  KernelAction ours = {reinterpret_cast<void*>(handler), SA_SIGINFO | SA_NODEFER | kHasRestorer,
+bool set_signal_handler(int signal, void (*handler)(int, siginfo_t*, void*), u64 flags, KernelAction* old) {
+  KernelAction ours = {reinterpret_cast<void*>(handler), flags | SA_SIGINFO | SA_NODEFER | kHasRestorer,
                        reinterpret_cast<void*>(&duress_return_from_call), 0};
-  return raw_syscall(SYS_rt_sigaction, SIGSYS, address(&ours), address(old), 8) == 0;
+  return raw_syscall(SYS_rt_sigaction, signal, address(&ours), address(old), 8) == 0;
+}
+
+bool set_trap_handler(void (*handler)(int, siginfo_t*, void*), KernelAction* old) {
+  return set_signal_handler(SIGSYS, handler, 0, old);
 }
 
 void restore_trap_handler(const KernelAction& old) {

@@ -39,6 +39,8 @@ inline constexpr int kTrapped = 2;  // si_code: SYS_USER_DISPATCH
 
 /// Calls of the calling kernel thread are trapped while *selector is 1. False: the kernel cannot do it.
 bool trap_calls(const u8* selector);
+/// A handler that returns by a call which is not trapped; it is not blocked while it runs.
+bool set_signal_handler(int signal, void (*handler)(int, siginfo_t*, void*), u64 flags, KernelAction* old);
 /// The handler of SIGSYS; `old`: the one before.
 bool set_trap_handler(void (*handler)(int, siginfo_t*, void*), KernelAction* old);
 void restore_trap_handler(const KernelAction& old);

@@ -20,6 +20,7 @@
 #include "runtime/crash.h"
 #include "runtime/frame_rooms.h"
 #include "runtime/interceptors/real.h"
+#include "runtime/preemption.h"
 #include "runtime/rc11.h"
 #include "runtime/rollback.h"
 #include "runtime/rollback_memory.h"
@@ -92,6 +93,7 @@ void control_prepare() {
   reserve_patch_room();
   frame_rooms().reserve();
   EpochFilter::keep_tables(kWarmThreads + 1);
+  preemption_prepare();
   if (*options.server_) {
     fork_server_prepare(options.server_);
     return;
@@ -148,6 +150,7 @@ void control_begin() {
   control_processor_begin();
   control_signals_begin();
   control_random_begin(g_request->seed);
+  if (emulates) preemption_begin();
 }
 
 // Checked bodies find each access in a filter that contains everything, so a function with atomics runs

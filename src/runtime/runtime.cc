@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "runtime/control.h"
 #include "runtime/parallel_adversary.h"
+#include "runtime/preemption.h"
 
 namespace duress {
 
@@ -124,6 +125,7 @@ void process_ending(int code) {
 
 void before_exec(const char* path) {
   if (!g_runtime) return;
+  if (g_scheduler) preemption_end();
   Runtime& rt = *g_runtime;
   Text text(rt.arena);
   text.put('{').key("t").quoted("exec").key("path").quoted(path ? path : "").put('}');

@@ -34,11 +34,18 @@ void RunQueue::remove_spinning(Strand* s) {
 }
 
 void RunQueue::release_spinning() {
+  u32 kept = 0;
   for (u32 i = 0; i < spinning_count_; ++i) {
-    spinning_[i]->stepping_back = false;
-    add_ready(spinning_[i]);
+    Strand* s = spinning_[i];
+    if (DURESS_UNLIKELY(s->preempted)) {
+      s->list_index = kept;
+      spinning_[kept++] = s;
+      continue;
+    }
+    s->stepping_back = false;
+    add_ready(s);
   }
-  spinning_count_ = 0;
+  spinning_count_ = kept;
 }
 
 }  // namespace duress::sched

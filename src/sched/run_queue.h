@@ -50,7 +50,7 @@ class RunQueue {
     remove_spinning(first);
     add_spinning(first);
   }
-  /// Something has changed: all that spin are ready.
+  /// Something has changed: all that spin are ready, except those that were preempted.
   void release_spinning();
 
  private:

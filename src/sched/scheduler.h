@@ -73,6 +73,8 @@ class Scheduler {
   }
   /// Lets every other strand that can run go first, once.
   void yield(uptr place);
+  /// It spins between two points: the others go first, until none of them can run.
+  void preempt(uptr place);
   /// Waits in `queue` until woken, or until the deadline.
   Wake block(const Operation& operation, uptr queue, u64 deadline = kNever);
   /// Waits until one of the descriptors is ready, or until the deadline.

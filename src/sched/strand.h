@@ -86,6 +86,7 @@ struct StrandExecution : StrandView {
   State state = State::kReady;
   bool stepping_back = false;  // spins: runs only when no other strand can, until something changes
   bool dump = false;           // gets the turn only to record its call stack
+  bool preempted = false;      // spins where nobody sees it: a change does not end that
   bool visited = false;        // waits, but gets the turn to look after its signals
   bool in_visit = false;       // it does so
   u32 list_index = 0;          // in the ready or the spinning list of the run queue

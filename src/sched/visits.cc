@@ -44,6 +44,23 @@ bool Scheduler::serve_visit(Strand* self) {
   return true;
 }
 
+void Scheduler::preempt(uptr place) {
+  Strand* s = running();
+  s->next = {OpKind::kYield, 0, 0, 0, place};
+  count_point();
+  if (execution_.alive == 1 && !any_alarm()) return;
+  if (systematic_) {
+    s->spin.yields = ~u32{0} - 1;
+    return park_spinner(s);
+  }
+  s->preempted = true;
+  queue_.step_back(s);
+  switch_to(pick());
+  if (s->stepping_back) queue_.step_forward(s);
+  s->preempted = false;
+  passed(*s);
+}
+
 void Scheduler::serve_others(Strand* self) {
   for (;;) {
     if (self->pool.called_back) callbacks_.give_up(*self);

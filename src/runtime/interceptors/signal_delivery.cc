@@ -15,6 +15,7 @@
 #include "runtime/crash.h"
 #include "runtime/interceptors/program_timers.h"
 #include "runtime/interceptors/real.h"
+#include "runtime/preemption.h"
 #include "runtime/interceptors/signals.h"
 
 namespace duress {
@@ -33,7 +34,7 @@ void note_signal(int signal, siginfo_t*, void*) {
 struct sigaction action_of(int signal) {
   if (wrapped[signal]) return actions[signal];
   struct sigaction action = {};
-  sigaction_of_kernel(signal, nullptr, &action);
+  if (signal != kPreemptionSignal) sigaction_of_kernel(signal, nullptr, &action);
   return action;
 }
 
@@ -201,7 +202,7 @@ int set_controlled_action(int signal, const struct sigaction* action, struct sig
       ours.sa_sigaction = note_signal;
       ours.sa_flags = SA_SIGINFO | SA_RESTART | (action->sa_flags & SA_NOCLDSTOP);
     }
-    int result = sigaction_of_kernel(signal, &ours, nullptr);
+    int result = signal == kPreemptionSignal ? 0 : sigaction_of_kernel(signal, &ours, nullptr);
     if (result != 0) return result;
   }
   if (old) *old = before;

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Locks that Duress cannot see: a library built by gcc, in which threads spin. Nothing hangs, the program is not blamed, and what is
+really wrong is found."""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import harness  # noqa: E402
+
+TOOL = None
+HERE = pathlib.Path(__file__).resolve().parent / "unseen"
+SPINS = "a thread that spins where it cannot be watched"
+
+
+class UnseenLocksTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="duress-unseen-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = folder.name
+        library = f"{cls.folder}/spin.o"
+        subprocess.run(["gcc", "-O2", "-c", str(HERE / "spin.c"), "-o", library], check=True)
+        cls.program = f"{cls.folder}/main"
+        build = [TOOL.duress + "-cc", "-g", "-O1", "-pthread", str(HERE / "main.c"), library, "-o", cls.program]
+        subprocess.run(build, check=True)
+
+    def duress(self, *words):
+        code, out, err = TOOL.run([TOOL.duress, *words], self.folder, b"", 120, None)
+        return code, out.decode(), err.decode()
+
+    def test_locks_that_are_right(self):
+        for kind in ("spin", "exchange"):
+            with self.subTest(kind=kind):
+                code, out, err = self.duress("explore", "--runs", "20", "--", self.program, kind)
+                self.assertEqual(code, 0, err)
+                self.assertIn(f"incomplete: {SPINS}", err)
+
+    def test_same_document_whatever_the_number_of_jobs(self):
+        documents = []
+        for jobs in ("1", "2"):
+            code, out, err = self.duress("explore", "--runs", "20", "-j", jobs, "--json", "--", self.program, "spin")
+            self.assertEqual(code, 0, err)
+            document = json.loads(out)
+            harness.valid(document)
+            documents.append({key: document.get(key) for key in ("runs", "races", "failures", "incomplete")})
+        self.assertEqual(documents[0], documents[1])
+
+    def test_a_thread_without_the_lock_is_found(self):
+        code, out, err = self.duress("explore", "--json", "--", self.program, "broken")
+        self.assertEqual(code, 66, err)
+        failure = json.loads(out)["failures"][0]
+        self.assertEqual((failure["failure"], failure["replayed"]), ("assertion", True))
+
+    def test_a_controlled_run_ends(self):
+        code, out, err = self.duress("run", "--controlled", "--fail-on", "never", "--", self.program, "spin")
+        self.assertEqual(code, 0, err)
+        self.assertNotIn("did not start", err)
+
+    def test_threads_that_spin_for_ever_end_in_time(self):
+        options = ["--runs", "40", "--run-timeout", "2s", "--no-minimise"]
+        code, out, err = self.duress("explore", *options, "--json", "--", self.program, "crossed")
+        self.assertEqual(code, 66, err)
+        self.assertEqual(json.loads(out)["failures"][0]["failure"], "no-end")
+
+
+def main():
+    global TOOL
+    options = harness.parser(__doc__, programs=False).parse_known_args()[0]
+    TOOL = harness.Tool(options.build, options.duress)
+    names = [word for word in sys.argv[1:] if word.startswith("test_")]
+    unittest.main(argv=[sys.argv[0], *(f"UnseenLocksTest.{name}" for name in names)])
+
+
+if __name__ == "__main__":
+    main()

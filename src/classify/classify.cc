@@ -61,8 +61,8 @@ std::string Classifier::key() const {
                                        : setup_.worker.start_in,
         exec::build_of(setup_.binary),
         setup_.worker.input.empty() ? std::string() : std::to_string(exec::hash_of_file(setup_.worker.input)),
-        std::to_string(setup_.worker.run_seconds), std::to_string(raw(setup_.worker.early_timeouts)), std::to_string(setup_.oracle.expect_exit),
-        setup_.oracle.check,
+        std::to_string(setup_.worker.run_seconds), std::to_string(raw(setup_.worker.early_timeouts)),
+        std::to_string(setup_.oracle.expect_exit), setup_.oracle.check,
         setup_.oracle.expected_output.empty()
             ? std::string()
             : std::to_string(exec::hash_of_file(setup_.oracle.expected_output))})

@@ -58,8 +58,7 @@ std::string Search::key() const {
   for (const std::string& part :
        {std::filesystem::current_path(ignored).string(), search.strategy, std::to_string(search.depth),
         std::to_string(raw(search.points)), std::to_string(search.seed), std::to_string(search.most_steps),
-        std::to_string(raw(setup_.worker.early_timeouts)),
-        std::to_string(raw(search.model)),
+        std::to_string(raw(setup_.worker.early_timeouts)), std::to_string(raw(search.model)),
         std::to_string(search.heuristic ? raw(*search.heuristic) : ~u32{0}),
         std::to_string(setup_.oracle.expect_exit), setup_.oracle.check, setup_.oracle.expected_output,
         std::to_string(setup_.keep_going), setup_.worker.chain,

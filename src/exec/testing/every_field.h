@@ -87,8 +87,8 @@ inline Execution execution_with_every_field() {
 inline void expect_same_head(const trail::Request& got, const trail::Request& sent) {
   const auto& [magic, version, seed, strategy, depth, expected_choices, most_steps, points, backend, detect,
                model, heuristic, fair_after, tear, exploration_order, priority_strands, spurious, timeouts,
-               trace, systematic, sample, profile_futures, profile_atomics, variables, early_timeouts, unused, sites,
-               wait_sites, pairs, predictions, edits, picks, deviations] = got;
+               trace, systematic, sample, profile_futures, profile_atomics, variables, early_timeouts, unused,
+               sites, wait_sites, pairs, predictions, edits, picks, deviations] = got;
   EXPECT_EQ(magic, sent.magic);
   EXPECT_EQ(version, sent.version);
   EXPECT_EQ(seed, sent.seed);

@@ -10,6 +10,8 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/stop.h"
+#include "collide/unseen_atomics.h"
+#include "exec/child.h"
 #include "exec/program.h"
 #include "exec/run_once.h"
 #include "exec/work_folder.h"
@@ -77,6 +79,11 @@ int doctor_program(const std::vector<std::string>& target) {
         "      {:<22} each execution needs a process of its own, which takes about ten times as long\n", "");
   if (std::string warning = options.rollback_statistics->warning(); !warning.empty())
     row("warn", "rollback", warning);
+  std::vector<std::string> unseen = collide::unseen_atomics(exec::program_path(target[0]));
+  for (const std::string& function : unseen)
+    row("warn", "unseen lock", function + " has atomic instructions and is not instrumented");
+  if (!unseen.empty())
+    fmt::print("      {:<22} accesses that only they order are reported as races, unconfirmed\n", "");
   for (const std::string& what : tried.incomplete) row("warn", "not controlled", what);
   return kExitOk;
 }

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "cli/run_options.h"
+#include "cli/unseen.h"
 #include "exec/oracle.h"
 #include "exec/run_once.h"
 #include "exec/session.h"
@@ -38,7 +39,10 @@ exec::OneRunResult run_target(const RunOptions& options, const std::string& fold
     run.plan->head.model = options.model_number;
     run.plan->head.heuristic = options.heuristic_number.value_or(HeuristicId::kRandom);
   }
-  return exec::run_once(run);
+  run.preload = preload_for(options.target[0]);
+  exec::OneRunResult result = exec::run_once(run);
+  if (!run.preload.empty()) drop_unwatched(result.log);
+  return result;
 }
 
 /// How a controlled execution ended, if not by itself; "" otherwise.
@@ -123,6 +127,7 @@ int run_in(const std::string& folder, const RunOptions& options, report::Suppres
   document.seconds = result.seconds;
   document.root_pid = result.pid;
   report::fill_document(log, suppressions, document);
+  mark_unseen(options.target[0], document);
   if (!result.damage.empty()) {
     if (document.races.empty() && document.crashes.empty()) {  // nothing can be said
       say(result.damage);

@@ -208,6 +208,30 @@ void ElfFile::functions_from_symbols() {
   }
 }
 
+std::vector<ElfFile::Named> ElfFile::named_functions() const {
+  std::vector<Named> found;
+  auto table = section(".symtab"), strings = section(".strtab");
+  if (!table || !strings) return found;
+  std::string_view names = slice(strings->sh_offset, strings->sh_size);
+  for (std::uint64_t at = 0; at + sizeof(Elf64_Sym) <= table->sh_size; at += sizeof(Elf64_Sym)) {
+    Elf64_Sym symbol;
+    if (!read(table->sh_offset + at, symbol)) break;
+    if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_size == 0 || symbol.st_shndx == SHN_UNDEF ||
+        symbol.st_name >= names.size())
+      continue;
+    std::string_view name = names.substr(symbol.st_name);
+    found.push_back(
+        {std::string(name.substr(0, name.find('\0'))), {symbol.st_value, symbol.st_value + symbol.st_size}});
+  }
+  return found;
+}
+
+std::optional<Range> ElfFile::section_range(std::string_view name) const {
+  auto found = section(name);
+  if (!found) return std::nullopt;
+  return Range{found->sh_addr, found->sh_addr + found->sh_size};
+}
+
 int elf_class(const std::string& path) {
   unsigned char ident[EI_NIDENT] = {};
   int fd = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);

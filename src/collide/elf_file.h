@@ -37,6 +37,15 @@ class ElfFile {
   /// The functions, in order, without overlaps. Read when first asked for.
   const std::vector<Range>& functions();
 
+  /// The functions that the symbol table names; an address may have several names.
+  struct Named {
+    std::string name;
+    Range range;
+  };
+  std::vector<Named> named_functions() const;
+  /// Where the section is loaded; nothing if there is none.
+  std::optional<Range> section_range(std::string_view name) const;
+
   /// The bytes that are loaded from `address` to the end of its segment.
   std::string_view rest_from(Address address) const;
   std::string_view code(Range range) const { return loaded(range.begin, range.end - range.begin); }

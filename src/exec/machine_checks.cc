@@ -25,21 +25,21 @@
 #include "finding/text.h"
 
 namespace duress::exec {
+
+std::string installed(const std::string& name) {
+  for (const char* folder : {"lib", DURESS_LIBDIR, "lib/duress", DURESS_LIBDIR "/duress"}) {
+    std::string path = fmt::format("{}/{}/{}", layout().prefix, folder, name);
+    if (std::filesystem::exists(path)) return path;
+  }
+  return {};
+}
+
 namespace {
 
 namespace fs = std::filesystem;
 
 using Check = MachineCheck;
 using Outcome = CheckOutcome;
-
-/// The file `name` of the installation, where duress-cc looks for it too; "" if it is in none of the places.
-std::string installed(const std::string& name) {
-  for (const char* folder : {"lib", DURESS_LIBDIR, "lib/duress", DURESS_LIBDIR "/duress"}) {
-    std::string path = fmt::format("{}/{}/{}", layout().prefix, folder, name);
-    if (fs::exists(path)) return path;
-  }
-  return {};
-}
 
 /// Runs a program for what it prints.
 ChildOutput capture(const std::vector<std::string>& argv) {

@@ -18,6 +18,9 @@ struct MachineCheck {
   std::string fix = {};
 };
 
+/// The file `name` of the installation, where duress-cc looks for it too; "" if it is in none of the places.
+std::string installed(const std::string& name);
+
 /// Tries all that an execution needs.
 std::vector<MachineCheck> check_machine();
 /// Builds a racy program and finds its race, unless one of the checks `before` it failed.

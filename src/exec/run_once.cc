@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
@@ -38,6 +39,11 @@ OneRunResult run_once(const OneRun& run) {
   }
   std::vector<std::pair<std::string, std::string>> variables = controlled_variables(options);
   if (!run.plan) variables = {{"DURESS_OPTIONS", with_user_options(options, /*padded=*/false)}};
+  if (!run.preload.empty()) {
+    const char* given = std::getenv("LD_PRELOAD");
+    std::string others = given != nullptr && *given != '\0' ? ":" + std::string(given) : "";
+    variables.emplace_back("LD_PRELOAD", run.preload + others);
+  }
   static_cast<LaunchResult&>(result) = launch(run.target, variables);
   if (result.start_error != 0)
     result.problem = "cannot start '" + run.target[0] + "': " + std::strerror(result.start_error);

@@ -20,6 +20,7 @@ struct OneRun {
   std::string folder;        // for logs
   std::string options;       // of the runtime, beside the folder
   std::optional<Plan> plan;  // nothing: threads run in parallel
+  std::string preload = {};  // library for the program's LD_PRELOAD; "": none
 };
 
 struct OneRunResult : LaunchResult {

@@ -82,6 +82,7 @@ struct Collision {
 };
 
 struct Race {
+  std::string unconfirmed;   // why the accesses may be ordered all the same; "": no reason is known
   std::string id;            // "R-7f3a"; given by assign_ids
   std::string variable;      // for people
   std::string variable_key;  // the same without what changes from run to run (addresses, sizes, lines)

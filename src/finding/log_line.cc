@@ -156,6 +156,11 @@ ProcessLog to_process(const Json& line, const std::string& file) {
   process.cwd = text_or(line, "cwd");
   process.chain = text_or(line, "chain");
   process.mode = text_or(line, "mode");
+  process.preloaded = number_or<int>(line, "preloaded", 0) != 0;
+  if (process.preloaded)
+    process.incomplete.push_back(
+        base_name(process.exe) +
+        " is not instrumented: only the instrumented libraries that it loads are watched");
   for (const Json& arg : list_or(line, "argv")) {
     if (arg.is_string()) process.argv.push_back(arg.get<std::string>());
   }
@@ -166,8 +171,12 @@ void add_line(const std::string& kind, const Json& line, ProcessLog& process) {
   const std::size_t modules = process.modules.size();
   if (kind == "module") {
     process.modules.push_back(to_module(line));
-    if (std::string what = unseen_runtime(process.modules.back().path); !what.empty())
-      process.incomplete.push_back(what);
+    const bool has_sites = line.contains("sites") && !line["sites"].is_null();
+    process.has_sites = process.has_sites || has_sites;
+    const ModuleRecord& module = process.modules.back();
+    std::string what = unseen_runtime(module.path);
+    if (what.empty() && !has_sites && modules != 0) what = unseen_library(module.path);
+    if (!what.empty()) process.incomplete.push_back(what);
   } else if (kind == "thread") {
     ThreadRecord thread = to_thread(line);
     process.threads[thread.id] = std::move(thread);

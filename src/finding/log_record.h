@@ -209,6 +209,8 @@ struct ProcessLog {
   std::string cwd;
   std::string chain;
   std::string mode;
+  bool preloaded = false;             // the executable is not instrumented
+  bool has_sites = false;             // an instrumented module was loaded
   std::vector<ModuleRecord> modules;  // in order of loading; an id may come back after dlclose
   std::map<int, ThreadRecord> threads;
   std::vector<RaceRecord> races;

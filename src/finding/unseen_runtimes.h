@@ -27,4 +27,15 @@ inline std::string unseen_runtime(std::string_view path) {
          " is not instrumented: accesses that only its locks, barriers or joins order are reported as races";
 }
 
+/// The same of a library of the program's own that is not instrumented; "": it belongs to the system.
+inline std::string unseen_library(std::string_view path) {
+  static constexpr std::string_view kSystem[] = {"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/",
+                                                 "linux-vdso"};
+  bool system = std::any_of(std::begin(kSystem), std::end(kSystem),
+                            [&](std::string_view folder) { return path.starts_with(folder); });
+  std::string name = base_name(path);
+  if (system || name.find(".so") == std::string::npos || name == "libduress_preload.so") return "";
+  return name + " is not instrumented: what it accesses is not seen, nor are locks of its own";
+}
+
 }  // namespace duress::finding

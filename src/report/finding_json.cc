@@ -210,6 +210,7 @@ Json to_json(const RaceEntry& race, const std::string& cwd) {
     if (race.baseline) json["baseline"] = true;
     put_judgement(json, *race.judgement);
   }
+  if (!race.judgement && !race.unconfirmed.empty()) json["confirmed"] = false;
   if (!race.replay.empty()) json["replay"] = race.replay;
   if (race.fix) {
     Json& fix = json["fix"] = {{"kind", race.fix->kind}, {"text", race.fix->text}};

@@ -78,6 +78,7 @@ class Writer {
     if (race.pid != report_.root_pid) {
       line("  in process {} ({})", race.pid, printable(shown_path(race.exe, report_.cwd)));
     }
+    if (!race.unconfirmed.empty()) line("  unconfirmed: {}", printable(race.unconfirmed));
     if (race.count > 1) line("  seen {}", plural(race.count - 1, "more time"));
   }
 

@@ -9,6 +9,7 @@
 #include "runtime/control.h"
 #include "runtime/parallel_adversary.h"
 #include "runtime/preemption.h"
+#include "runtime/startup.h"
 
 namespace duress {
 
@@ -59,13 +60,15 @@ void Runtime::log_start() {
       .key("chain")
       .quoted(options.chain_)
       .key("mode")
-      .quoted(options.mode_)
-      .put('}');
+      .quoted(options.mode_);
+  if (g_preloaded) text.key("preloaded").number(1);
+  text.put('}');
   log.write(text);
 }
 
 void Runtime::wake(const DuressModule* module) {
   modules.add_instrumented(module);
+  if (g_preloaded && !controlled) modules.log_new();  // the host wants to know that there is one
   if (controlled || g_parallel_adversary) return points.add(*module);
   bool faithful = !firsts || options.faithful_ || volatile_mode != VolatileMode::kPlain;
   memset(module->flags_begin, faithful ? DURESS_BODY_FAITHFUL : DURESS_BODY_CHECKED,
@@ -91,6 +94,7 @@ void Runtime::finish(int code) {
   chain.finish(reporter);
   if (slots.inexact()) reporter.incomplete("more than 4096 threads ended without being joined");
   if (options.stats_) write_stats();
+  if (!controlled) modules.log_new();  // libraries that are not instrumented
   // Most executions of a campaign find nothing: they need no file.
   if (controlled && *options.server_ && !log.begun()) return;
   reporter.end(code);

@@ -3,6 +3,8 @@
 // How the runtime starts: from .preinit_array, before the constructors of any library, when DURESS_OPTIONS
 // names a log folder; never in a program with raised privileges; or late, when a test calls duress::check.
 // Otherwise every function runs its plain body.
+#include "runtime/startup.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +17,9 @@
 #include "runtime/runtime.h"
 
 namespace duress {
+
+bool g_preloaded = false;
+
 namespace {
 
 /// The analyses, and Record, which is not for users: a trace is made by `duress trace record`.
@@ -157,9 +162,10 @@ extern "C" __attribute__((visibility("default"))) void __duress_module_init(cons
   if (duress::g_runtime) duress::g_runtime->wake(module);
 }
 
-// Before the constructors of any shared library: what they do is to be seen too.
-static void duress_preinit(int, char**, char** environment) {
+extern "C" void duress_start(char** environment) {
   duress::start(environment);
 }
-__attribute__((section(".preinit_array"),
-               used)) static void (*const duress_preinit_entry)(int, char**, char**) = duress_preinit;
+
+// The same function under a name that no other module can define: preload.cc compares the two.
+extern "C" __attribute__((visibility("hidden"), alias("__duress_module_init"))) void duress_own_module_init(
+    const DuressModule* module);

@@ -61,6 +61,41 @@ class UnseenLocksTest(unittest.TestCase):
         self.assertEqual(code, 0, err)
         self.assertNotIn("did not start", err)
 
+    def test_doctor_lists_them(self):
+        code, out, err = self.duress("doctor", self.program, "broken")
+        self.assertEqual(code, 0, err)
+        listed = {line.split()[3] for line in out.splitlines() if line.startswith("warn  unseen lock")}
+        self.assertEqual(listed, {"spin_lock()", "exchange_lock()"})
+
+    def test_races_are_unconfirmed(self):
+        code, out, err = self.duress("run", "--controlled", "--json", "--", self.program, "spin")
+        self.assertEqual(code, 66, err)
+        document = json.loads(out)
+        harness.valid(document)
+        self.assertEqual({race["confirmed"] for race in document["races"]}, {False})
+        said = [
+            line for line in document["incomplete"] if line.startswith("spin_lock(), exchange_lock(): not instrumented")
+        ]
+        self.assertEqual(len(said), 1, document["incomplete"])
+        code, out, err = self.duress("run", "--controlled", "--", self.program, "spin")
+        self.assertIn("  unconfirmed: spin_lock(), exchange_lock() may order the accesses", err)
+
+    def test_seen_atomics_are_not_listed(self):
+        program = str(TOOL.compile(HERE.parent / "programs" / "cxx20_sync.cc"))
+        code, out, err = self.duress("doctor", program)
+        self.assertEqual(code, 0, err)
+        self.assertNotIn("unseen lock", out)
+
+    def test_classify_confirms_only_what_it_brings_together(self):
+        options = ["--runs", "5", "--no-advice", "--fail-on", "never", "--json"]
+        for kind, confirmed in (("spin", False), ("broken", True)):
+            with self.subTest(kind=kind):
+                code, out, err = self.duress("classify", *options, "--", self.program, kind)
+                self.assertEqual(code, 0, err)
+                races = json.loads(out)["races"]
+                self.assertTrue(races)
+                self.assertEqual(any(race["confirmed"] for race in races), confirmed, races)
+
     def test_threads_that_spin_for_ever_end_in_time(self):
         options = ["--runs", "40", "--run-timeout", "2s", "--no-minimise"]
         code, out, err = self.duress("explore", *options, "--json", "--", self.program, "crossed")

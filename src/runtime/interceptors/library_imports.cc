@@ -22,6 +22,7 @@
 #include "base/spin_lock.h"
 #include "runtime/control.h"
 #include "runtime/interceptors/library_access.h"
+#include "runtime/startup.h"
 #include "runtime/unwinding.h"
 
 namespace duress {
@@ -105,9 +106,9 @@ bool is_cxx_library(const dl_phdr_info& module) {
   return strncmp(name, "libstdc++.so", 12) == 0 || strncmp(name, "libc++.so", 9) == 0;
 }
 
-/// The executable is, for the runtime is linked into it. Libraries call the runtime when they are loaded.
+/// The executable is, if the runtime is linked into it. Libraries call the runtime when they are loaded.
 bool is_instrumented(const dl_phdr_info& module) {
-  if (!module.dlpi_name || !*module.dlpi_name) return true;
+  if (!module.dlpi_name || !*module.dlpi_name) return !g_preloaded;
   Dynamic dynamic(module);
   for (size_t i = 0; i < dynamic.jump_count; ++i) {
     if (strcmp(dynamic.name(dynamic.jumps[i]), "__duress_module_init") == 0) return true;

@@ -15,8 +15,8 @@
 #include "runtime/crash.h"
 #include "runtime/interceptors/program_timers.h"
 #include "runtime/interceptors/real.h"
-#include "runtime/preemption.h"
 #include "runtime/interceptors/signals.h"
+#include "runtime/preemption.h"
 
 namespace duress {
 namespace {

@@ -23,6 +23,8 @@ llvm::Function* clone_body(llvm::Function& function);
 void instrument_faithful(llvm::Function& function, Unit& unit, uint32_t function_index);
 /// In the late step: drops what kept the optimiser away, adds the frames.
 void finish_faithful(llvm::Function& function, Unit& unit);
+/// In the late step, before that: all the optimisation that a faithful body gets (simplify.cc).
+void simplify_faithful(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
 
 /// Whether the function has anything to check or to push a frame for.
 bool needs_instrumentation(llvm::Function& function);

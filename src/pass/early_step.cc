@@ -15,6 +15,7 @@
 #include "pass/access.h"
 #include "pass/atomics.h"
 #include "pass/bodies.h"
+#include "pass/callees.h"
 #include "pass/compat.h"
 #include "pass/steps.h"
 
@@ -75,9 +76,9 @@ void name_accesses(llvm::Function& function, Unit& unit) {
 /// is not needed, that the result is always 3. For a definition that the linker may replace by an equal one
 /// it concludes nothing of that kind, but inlines it all the same.
 void disguise_as_replaceable(llvm::Function& function, FunctionRecord& record) {
+  record.linkage = function.getLinkage();
   if (!function.hasLocalLinkage() && !function.hasExternalLinkage()) return;
   record.disguised = true;
-  record.linkage = function.getLinkage();
   record.visibility = function.getVisibility();
   bool local = function.hasLocalLinkage();
   function.setLinkage(local ? llvm::GlobalValue::LinkOnceODRLinkage : llvm::GlobalValue::WeakODRLinkage);
@@ -99,8 +100,10 @@ llvm::Function* clone_faithful(llvm::Function& function, Unit& unit) {
                     llvm::Attribute::Speculatable, llvm::Attribute::SanitizeThread}) {
     clone->removeFnAttr(kind);
   }
-  // Nothing may be inlined into it either: plain code would come with it.
+  // Nothing may be inlined into it either: plain code would come with it. Nor is it optimised (simplify.cc).
+  for (auto kind : {llvm::Attribute::OptimizeForSize, llvm::Attribute::MinSize}) clone->removeFnAttr(kind);
   clone->addFnAttr(llvm::Attribute::NoInline);
+  clone->addFnAttr(llvm::Attribute::OptimizeNone);
   for (llvm::Argument& argument : clone->args()) {
     for (auto kind : {llvm::Attribute::ReadOnly, llvm::Attribute::ReadNone, llvm::Attribute::WriteOnly}) {
       argument.removeAttr(kind);
@@ -160,9 +163,11 @@ llvm::PreservedAnalyses EarlyStep::run(llvm::Module& module, llvm::ModuleAnalysi
     llvm::Function* clone = clone_faithful(*function, unit);
     instrument_faithful(*clone, unit, record.index);
     record.has_faithful = true;
+    record.optimised = !function->hasOptNone();
     disguise_as_replaceable(*function, record);
     clones.push_back(clone);
   }
+  for (llvm::GlobalValue* clone : clones) hide_callees(*llvm::cast<llvm::Function>(clone), unit);
   llvm::appendToCompilerUsed(module, clones);
   return llvm::PreservedAnalyses::none();
 }

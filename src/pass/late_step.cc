@@ -10,6 +10,7 @@
 #include "llvm/IR/Verifier.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 #include "pass/bodies.h"
+#include "pass/callees.h"
 #include "pass/check_emitter.h"
 #include "pass/compat.h"
 #include "pass/conditional_loads.h"
@@ -32,22 +33,6 @@ void become_second_body(llvm::Function& clone, llvm::Function& original, llvm::S
   clone.removeFnAttr(llvm::Attribute::InlineHint);
   clone.removeFnAttr(llvm::Attribute::Memory);
   clone.addFnAttr(llvm::Attribute::NoInline);
-}
-
-/// Unnamed or colliding names cannot be: the clone is found by name.
-llvm::Function* faithful_body(llvm::Module& module, llvm::Function& original) {
-  llvm::Function* clone = module.getFunction((original.getName() + kFaithfulSuffix).str());
-  if (clone == nullptr || clone->getFunctionType() != original.getFunctionType()) return nullptr;
-  for (llvm::Instruction& inst : llvm::instructions(*clone)) {
-    // A call that exists to fail compilation if it is not optimised away.
-    auto* call = llvm::dyn_cast<llvm::CallBase>(&inst);
-    llvm::Function* callee = call == nullptr ? nullptr : call->getCalledFunction();
-    if (callee != nullptr &&
-        (callee->hasFnAttribute("dontcall-error") || callee->hasFnAttribute("dontcall-warn"))) {
-      return nullptr;
-    }
-  }
-  return clone;
 }
 
 /// Continues in another body. A tail call, except where structures are passed on the stack by value: there
@@ -155,8 +140,10 @@ std::vector<llvm::Function*> restore(Unit& unit) {
   return result;
 }
 
-void instrument(llvm::Function& function, Unit& unit, llvm::FunctionAnalysisManager& analyses) {
-  llvm::Function* faithful = faithful_body(unit.module, function);
+void instrument(llvm::Function& function, Unit& unit, const FaithfulBodies& bodies,
+                llvm::FunctionAnalysisManager& analyses) {
+  llvm::Function* faithful = unit.module.getFunction((function.getName() + kFaithfulSuffix).str());
+  if (!bodies.all.contains(faithful)) faithful = nullptr;
   if (!needs_instrumentation(function)) {
     if (faithful == nullptr) return;
     // Nothing is left to check after optimisation, but the source had accesses.
@@ -190,7 +177,10 @@ llvm::PreservedAnalyses LateStep::run(llvm::Module& module, llvm::ModuleAnalysis
   std::unique_ptr<Unit> unit = std::move(holder_->unit);
   if (unit == nullptr || &unit->module != &module) return llvm::PreservedAnalyses::all();
   auto& analyses = manager.getResult<llvm::FunctionAnalysisManagerModuleProxy>(module).getManager();
-  for (llvm::Function* function : restore(*unit)) instrument(*function, *unit, analyses);
+  std::vector<llvm::Function*> functions = restore(*unit);
+  FaithfulBodies bodies = find_callees(*unit, analyses);
+  for (llvm::Function* function : functions) instrument(*function, *unit, bodies, analyses);
+  for (llvm::Function* body : bodies.alone) finish_faithful(*body, *unit);
 
   // Faithful bodies whose function was optimised away, or cannot use them.
   for (llvm::Function& function : llvm::make_early_inc_range(module)) {

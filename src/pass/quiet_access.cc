@@ -81,7 +81,8 @@ class QuietAccesses {
     llvm::BasicBlock* before = call->getParent();
     llvm::BasicBlock* after = before->splitBasicBlock(call->getIterator());
     llvm::BasicBlock* inlined = llvm::BasicBlock::Create(call->getContext(), "", &function_, after);
-    llvm::BasicBlock* cold = llvm::BasicBlock::Create(call->getContext(), "", &function_, after);
+    // Last: the blocks of an optnone function stay in their order.
+    llvm::BasicBlock* cold = llvm::BasicBlock::Create(call->getContext(), "", &function_);
     before->getTerminator()->eraseFromParent();
     builder.SetInsertPoint(before);
     builder.SetCurrentDebugLocation(call->getDebugLoc());

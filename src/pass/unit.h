@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/Module.h"
@@ -15,6 +16,8 @@
 namespace duress::pass {
 
 inline constexpr char kFaithfulSuffix[] = ".duress.faithful";
+/// A faithful body that is all that is left of its function.
+inline constexpr char kAloneSuffix[] = ".duress.alone";
 inline constexpr char kCheckedSuffix[] = ".duress.checked";
 /// On calls in faithful bodies until the late step: an unknown bundle keeps the optimiser from merging or
 /// removing a call because of what it found out about the callee's plain body.
@@ -23,9 +26,11 @@ inline constexpr char kOpaqueBundle[] = "duress.opaque";
 struct FunctionRecord {
   uint32_t index;
   bool has_faithful = false;
+  bool optimised = true;       // not compiled with -O0
+  std::optional<bool> hidden;  // faithful bodies do not name it (callees.h)
   /// Set while the function is disguised as external (see early_step.cc).
   bool disguised = false;
-  llvm::GlobalValue::LinkageTypes linkage{};
+  llvm::GlobalValue::LinkageTypes linkage = llvm::GlobalValue::ExternalLinkage;  // in the source
   llvm::GlobalValue::VisibilityTypes visibility{};
 };
 

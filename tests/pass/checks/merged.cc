@@ -30,6 +30,8 @@ auto second = [](int n) {
   else
     third = -n;
 };
+// Else one assignment of main() would be left of both.
+void (*both[])(int) = {first, second};
 int main(int argc, char**) {
   arms(argc);
   calls(argc);

@@ -19,9 +19,9 @@
 // CHECK: br i1 %[[MUST]], label %[[COLD:.*]], label %[[GO:.*]], !dbg {{.*}}, !prof
 // CHECK: [[GO]]:
 // CHECK: load double, ptr %0, align 8
+// CHECK: phi double
 // CHECK: [[COLD]]:
 // CHECK: call i64 @__duress_load8(ptr align 8 %0
-// CHECK: phi double
 
 // ASM-LABEL: read8.duress.faithful:
 // ASM: __duress_quiet

@@ -62,6 +62,7 @@ class VariableNamer {
   const llvm::DataLayout& layout_;
   unsigned metadata_kind_;
   bool indexed_types_ = false;
+  unsigned pointers_left_ = 0;                           // to look at for the current address
   llvm::StringMap<const llvm::DICompositeType*> types_;  // by linkage identifier and by plain name
 };
 

@@ -17,6 +17,10 @@ namespace {
 constexpr uint64_t kGranule = 8;        // of the filter
 constexpr uint64_t kInlineObject = 48;  // up to this many bytes inline checks are shorter than a call
 
+std::string hook_name(const char* prefix, const Access& access) {
+  return (llvm::Twine(prefix) + (access.write ? "write" : "read") + llvm::Twine(access.size)).str();
+}
+
 bool has_hook(uint64_t size) {
   return size == 1 || size == 2 || size == 4 || size == 8 || size == 16;
 }
@@ -37,12 +41,14 @@ llvm::BasicBlock* split_if(llvm::Value* condition, llvm::Instruction* inst, llvm
   return then;
 }
 
-CheckEmitter::CheckEmitter(llvm::Function& function, Unit& unit, uint32_t function_index, bool leaf)
+CheckEmitter::CheckEmitter(llvm::Function& function, Unit& unit, uint32_t function_index, bool leaf,
+                           Places hot)
     : function_(function),
       unit_(unit),
       layout_(function.getParent()->getDataLayout()),
       function_index_(function_index),
       leaf_(leaf),
+      hot_(std::move(hot)),
       frames_(function, unit.hooks),
       unlikely_(llvm::MDBuilder(function.getContext()).createBranchWeights(1, 1 << 20)) {}
 
@@ -61,7 +67,8 @@ void CheckEmitter::emit_range(llvm::IRBuilderBase& builder, llvm::Instruction* i
 
 void CheckEmitter::emit(const Check& check) {
   const Access& access = check.access;
-  if (check.range_start == nullptr && !has_hook(access.size) && access.size <= kInlineObject &&
+  bool in_line = hot_.contains(check.before);
+  if (in_line && check.range_start == nullptr && !has_hook(access.size) && access.size <= kInlineObject &&
       access.size % kGranule == 0 && access.align >= llvm::Align(kGranule)) {
     // A small object as a whole (a point, a string's header): its parts inline.
     for (uint64_t at = 0; at < access.size;) {
@@ -108,6 +115,12 @@ void CheckEmitter::emit(const Check& check) {
     around(builder, false);
     return;
   }
+  if (in_line || access.is_vptr_store) return emit_inline(builder, check, site);
+  unit_.hooks.call(builder, hook_name("__duress_test_", access), {access.address, site});
+}
+
+void CheckEmitter::emit_inline(llvm::IRBuilder<>& builder, const Check& check, llvm::Constant* site) {
+  const Access& access = check.access;
   llvm::Value* slow = failed(builder, check);
   if (access.is_vptr_store) {
     auto* store = llvm::cast<llvm::StoreInst>(access.inst);
@@ -118,9 +131,7 @@ void CheckEmitter::emit(const Check& check) {
   llvm::IRBuilder<> cold(split_if(slow, check.before, unlikely_)->getTerminator());
   cold.SetCurrentDebugLocation(access.inst->getDebugLoc());
   around(cold, true);
-  std::string hook =
-      (llvm::Twine("__duress_check_") + (access.write ? "write" : "read") + llvm::Twine(access.size)).str();
-  unit_.hooks.call(cold, hook, {access.address, site});
+  unit_.hooks.call(cold, hook_name("__duress_check_", access), {access.address, site});
   around(cold, false);
 }
 

@@ -8,14 +8,16 @@
 #include "llvm/IR/IRBuilder.h"
 #include "pass/check_plan.h"
 #include "pass/frames.h"
+#include "pass/hot_places.h"
 #include "pass/unit.h"
 
 namespace duress::pass {
 
 class CheckEmitter {
  public:
-  /// `leaf`: the body makes no calls, so hooks push its frame themselves.
-  CheckEmitter(llvm::Function& function, Unit& unit, uint32_t function_index, bool leaf);
+  /// `leaf`: the body makes no calls, so hooks push its frame themselves. In front of `hot` the test is
+  /// inline, elsewhere a call.
+  CheckEmitter(llvm::Function& function, Unit& unit, uint32_t function_index, bool leaf, Places hot = {});
 
   void emit(const Check& check);
 
@@ -35,6 +37,7 @@ class CheckEmitter {
     bool may_cross;  // into the next granule
   };
   Position position(const Check& check);
+  void emit_inline(llvm::IRBuilder<>& builder, const Check& check, llvm::Constant* site);
   llvm::Value* failed(llvm::IRBuilderBase& builder, const Check& check);
   llvm::Value* uncovered(llvm::IRBuilderBase& builder, const Check& check, llvm::Value* bits);
 
@@ -43,6 +46,7 @@ class CheckEmitter {
   const llvm::DataLayout& layout_;
   uint32_t function_index_;
   bool leaf_;
+  Places hot_;
   Frames frames_;
   llvm::MDNode* unlikely_;
 };

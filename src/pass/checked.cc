@@ -89,6 +89,17 @@ Work collect(llvm::Function& function, AccessFilter& filter) {
   return work;
 }
 
+/// In front of which there may be an inline test.
+std::vector<const llvm::Instruction*> testable_places(const std::vector<Check>& checks, const Work& work) {
+  std::vector<const llvm::Instruction*> places;
+  for (const Check& check : checks) {
+    if (check.range_start == nullptr) places.push_back(check.before);
+  }
+  places.insert(places.end(), work.memory_calls.begin(), work.memory_calls.end());
+  places.insert(places.end(), work.byval_calls.begin(), work.byval_calls.end());
+  return places;
+}
+
 }  // namespace
 
 bool needs_instrumentation(llvm::Function& function) {
@@ -111,7 +122,10 @@ void instrument_checked(llvm::Function& function, Unit& unit, uint32_t function_
   AccessFilter filter(layout);
   std::vector<Check> checks = plan_checks(function, filter, unit.namer, analyses);
   Work work = collect(function, filter);
-  CheckEmitter emitter(function, unit, function_index, work.leaf);
+  std::vector<const llvm::Instruction*> places = testable_places(checks, work);
+  Places hot = choose_hot(places, analyses.getResult<llvm::LoopAnalysis>(function));
+  if (!llvm::all_of(places, [&](auto* place) { return hot.contains(place); })) work.leaf = false;
+  CheckEmitter emitter(function, unit, function_index, work.leaf, std::move(hot));
 
   // From the end of each block to its start: then each split moves few instructions.
   llvm::DenseMap<const llvm::Instruction*, uint32_t> position;

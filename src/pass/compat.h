@@ -47,6 +47,18 @@ inline void drop_retained_nodes(llvm::DISubprogram* function) {
 #endif
 }
 
+/// Forgets where a body keeps the variables of the source; lines stay.
+inline void drop_variable_records(llvm::Function& function) {
+  for (llvm::BasicBlock& block : function) {
+    for (llvm::Instruction& inst : llvm::make_early_inc_range(block)) {
+#if LLVM_VERSION_MAJOR >= 19
+      inst.dropDbgRecords();
+#endif
+      if (llvm::isa<llvm::DbgInfoIntrinsic>(inst)) inst.eraseFromParent();
+    }
+  }
+}
+
 /// A copy of `call` with `bundles` as its only operand bundles, placed before it.
 inline llvm::CallBase* copy_call(llvm::CallBase* call, llvm::ArrayRef<llvm::OperandBundleDef> bundles) {
 #if LLVM_VERSION_MAJOR >= 19

@@ -156,6 +156,7 @@ void instrument(llvm::Function& function, Unit& unit, const FaithfulBodies& bodi
   llvm::Function* checked = clone_body(function);
   become_second_body(*checked, function, kCheckedSuffix);
   instrument_checked(*checked, unit, record.index, analyses);
+  drop_variable_records(*checked);
   if (faithful != nullptr) {
     become_second_body(*faithful, function, kFaithfulSuffix);
     finish_faithful(*faithful, unit);

@@ -3,10 +3,12 @@
 
 #include <duress/hooks.h>
 
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/MDBuilder.h"
 #include "pass/bodies.h"
 #include "pass/check_emitter.h"
+#include "pass/hot_places.h"
 
 namespace duress::pass {
 namespace {
@@ -46,7 +48,7 @@ class QuietAccesses {
     for (llvm::Instruction& inst : llvm::instructions(function_)) {
       if (HookCall found; is_access_hook(inst, &found)) calls.push_back(found);
     }
-    for (const HookCall& hook : calls) {
+    for (const HookCall& hook : choose(calls)) {
       llvm::Value* site = hook.call->getArgOperand(hook.write ? 2 : 1);
       // Calls that the optimiser made one of several have no site of their own.
       if (llvm::Constant* quiet = unit_.sites.quiet_byte(site)) split(hook, quiet);
@@ -54,6 +56,16 @@ class QuietAccesses {
   }
 
  private:
+  std::vector<HookCall> choose(std::vector<HookCall> calls) {
+    llvm::DominatorTree tree(function_);
+    llvm::LoopInfo loops(tree);
+    std::vector<const llvm::Instruction*> places;
+    for (const HookCall& hook : calls) places.push_back(hook.call);
+    Places hot = choose_hot(places, loops);
+    std::erase_if(calls, [&](const HookCall& hook) { return !hot.contains(hook.call); });
+    return calls;
+  }
+
   /// The byte of the word at `address`.
   llvm::Value* watched(llvm::IRBuilderBase& builder, llvm::Value* address) {
     llvm::Value* word = builder.CreateLShr(builder.CreatePtrToInt(address, builder.getInt64Ty()), 3);

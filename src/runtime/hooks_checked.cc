@@ -80,6 +80,29 @@ __attribute__((always_inline)) inline void check_one(const void* p, const Duress
   check_hard<kWrite>(p, kSize, site, outcome == FastTrack::Outcome::kNotSimple);
 }
 
+/// The test that the pass writes in front of an access (CheckEmitter::failed), for accesses that are not
+/// worth the code. A filter that contains everything has the same key for all addresses.
+template <u32 kSize, bool kWrite>
+__attribute__((always_inline)) inline bool in_filter(const void* p) {
+  const DuressSelf& self = __duress_self;
+  auto address = reinterpret_cast<uptr>(p);
+  const DuressFilterEntry& entry = self.filter[(address >> DURESS_FILTER_BLOCK_BITS) & self.filter_index];
+  if (entry.key != ((address & self.filter_blocks) << DURESS_FILTER_KEY_SHIFT | self.filter_tag))
+    return false;
+  const u8* masks = kWrite ? entry.written : entry.read;
+  u32 granule = static_cast<u32>(address >> 3) % DURESS_FILTER_GRANULES;
+  u32 offset = address & 7;
+  if constexpr (kSize < 8) {
+    u32 mask = ((1u << kSize) - 1) << offset;
+    return mask <= 0xff && (masks[granule] & mask) == mask;
+  } else if constexpr (kSize == 8) {
+    return offset == 0 && masks[granule] == 0xff;
+  } else {
+    return offset == 0 && granule != DURESS_FILTER_GRANULES - 1 && masks[granule] == 0xff &&
+           masks[granule + 1] == 0xff;
+  }
+}
+
 void check_strided(const void* p, u64 count, u64 stride, u64 size, bool write, const DuressSite* site) {
   Thread* t = current_thread_or_adopt();
   if (!t || t->in_runtime || !g_runtime->checking) return;
@@ -109,11 +132,25 @@ void check_strided(const void* p, u64 count, u64 stride, u64 size, bool write, c
   __attribute__((preserve_most)) void __duress_check_write##N(const void* p, const DuressSite* s) { \
     duress::check_one<N, true>(p, s);                                                               \
   }
+#define DURESS_TEST_HOOKS(N)                                                                       \
+  DURESS_EXPORT                                                                                    \
+  __attribute__((preserve_most)) void __duress_test_read##N(const void* p, const DuressSite* s) {  \
+    if (DURESS_UNLIKELY((!duress::in_filter<N, false>(p)))) __duress_check_read##N(p, s);          \
+  }                                                                                                \
+  DURESS_EXPORT                                                                                    \
+  __attribute__((preserve_most)) void __duress_test_write##N(const void* p, const DuressSite* s) { \
+    if (DURESS_UNLIKELY((!duress::in_filter<N, true>(p)))) __duress_check_write##N(p, s);          \
+  }
 DURESS_CHECK_HOOKS(1)
 DURESS_CHECK_HOOKS(2)
 DURESS_CHECK_HOOKS(4)
 DURESS_CHECK_HOOKS(8)
 DURESS_CHECK_HOOKS(16)
+DURESS_TEST_HOOKS(1)
+DURESS_TEST_HOOKS(2)
+DURESS_TEST_HOOKS(4)
+DURESS_TEST_HOOKS(8)
+DURESS_TEST_HOOKS(16)
 
 DURESS_EXPORT void __duress_range_read(const void* p, duress::u64 n, const DuressSite* s) {
   duress::check(p, n, false, s);

@@ -58,6 +58,8 @@ static T modify(T* at, T v, u32 op) {
 #define DURESS_STUBS(N, T)                                                                                   \
   DURESS_WEAK __attribute__((preserve_most)) void __duress_check_read##N(const void*, const DuressSite*) {}  \
   DURESS_WEAK __attribute__((preserve_most)) void __duress_check_write##N(const void*, const DuressSite*) {} \
+  DURESS_WEAK __attribute__((preserve_most)) void __duress_test_read##N(const void*, const DuressSite*) {}   \
+  DURESS_WEAK __attribute__((preserve_most)) void __duress_test_write##N(const void*, const DuressSite*) {}  \
   DURESS_WEAK T __duress_load##N(const void* p, const DuressSite*) {                                         \
     T v;                                                                                                     \
     memcpy(&v, p, sizeof v);                                                                                 \

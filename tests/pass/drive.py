@@ -94,14 +94,14 @@ def bodies(options, scratch):
                 )
             if got.returncode == 0 and "frames 0\n" not in got.stderr:
                 fail(f"{name}: unbalanced frames\n{got.stderr[-500:]}")
-            hooks = re.search(r"__duress_(check|load|store|range|stride|atomic)", got.stderr) is not None
+            hooks = re.search(r"__duress_(check|test|load|store|range|stride|atomic)", got.stderr) is not None
             if not quiet and hooks != (body != "0"):
                 fail(f"{name}: hooks called: {hooks}\n{got.stderr}")
             calls = re.findall(r"__duress_(?:load|store)\d+ (\d+)", got.stderr)
             accesses[body, quiet] = sum(map(int, calls))
-        # Calls that the optimiser made one of several stay calls.
+        # What is in no loop and not in a small function stays a call: most of a program without loops.
         loud, quiet = accesses["2", ""], accesses["2", "1"]
-        if quiet > loud / 4:
+        if quiet > (loud / 4 if loud > 1000 else loud - 1):
             fail(f"{os.path.basename(options.file)} -O{level}: {quiet} of {loud} accesses of quiet sites call a hook")
 
 

@@ -36,9 +36,9 @@ def main():
     flag_address, _, flag_size = found["duress_flags"]
     position, functions = 0, 0
     while position < size:
-        head = struct.unpack_from("<4sIIiiIII", data, offset + position)
-        magic, version, sites, rel_strings, rel_flags, unit_functions, _, _ = head
-        assert magic == b"DURS" and version == 3, "broken header"
+        head = struct.unpack_from("<4sHHIiiIII", data, offset + position)
+        magic, version, _, sites, rel_strings, rel_flags, unit_functions, _, _ = head
+        assert magic == b"DURS" and version == 4, "broken header"
         strings = address + position + 12 + rel_strings - string_address + string_offset
         assert flag_address <= address + position + 16 + rel_flags < flag_address + flag_size
         functions += unit_functions

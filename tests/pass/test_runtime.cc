@@ -191,6 +191,14 @@ void __duress_module_init(const DuressModule* module) {
   __attribute__((preserve_most)) void __duress_check_write##N(const void* p, const DuressSite* site) { \
     count(k___duress_check_write##N);                                                                  \
     touch(p, N, true);                                                                                 \
+  }                                                                                                    \
+  __attribute__((preserve_most)) void __duress_test_read##N(const void* p, const DuressSite* site) {   \
+    count(k___duress_test_read##N);                                                                    \
+    touch(p, N, false);                                                                                \
+  }                                                                                                    \
+  __attribute__((preserve_most)) void __duress_test_write##N(const void* p, const DuressSite* site) {  \
+    count(k___duress_test_write##N);                                                                   \
+    touch(p, N, true);                                                                                 \
   }
 CHECK(1)
 CHECK(2)

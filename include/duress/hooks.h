@@ -77,7 +77,8 @@ typedef struct DuressSite {
 /// header by header. rel_* are relative to the address of the field itself.
 typedef struct DuressSiteHeader {
   char magic[4];        // "DURS"
-  uint32_t version;     // DURESS_HOOK_VERSION
+  uint16_t version;     // DURESS_HOOK_VERSION
+  uint16_t features;    // DURESS_UNIT_*
   uint32_t sites;       // how many DuressSite follow
   int32_t rel_strings;  // → string blob, section `duress_strings`
   int32_t rel_flags;    // → this unit's bytes in `duress_flags`
@@ -85,6 +86,8 @@ typedef struct DuressSiteHeader {
   uint32_t strings_size;
   int32_t rel_quiet;  // → this unit's bytes in `duress_quiet`, one for each site
 } DuressSiteHeader;
+
+#define DURESS_UNIT_ONLY_CHECKED 1u /* built with -fduress=run: no function has a faithful body */
 
 /// Which accesses of faithful bodies are performed without a call of their hook, by a test in the code: those
 /// of sites whose byte in section `duress_quiet` is 1 (0 at start) to words of 8 bytes whose byte in

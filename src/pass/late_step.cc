@@ -190,7 +190,7 @@ llvm::PreservedAnalyses LateStep::run(llvm::Module& module, llvm::ModuleAnalysis
     function.eraseFromParent();
   }
   if (!unit->sites.empty()) {
-    unit->sites.emit();
+    unit->sites.emit(unit->only_checked ? DURESS_UNIT_ONLY_CHECKED : 0);
     add_module_constructor(*unit);
   }
   if (std::getenv("DURESS_PASS_VERIFY") != nullptr && llvm::verifyModule(module, &llvm::errs())) {

@@ -165,7 +165,7 @@ llvm::Constant* SiteTable::offset_of(llvm::GlobalVariable* base, uint64_t bytes)
                                               llvm::ConstantInt::get(llvm::Type::getInt64Ty(context), bytes));
 }
 
-void SiteTable::emit() {
+void SiteTable::emit(uint32_t features) {
   llvm::LLVMContext& context = module_.getContext();
   llvm::Type* i32 = llvm::Type::getInt32Ty(context);
   llvm::Type* i64 = llvm::Type::getInt64Ty(context);
@@ -202,8 +202,9 @@ void SiteTable::emit() {
   uint32_t magic;
   std::memcpy(&magic, "DURS", 4);
   sites->setInitializer(llvm::ConstantStruct::get(
-      type, {number(magic), number(DURESS_HOOK_VERSION), number(sites_.size()), relative(strings, 3),
-             relative(flags, 4), number(functions_), number(strings_.size()), relative(quiet, 7), table}));
+      type, {number(magic), number(DURESS_HOOK_VERSION | features << 16), number(sites_.size()),
+             relative(strings, 3), relative(flags, 4), number(functions_), number(strings_.size()),
+             relative(quiet, 7), table}));
   sites->setSection("duress_sites");
   sites->setAlignment(llvm::Align(kSiteAlign));
 

@@ -48,8 +48,8 @@ class SiteTable {
 
   bool empty() const { return sites_.empty() && functions_ == 0; }
 
-  /// Makes the sections and replaces the stand-ins.
-  void emit();
+  /// Makes the sections and replaces the stand-ins. `features`: DURESS_UNIT_*.
+  void emit(uint32_t features);
 
  private:
   uint32_t intern(llvm::StringRef text);

@@ -51,6 +51,7 @@ struct Unit {
                       function_index, flags});
   }
 
+  bool only_checked = false;  // no faithful bodies: -fduress=run
   llvm::Module& module;
   HookSet hooks;
   SiteTable sites;

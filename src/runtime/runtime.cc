@@ -9,6 +9,7 @@
 #include "runtime/control.h"
 #include "runtime/parallel_adversary.h"
 #include "runtime/preemption.h"
+#include "runtime/site_units.h"
 #include "runtime/startup.h"
 
 namespace duress {
@@ -69,8 +70,14 @@ void Runtime::log_start() {
 void Runtime::wake(const DuressModule* module) {
   modules.add_instrumented(module);
   if (g_preloaded && !controlled) modules.log_new();  // the host wants to know that there is one
-  if (controlled || g_parallel_adversary) return points.add(*module);
-  bool faithful = !firsts || options.faithful_ || volatile_mode != VolatileMode::kPlain;
+  bool attacked = controlled || g_parallel_adversary;
+  bool faithful = attacked || !firsts || options.faithful_ || volatile_mode != VolatileMode::kPlain;
+  if (faithful && is_only_checked(*module))
+    fatal(
+        "the program or one of its libraries was built with -fduress=run, which is only for duress run with "
+        "FastTrack",
+        "build it without -fduress=run");
+  if (attacked) return points.add(*module);
   memset(module->flags_begin, faithful ? DURESS_BODY_FAITHFUL : DURESS_BODY_CHECKED,
          static_cast<size_t>(module->flags_end - module->flags_begin));
 }

@@ -34,6 +34,15 @@ void each_unit(const DuressModule& module, Body body) {
   }
 }
 
+/// Whether parts of a module have no faithful bodies.
+inline bool is_only_checked(const DuressModule& module) {
+  bool found = false;
+  each_unit(module, [&](const DuressSiteHeader& header, const DuressSite*, const char*, u8*) {
+    found |= (header.features & DURESS_UNIT_ONLY_CHECKED) != 0;
+  });
+  return found;
+}
+
 inline bool is_atomic_site(const DuressSite& site) {
   return site.access >= kDuressAtomicRead && site.access <= kDuressFence;
 }

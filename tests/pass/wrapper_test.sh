@@ -58,6 +58,8 @@ expect "thread sanitizer: says so" yes 'warning: -fsanitize=thread is ignored' l
 expect "thread sanitizer is left out" no 'tsan' line $cc -fsanitize=thread,undefined a.c
 expect "thread sanitizer: with Duress" yes 'libduress_rt.a' line $cc -fsanitize=thread a.c
 expect "32 bit" no 'duress_pass' line $cc -m32 -c a.c
+expect "-fduress= is ours" no "fduress" line $cc -fduress=run -c a.c
+expect "-fduress= with another value" yes "use run or all" $cc -fduress=fast -c a.c
 echo '-c a.c' > args
 expect "response files" no 'libduress_rt' line $cc @args
 expect "option values are no inputs" no 'libduress_rt' line $cc -o a.c -v

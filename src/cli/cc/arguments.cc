@@ -71,7 +71,20 @@ void note_linker_words(std::string_view list, Request* request) {
   }
 }
 
+constexpr std::string_view kOwnOption = "-fduress=";
+
+/// Which commands the program is built for.
+void note_purpose(std::string_view purpose, Request* request) {
+  request->only_run = purpose == "run";
+  if (purpose != "run" && purpose != "all")
+    request->problem = "invalid value '" + std::string(purpose) + "' in -fduress=: use run or all";
+}
+
 }  // namespace
+
+bool is_own_option(std::string_view word) {
+  return word.starts_with(kOwnOption);
+}
 
 Request read_arguments(const std::vector<std::string>& args) {
   Request request;
@@ -99,6 +112,7 @@ Request read_arguments(const std::vector<std::string>& args) {
         word == "-nolibc") {
       request.no_stdlib = true;
     }
+    if (is_own_option(word)) note_purpose(word.substr(kOwnOption.size()), &request);
     if (word.starts_with("-g")) request.has_debug_option = true;
     if (word == "-m32" || word == "-m16" || word == "-mx32") request.other_target = true;
     if (word == "-m64") request.other_target = false;

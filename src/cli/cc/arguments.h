@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a compiler command line asks for, as far as the wrapper must know: does it link, and what? The line
-// itself is passed on untouched; response files are opened only to look.
+// itself is passed on, but for our own option; response files are opened only to look.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace duress::cc {
@@ -22,8 +23,13 @@ struct Request {
   bool sanitize_address = false;
   bool other_target = false;  // not 64-bit x86 Linux
   bool is_cc1 = false;        // the compiler's inner interface
+  bool only_run = false;      // -fduress=run
+  std::string problem;        // of our own option; empty: none
 };
 
 Request read_arguments(const std::vector<std::string>& args);
+
+/// -fduress=..., which the compiler does not know.
+bool is_own_option(std::string_view word);
 
 }  // namespace duress::cc

@@ -121,7 +121,16 @@ void append_quietly(std::vector<std::string>* line, const std::vector<std::strin
 
 int main(int argc, char** argv) {
   std::vector<std::string> args(argv + 1, argv + argc);
-  Additions add = additions(duress::cc::read_arguments(args));
+  duress::cc::Request request = duress::cc::read_arguments(args);
+  if (!request.problem.empty()) fail(request.problem);
+  Additions add = additions(request);
+  // The pass cannot be given options: the compiler reads its command line before it loads plugins.
+  if (request.only_run) {
+    setenv("DURESS_PASS_BODIES", "run", 1);
+  } else {
+    unsetenv("DURESS_PASS_BODIES");
+  }
+  std::erase_if(args, duress::cc::is_own_option);
   std::vector<std::string> line = {compiler()};
   append_quietly(&line, add.before);
   line.insert(line.end(), args.begin(), args.end());

@@ -11,6 +11,7 @@
 
 #include "base/raw.h"
 #include "runtime/control.h"
+#include "runtime/preemption.h"
 #include "runtime/rollback_state.h"
 #include "runtime/runtime.h"
 #include "runtime/thread_emulation.h"
@@ -131,6 +132,7 @@ void begin_at_checkpoint(RollbackState& s) {
     checkpoint.resumed = true;
     s.memory.begin_at_checkpoint(checkpoint.staying_mappings);
     control_rewind_input();
+    preemption_begin();
     s.active = true;
     s.calls.watch(true);
     sched::set_thread_pointer(checkpoint.thread_pointer);

@@ -1,24 +1,25 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# run.sh [--build DIR] [--plain | --tsan] [--build-only] [NAME...]: real programs from Debian's source packages, from nothing.
+# run.sh [--build DIR] [--plain | --tsan] [--build-only | --fetch-only] [NAME...]: real programs from Debian's source packages, from nothing.
 #
 # Fetches each source package through a copy of the machine's list of sources (with `deb-src`) and an apt
 # state of its own, builds it unchanged with CC=duress-cc CXX=duress-c++, and runs it under `duress run`. What
 # is checked is the right answer; races that are found are counted and kept in NAME.json. A package that
 # the mirror does not have is skipped; at least three must pass, or all that are named; 77: all were skipped. --plain does the same with clang-19 and
 # without Duress, to check this script and to compare; --tsan with its ThreadSanitizer. --build-only builds what is missing or older than Duress, for
-# bench/detect. Needs root only if packages of tools/packages-test.txt are missing.
+# bench/detect; --fetch-only unpacks the sources into real-unpacked, for bench/build. Needs root only if packages of tools/packages-test.txt are missing.
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
-build=$root/build plain= only_build= names=()
+build=$root/build plain= only_build= only_fetch= names=()
 while [[ $# -gt 0 ]]; do
   case "$1" in
     --build) build=$(cd "$2" && pwd); shift ;;
     --plain) plain=plain ;;
     --tsan) plain=tsan ;;
     --build-only) only_build=1 ;;
-    -*) echo "usage: run.sh [--build DIR] [--plain | --tsan] [--build-only] [NAME...]" >&2; exit 2 ;;
+    --fetch-only) only_fetch=1 ;;
+    -*) echo "usage: run.sh [--build DIR] [--plain | --tsan] [--build-only | --fetch-only] [NAME...]" >&2; exit 2 ;;
     *) names+=("$1") ;;
   esac
   shift
@@ -34,6 +35,7 @@ else
   work=$build/real
   export CC=$build/bin/duress-cc CXX=$build/bin/duress-c++
 fi
+[[ ! $only_fetch ]] || work=$build/real-unpacked
 sources=$build/real-sources
 mkdir -p "$work" "$sources"/apt/lists/partial "$sources"/archives/partial
 cd "$work" || exit 1
@@ -152,6 +154,10 @@ for name in "${names[@]}"; do
   fi
   if ! fetch "$name"; then
     echo "$name: skipped, the mirror does not have it: $(grep -m1 -oE 'Unable to find.*|[0-9]{3} .*Not Found' "$work/$name/fetch.log")"
+    continue
+  fi
+  if [[ $only_fetch ]]; then
+    passed=$((passed + 1))
     continue
   fi
   version=$(cd "$name/source" && dpkg-parsechangelog -S Version)

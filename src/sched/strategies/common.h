@@ -38,4 +38,13 @@ inline u32 random_value(Prng& prng, ValueKind kind, u32 count) {
   return static_cast<u32>(prng.below(count));
 }
 
+/// Strategies that repeat a pattern can keep threads that try and step back (std::lock, a lock of readers and
+/// writers) from ever meeting. What would then not end is the pattern's fault and no failure: after so many
+/// choices such a strategy goes on as a random walk, which is fair.
+inline u64 pattern_length(const trail::Request& request) {
+  constexpr u64 kLeast = 20'000;
+  u64 usual = 4 * request.expected_choices;
+  return usual > kLeast ? usual : kLeast;
+}
+
 }  // namespace duress::sched

@@ -28,10 +28,12 @@ class Pct final : public Strategy {
     u64 length = request.expected_choices ? request.expected_choices : kUsualLength;
     u32 depth = request.depth < kDeepest ? request.depth : kDeepest;
     used_ = next_ = 0;
+    fair_from_ = pattern_length(request);
     for (u32 i = 1; i < depth; ++i) insert({prng_.below(length), depth - i});
   }
 
   StrandView* choose_thread(const Situation& situation) override {
+    if (situation.choice >= fair_from_) return situation.runnable[prng_.below(situation.count)];
     StrandView* highest = highest_of(situation);
     // "<=": a point whose number turned out to be the choice of a value acts at the next choice of a strand.
     for (; next_ < used_ && points_[next_].choice <= situation.choice; ++next_) {
@@ -77,7 +79,8 @@ class Pct final : public Strategy {
   Prng prng_{0};
   ChangePoint points_[kDeepest] = {};
   u32 used_ = 0;
-  u32 next_ = 0;  // the first point that has not acted
+  u32 next_ = 0;       // the first point that has not acted
+  u64 fair_from_ = 0;  // choice
 };
 
 constinit Pct g_pct;

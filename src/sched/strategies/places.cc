@@ -22,11 +22,13 @@ class Places final : public Strategy {
     prng_ = Prng(request.seed);
     table_.start(prng_.next());
     stays_ = prng_.chance(1, 2);
+    fair_from_ = pattern_length(request);
     changes_ = request.depth > 1 ? request.depth - 1 : 0;
     length_ = request.expected_choices ? request.expected_choices : kUsualLength;
   }
 
   StrandView* choose_thread(const Situation& situation) override {
+    if (situation.choice >= fair_from_) return situation.runnable[prng_.below(situation.count)];
     StrandView* best = highest_of(situation);
     if (changes_ != 0 && prng_.chance(changes_, length_)) {
       table_.of(best->next) = prng_.next() >> 32;
@@ -61,6 +63,7 @@ class Places final : public Strategy {
   PlaceTable table_;
   bool stays_ = false;
   u64 changes_ = 0, length_ = 0;
+  u64 fair_from_ = 0;  // choice
 };
 
 constinit Places g_places;

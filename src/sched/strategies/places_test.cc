@@ -71,6 +71,24 @@ TEST(Turns, RoundsDoNotMatter) {
   EXPECT_EQ(errors(alternation(40), *strategy_of(StrategyId::kRandom), 4000), 0u);
 }
 
+// Each holds a lock and tries the other's, and steps back: a pattern can repeat that for ever.
+TEST(Places, ThreadsThatStepBackMeetInTheEnd) {
+  Program program(2);
+  for (u32 me = 0; me < 2; ++me) {
+    u32 other = 1 - me;
+    program[me] = {at(1, write(me, 1)),
+                   at(2, read(other, 0, [](World&, int taken) { return taken == 0 ? 1 : 0; })),
+                   at(3, {{.kind = OpKind::kWrite, .size = 4, .object = address_of(me)},
+                          [=](World& w) { return w.variables[me] = 0, -3; }}),
+                   at(4, write(me, 0))};
+  }
+  for (StrategyId id : {StrategyId::kPlaces, StrategyId::kTurns, StrategyId::kPct}) {
+    for (u64 seed = 1; seed <= 200; ++seed)
+      ASSERT_EQ(run(program, *strategy_of(id), request_of(seed)).outcome, trail::Outcome::kEnded)
+          << name_of(id) << " " << seed;
+  }
+}
+
 TEST(Places, MorePlacesThanTheTableHolds) {
   Program program(2);
   for (uptr i = 0; i < 5000; ++i) {

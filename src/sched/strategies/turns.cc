@@ -25,9 +25,11 @@ class Turns final : public Strategy {
     u64 order = prng_.below(8);
     order_ = order < 2 ? Order::kAny : order < 5 ? Order::kUp : Order::kDown;
     turn_ = kNobody;
+    fair_from_ = pattern_length(request);
   }
 
   StrandView* choose_thread(const Situation& situation) override {
+    if (situation.choice >= fair_from_) return situation.runnable[prng_.below(situation.count)];
     StrandView* next = nullptr;
     for (u32 i = 0; i < situation.count; ++i) {
       StrandView* strand = situation.runnable[i];
@@ -79,6 +81,7 @@ class Turns final : public Strategy {
   PlaceTable table_;
   u32 share_ = 0;
   Order order_ = Order::kUp;
+  u64 fair_from_ = 0;   // choice
   u32 turn_ = kNobody;  // number of the strand whose turn it is
 };
 

@@ -10,11 +10,14 @@
 #include "runtime/control.h"
 #include "runtime/misuse.h"
 #include "runtime/robust_mutexes.h"
+#include "runtime/startup.h"
 #include "runtime/sync.h"
 #include "runtime/thread_emulation.h"
 #include "runtime/unwinding.h"
 
 namespace duress {
+
+bool g_preloaded = false;
 
 struct Thread {
   int number;

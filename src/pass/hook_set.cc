@@ -38,7 +38,12 @@ llvm::Function* HookSet::declare(llvm::StringRef name) {
     llvm::LLVMContext& context = module_.getContext();
     function = llvm::cast<llvm::Function>(module_.getOrInsertFunction(name, hook.type(context)).getCallee());
     function->setDoesNotThrow();
-    if (hook.slow) function->setCallingConv(llvm::CallingConv::PreserveMost);
+    if (hook.slow) {
+      function->setCallingConv(llvm::CallingConv::PreserveMost);
+      // From a shared library the first call would go through the loader's resolver, which does not keep
+      // %r10.
+      function->addFnAttr(llvm::Attribute::NonLazyBind);
+    }
     // The C calling convention wants small integers extended by the caller and by the callee's return.
     auto small = [](llvm::Type* type) { return type->isIntegerTy(8) || type->isIntegerTy(16); };
     for (llvm::Argument& arg : function->args()) {

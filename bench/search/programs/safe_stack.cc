@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A bounded free list of array cells, claimed by a counter and an exchange of the cell's link, in the way of
-// the "safe stack": two of three threads can hold one cell. A failure with eight preemptions is known; fewer may
-// do.
+// the "safe stack": two of three threads can hold one cell. A failure with eight preemptions is known; fewer
+// may do.
 //
 // BUG safe_stack_3: -DTHREADS=3
 #include "parallel.h"

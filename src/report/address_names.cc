@@ -121,7 +121,10 @@ std::string AddressNames::object_name(const LoadedModules& loaded, Address addre
       return offset == symbol->start ? symbol->name
                                      : fmt::format("{}+{}", symbol->name, offset - symbol->start);
   }
-  auto [it, fresh] = object_numbers_.try_emplace({loaded.process.pid, address}, 0);
+  // Under control it is a matter of timing which executions share a process, and addresses are the same in
+  // all.
+  int process = loaded.process.mode == "controlled" ? 0 : loaded.process.pid;
+  auto [it, fresh] = object_numbers_.try_emplace({process, address}, 0);
   if (fresh) it->second = static_cast<int>(object_numbers_.size());
   return fmt::format("M{}", it->second);
 }

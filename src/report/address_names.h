@@ -52,7 +52,7 @@ class AddressNames {
   Symbolizer symbolizer_;
   std::map<std::string, SiteTable> tables_;
   std::map<std::pair<std::string, std::uint64_t>, std::vector<finding::Frame>> frames_;
-  std::map<std::pair<int, finding::Address>, int> object_numbers_;  // of those without a name: M1, M2, ...
+  std::map<std::pair<int, finding::Address>, int> object_numbers_;  // M1, M2, ... by process and address
   std::set<std::string> warned_;
   std::vector<std::string> warnings_;
 };

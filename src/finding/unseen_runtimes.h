@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -27,14 +28,28 @@ inline std::string unseen_runtime(std::string_view path) {
          " is not instrumented: accesses that only its locks, barriers or joins order are reported as races";
 }
 
-/// The same of a library of the program's own that is not instrumented; "": it belongs to the system.
+/// Whether the library comes from the environment: a tool of the user's, not a part of the program.
+inline bool is_preloaded(std::string_view path) {
+  const char* given = std::getenv("LD_PRELOAD");
+  std::string_view rest = given != nullptr ? given : "";
+  while (!rest.empty()) {
+    std::size_t end = std::min(rest.find_first_of(": "), rest.size());
+    if (end != 0 && base_name(rest.substr(0, end)) == base_name(path)) return true;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return false;
+}
+
+/// The same of a library of the program's own that is not instrumented; "": it belongs to the system or was
+/// preloaded by the user.
 inline std::string unseen_library(std::string_view path) {
   static constexpr std::string_view kSystem[] = {"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/",
                                                  "linux-vdso"};
   bool system = std::any_of(std::begin(kSystem), std::end(kSystem),
                             [&](std::string_view folder) { return path.starts_with(folder); });
   std::string name = base_name(path);
-  if (system || name.find(".so") == std::string::npos || name == "libduress_preload.so") return "";
+  if (system || name.find(".so") == std::string::npos || name == "libduress_preload.so" || is_preloaded(path))
+    return "";
   return name + " is not instrumented: what it accesses is not seen, nor are locks of its own";
 }
 

@@ -111,9 +111,18 @@ bool Worker::start_server() {
                   ":record=" + exchange_->record_path();
   if (!options_.rollback || rollback_failed_) start.options += ":rollback=0";
   processor_ = options_.processor >= 0 ? options_.processor : own_processor();
+  // Not later: it may end at once, and what it says then is why.
+  clear_output();
   problem_ = server_.start(std::move(start), processor_);
   answered_ = false;
   return problem_.kind == Kind::kNone;
+}
+
+/// Of the last run.
+void Worker::clear_output() {
+  if (!std::exchange(wrote_, false)) return;
+  empty(output_);
+  empty(errors_);
 }
 
 void Worker::stop_server() {
@@ -162,10 +171,8 @@ bool Worker::end_run(Execution& execution, trail::Reply& reply) {
 }
 
 std::optional<Execution> Worker::attempt(const Plan& plan, By by) {
-  if (std::exchange(wrote_, true)) {
-    empty(output_);
-    empty(errors_);
-  }
+  clear_output();
+  wrote_ = true;
   if (!exchange_->put(plan)) {
     fail(Kind::kTool, "a request of " + std::to_string(plan.trail.size()) + " choices is too long");
     return std::nullopt;

@@ -76,6 +76,7 @@ class Worker {
   std::optional<Execution> run_remotely(const Plan& plan);
   bool start_server();
   void stop_server();
+  void clear_output();
   bool begin_run(trail::Reply& reply);
   bool end_run(Execution& execution, trail::Reply& reply);
   /// One attempt; nothing with `problem_` set, or with it unset if the server was lost.

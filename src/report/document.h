@@ -60,6 +60,7 @@ struct OrderEntry {
 /// What `duress verify` adds.
 struct Verification {
   std::uint64_t interleavings = 0;  // of the last round
+  std::uint64_t blocked = 0;        // executions that had to be begun, but do not count: see verify.md
   std::uint32_t rounds = 1;         // explorations: each after the first has more racing accesses as steps
   std::uint32_t racing_steps = 0;   // racing places of the source that were steps in the last round
   std::uint64_t first_finding = 0;  // number of the first interleaving with a race or a failure; 0: none

@@ -15,6 +15,7 @@ using Json = nlohmann::ordered_json;
 
 void put_verification(Json& json, const Verification& verification) {
   json["interleavings"] = verification.interleavings;
+  if (verification.blocked != 0) json["blocked"] = verification.blocked;
   if (verification.racing_steps != 0) {
     json["rounds"] = verification.rounds;
     json["racing_steps"] = verification.racing_steps;

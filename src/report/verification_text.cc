@@ -63,6 +63,16 @@ std::string racing_text(const Verification& verification) {
                      count_text(verification.rounds, "round"));
 }
 
+/// What a proof covers: a line that can be cited.
+std::string proof_text(const Verification& verification) {
+  std::string text = fmt::format(
+      "no data race, crash, failed assertion, deadlock or livelock under {}; memory errors only where they "
+      "crash; ",
+      verification.rc11 ? "rc11" : "sequential consistency");
+  if (verification.blocked != 0) text += count_text(verification.blocked, "blocked execution") + ", ";
+  return text + fmt::format("{:.1f} s", verification.explore_seconds);
+}
+
 }  // namespace
 
 std::string verification_text(const Document& document, const FindingStyle& style) {
@@ -101,6 +111,7 @@ std::vector<std::string> verification_summary(const Document& document) {
     std::vector<std::string> lines{
         fmt::format("complete: {} in all {} ({:.0f}/s){}", what, all, rate, proof)};
     if (!racing.empty()) lines.push_back("  " + racing);
+    if (!proof.empty()) lines.push_back("  " + proof_text(verification));
     return lines;
   }
   std::vector<std::string> lines{

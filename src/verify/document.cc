@@ -44,6 +44,7 @@ void fill_document(const VerifySetup& setup, const VerifyResult& result, finding
     document.failures->push_back(search::failure_entry(found, /*counted=*/true, names));
   report::Verification& verification = document.verification.emplace();
   verification.interleavings = result.interleavings;
+  verification.blocked = result.cut_off;
   verification.rounds = result.rounds;
   verification.racing_steps = result.racing_sites;
   verification.first_finding = result.first_finding;

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/verification_text.h"
+
+#include <gtest/gtest.h>
+
+namespace duress::report {
+namespace {
+
+Document verified(std::uint64_t interleavings, std::uint64_t blocked, bool rc11) {
+  Document document;
+  document.complete = true;
+  document.failures.emplace();
+  Verification& verification = document.verification.emplace();
+  verification.interleavings = interleavings;
+  verification.blocked = blocked;
+  verification.rc11 = rc11;
+  verification.explore_seconds = 2;
+  return document;
+}
+
+TEST(VerificationText, AProofSaysWhatItCovers) {
+  std::vector<std::string> lines = verification_summary(verified(3000, 0, false));
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(
+      lines[0],
+      "complete: no race and no failure in all 3,000 interleavings (1500/s): proved for this program and "
+      "its input");
+  EXPECT_EQ(
+      lines[1],
+      "  no data race, crash, failed assertion, deadlock or livelock under sequential consistency; memory "
+      "errors only where they crash; 2.0 s");
+}
+
+TEST(VerificationText, BlockedExecutionsAreCounted) {
+  std::vector<std::string> lines = verification_summary(verified(40, 7, true));
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_NE(lines[1].find("under rc11; "), std::string::npos) << lines[1];
+  EXPECT_NE(lines[1].find("; 7 blocked executions, 2.0 s"), std::string::npos) << lines[1];
+}
+
+TEST(VerificationText, WhatIsNotCompleteIsNoProof) {
+  Document document = verified(40, 0, false);
+  document.complete = false;
+  document.verification->bounds = {"time is up"};
+  std::vector<std::string> lines = verification_summary(document);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[1], "  time is up");
+}
+
+}  // namespace
+}  // namespace duress::report

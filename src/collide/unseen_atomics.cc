@@ -20,6 +20,8 @@ namespace duress::collide {
 namespace {
 
 constexpr std::string_view kChecked = ".duress.checked";
+constexpr std::string_view kExcluded =
+    ".duress.excluded";  // a second name: its author does not want it watched
 
 /// Ours: the runtime, and the allocator's functions that it stands in for.
 bool is_runtime(const std::string& name) {
@@ -78,6 +80,9 @@ std::vector<std::string> unseen_atomics(const std::string& path) {
   }
   std::optional<Range> flags = file->section_range("duress_flags");
   std::set<Address> done;
+  for (const ElfFile::Named& function : functions) {
+    if (function.name.ends_with(kExcluded)) done.insert(function.range.begin);
+  }
   for (const ElfFile::Named& function : functions) {
     bool ours = function.range.begin >= runtime.begin && function.range.begin < runtime.end;
     if (ours || is_runtime(function.name) || !done.insert(function.range.begin).second) continue;

@@ -174,6 +174,26 @@ bool is_for_lto(const llvm::Module& module) {
   return module.getModuleFlag("EnableSplitLTOUnit") != nullptr || module.getModuleFlag("ThinLTO") != nullptr;
 }
 
+/// Functions that their author has excluded have a second symbol: atomics in them are not overlooked, they
+/// are left out on purpose (src/collide/unseen_atomics).
+static void mark_excluded(llvm::Module& module) {
+  llvm::SmallVector<llvm::GlobalValue*, 4> marks;
+  for (llvm::Function& function : module) {
+    if (function.isDeclarationForLinker() ||
+        !function.hasFnAttribute(llvm::Attribute::DisableSanitizerInstrumentation))
+      continue;
+    bool atomic = llvm::any_of(llvm::instructions(function), [](const llvm::Instruction& inst) {
+      const auto* call = llvm::dyn_cast<llvm::CallBase>(&inst);
+      return inst.isAtomic() || (call != nullptr && call->isInlineAsm());
+    });
+    if (!atomic) continue;
+    marks.push_back(llvm::GlobalAlias::create(function.getValueType(), function.getAddressSpace(),
+                                              llvm::GlobalValue::InternalLinkage,
+                                              function.getName() + kExcludedSuffix, &function, &module));
+  }
+  if (!marks.empty()) llvm::appendToCompilerUsed(module, marks);
+}
+
 llvm::PreservedAnalyses LateStep::run(llvm::Module& module, llvm::ModuleAnalysisManager& manager) {
   std::unique_ptr<Unit> unit = std::move(holder_->unit);
   if (unit == nullptr || &unit->module != &module) return llvm::PreservedAnalyses::all();
@@ -189,6 +209,7 @@ llvm::PreservedAnalyses LateStep::run(llvm::Module& module, llvm::ModuleAnalysis
     analyses.clear(function, function.getName());
     function.eraseFromParent();
   }
+  mark_excluded(module);
   if (!unit->sites.empty()) {
     unit->sites.emit(unit->only_checked ? DURESS_UNIT_ONLY_CHECKED : 0);
     add_module_constructor(*unit);

@@ -16,6 +16,7 @@
 namespace duress::pass {
 
 inline constexpr char kFaithfulSuffix[] = ".duress.faithful";
+inline constexpr char kExcludedSuffix[] = ".duress.excluded";
 /// A faithful body that is all that is left of its function.
 inline constexpr char kAloneSuffix[] = ".duress.alone";
 inline constexpr char kCheckedSuffix[] = ".duress.checked";

@@ -14,7 +14,7 @@ namespace duress::cli {
 /// The library to preload into the program; "": none.
 std::string preload_for(const std::string& program);
 
-/// Takes out processes into which the runtime was preloaded in vain: nothing in them was instrumented.
+/// Takes out processes into which the runtime was preloaded although nothing in them is instrumented.
 void drop_unwatched(finding::RunLog& log);
 
 /// Says which functions of the program have atomic instructions that are not seen, and marks its races as

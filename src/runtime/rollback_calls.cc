@@ -22,7 +22,8 @@ u64 bit_of(long signal) {
 }
 
 enum class Effect : u8 {
-  kNone,         // none that the next execution in this process could see
+  kNone,         // none
+  kOutside,      // none that is undone: it reads or changes what the process shares with others
   kDescriptors,  // makes a descriptor
   kMemory,       // raw_syscall() tells the image of memory
   kLasting,      // cannot be undone
@@ -32,6 +33,19 @@ enum class Effect : u8 {
 /// rolled back, as they are not by a new process.
 Effect effect_of(long number) {
   switch (number) {
+    case SYS_getpid:
+    case SYS_gettid:
+    case SYS_getppid:
+    case SYS_uname:
+    case SYS_getrlimit:
+    case SYS_sched_yield:
+    case SYS_sched_getaffinity:
+    case SYS_sched_getparam:
+    case SYS_sched_getscheduler:
+    case SYS_sched_get_priority_max:
+    case SYS_sched_get_priority_min:
+    case SYS_membarrier:
+      return Effect::kNone;
     case SYS_read:
     case SYS_write:
     case SYS_readv:
@@ -77,18 +91,13 @@ Effect effect_of(long number) {
     case SYS_epoll_wait:
     case SYS_epoll_pwait:
     case SYS_epoll_ctl:
-    case SYS_getpid:
-    case SYS_gettid:
-    case SYS_getppid:
     case SYS_getuid:
     case SYS_geteuid:
     case SYS_getgid:
     case SYS_getegid:
     case SYS_getpgrp:
-    case SYS_uname:
     case SYS_sysinfo:
     case SYS_getrusage:
-    case SYS_getrlimit:
     case SYS_times:
     case SYS_time:
     case SYS_clock_gettime:
@@ -98,14 +107,7 @@ Effect effect_of(long number) {
     case SYS_clock_nanosleep:
     case SYS_getrandom:
     case SYS_getcpu:
-    case SYS_sched_yield:
-    case SYS_sched_getaffinity:
-    case SYS_sched_getparam:
-    case SYS_sched_getscheduler:
-    case SYS_sched_get_priority_max:
-    case SYS_sched_get_priority_min:
-    case SYS_membarrier:
-      return Effect::kNone;
+      return Effect::kOutside;
     case SYS_open:
     case SYS_openat:
     case SYS_pipe:
@@ -133,37 +135,11 @@ Effect effect_of(long number) {
   }
 }
 
-/// Of those without an effect: whether it neither reads nor moves anything that the process shares with
-/// others, so that it need not be made again.
-bool stays_inside(long number) {
-  switch (number) {
-    case SYS_futex:
-    case SYS_rt_sigprocmask:
-    case SYS_sigaltstack:
-    case SYS_getpid:
-    case SYS_gettid:
-    case SYS_getppid:
-    case SYS_uname:
-    case SYS_getrlimit:
-    case SYS_prlimit64:
-    case SYS_sched_yield:
-    case SYS_sched_getaffinity:
-    case SYS_sched_getparam:
-    case SYS_sched_getscheduler:
-    case SYS_sched_get_priority_max:
-    case SYS_sched_get_priority_min:
-    case SYS_membarrier:
-      return true;
-    default:
-      return effect_of(number) == Effect::kMemory;
-  }
-}
-
 /// The others.
 Effect effect_with(CallWatch& watch, const long (&call)[7]) {
   switch (call[0]) {
     case SYS_close:
-      return watch.was_open(call[1]) ? Effect::kLasting : Effect::kNone;
+      return watch.was_open(call[1]) ? Effect::kLasting : Effect::kOutside;
     case SYS_dup2:
     case SYS_dup3:
       return watch.was_open(call[2]) ? Effect::kLasting : Effect::kDescriptors;
@@ -175,9 +151,9 @@ Effect effect_with(CallWatch& watch, const long (&call)[7]) {
         case F_GETFD:
         case F_GETFL:
         case F_SETFL:
-          return Effect::kNone;
+          return Effect::kOutside;
         default:
-          return watch.was_open(call[1]) ? Effect::kLasting : Effect::kNone;
+          return watch.was_open(call[1]) ? Effect::kLasting : Effect::kOutside;
       }
     case SYS_futex:
       switch (call[2] & FUTEX_CMD_MASK) {
@@ -195,7 +171,7 @@ Effect effect_with(CallWatch& watch, const long (&call)[7]) {
     case SYS_prlimit64:
       return call[3] == 0 ? Effect::kNone : Effect::kLasting;
     case SYS_ioctl:
-      return call[2] == 0x5401 /* TCGETS */ || call[2] == 0x541b /* FIONREAD */ ? Effect::kNone
+      return call[2] == 0x5401 /* TCGETS */ || call[2] == 0x541b /* FIONREAD */ ? Effect::kOutside
                                                                                 : Effect::kLasting;
     case SYS_prctl:
       if (call[1] == PR_SET_NAME) watch.renamed = true;
@@ -241,7 +217,7 @@ bool handle_call(const TrappedCall& trapped, ucontext_t& context) {
     return false;
   }
   if (effect == Effect::kDescriptors) watch.made_descriptors = true;
-  if (!stays_inside(call[0])) watch.reached_outside = true;
+  if (effect == Effect::kOutside) watch.reached_outside = true;
   r[REG_RAX] = trapped.perform();
   bool writes = call[0] == SYS_write || call[0] == SYS_writev || call[0] == SYS_pwrite64;
   if (writes || call[0] == SYS_ftruncate) g_rollback->record->wrote = 1;

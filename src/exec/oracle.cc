@@ -6,8 +6,10 @@
 #include "exec/oracle.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -185,8 +187,10 @@ std::optional<finding::Failure> death_of(int signal, const std::string& errors) 
 /// Waits for the end of a command, which is killed if `stop` turns true. False: it was.
 bool wait_for(pid_t pid, int& status, const std::atomic<bool>* stop) {
   if (stop != nullptr) {
-    constexpr useconds_t kLongest = 50'000;
-    for (useconds_t pause = 100; waitpid(pid, &status, WNOHANG) == 0; pause = std::min(2 * pause, kLongest)) {
+    constexpr int kMilliseconds = 50;  // between two looks at `stop`
+    Descriptor process(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+    pollfd end = {process.get(), POLLIN, 0};
+    while (waitpid(pid, &status, WNOHANG) == 0) {
       if (stop->load(std::memory_order_relaxed)) {
         kill(-pid, SIGKILL);  // what it has started, too
         kill(pid, SIGKILL);
@@ -194,7 +198,8 @@ bool wait_for(pid_t pid, int& status, const std::atomic<bool>* stop) {
         }
         return false;
       }
-      usleep(pause);
+      // Returns when the command ends. Without a pidfd (an old kernel) this only sleeps.
+      poll(&end, 1, process.get() < 0 ? 1 : kMilliseconds);
     }
     return true;
   }

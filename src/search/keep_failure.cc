@@ -34,10 +34,12 @@ void Search::minimise(exec::Worker& worker, Found& found) {
   if (!minimised.confirmed) return;
   found.diverged = 0;
   found.fewest = minimised.complete;
+  found.trail = minimised.trail;
+  found.switches = minimised.switches;
   // Once more, for the stacks and the output of exactly this execution.
   if (*stop_ || out_of_time()) return;
   bool halted = pool_->resume();
-  exec::Result result = run_identified(worker, found.plan.replaying(minimised.trail));
+  exec::Result result = run_identified(worker, found.plan.replaying(found.trail));
   if (result.usable() && result.failure() != nullptr && result.failure()->id == found.failure.id) {
     found.trail = std::move(result.execution().trail);
     found.switches = result.execution().record.switches;

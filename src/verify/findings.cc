@@ -63,8 +63,10 @@ void Verifier::minimise_found(search::Found& found) {
   found.replayed = minimised.confirmed;
   if (!minimised.confirmed) return;
   found.fewest = minimised.complete;
+  found.trail = minimised.trail;
+  found.switches = minimised.switches;
   Outcome outcome;
-  if (!run(minimised.trail, outcome) || !outcome.failure || outcome.failure->id != found.failure.id) return;
+  if (!run(found.trail, outcome) || !outcome.failure || outcome.failure->id != found.failure.id) return;
   found.trail = std::move(outcome.execution.trail);
   found.switches = outcome.execution.record.switches;
   found.failure = std::move(*outcome.failure);

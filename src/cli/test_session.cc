@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "cli/live_line.h"
@@ -76,12 +77,24 @@ class Session {
     destructive_ += one.count(finding::VerdictKind::kDestructive);
   }
 
+  std::size_t ran() const {
+    const std::vector<suite::CaseResult>& cases = campaign_.cases();
+    return static_cast<std::size_t>(std::count_if(
+        cases.begin(), cases.end(), [](const suite::CaseResult& one) { return !one.document.is_null(); }));
+  }
+
+  /// Cases that did not run prove nothing.
+  std::string nothing_found_text() const {
+    if (ran() == campaign_.cases().size()) return "no race";
+    return ran() == 0 ? "no case was run" : fmt::format("no race in {} that ran", count_text(ran(), "case"));
+  }
+
   void print_summary(const suite::SuiteDocument& document) {
     std::set<std::string> racy;
     for (const suite::ChargedRace& race : document.races) racy.insert(race.test);
     std::string text =
         document.races.empty()
-            ? "no race"
+            ? nothing_found_text()
             : fmt::format("{} in {}, {}", report::races_text(document.summary),
                           count_text(racy.size(), "case"), report::verdict_counts_text(document.summary));
     text += fmt::format("; {}{}, in {}, seed {}", count_text(campaign_.cases().size(), "case"),
@@ -97,14 +110,12 @@ class Session {
       if (fails(options_.fail_on, options_.known, {race.id, race.verdict == "destructive"}))
         return kExitFindings;
     }
-    bool ran = false, broken = false;
-    for (const suite::CaseResult& result : campaign_.cases()) {
-      ran = ran || !result.document.is_null();
-      broken = broken || result.outcome == suite::CaseOutcome::kError;
-    }
-    if (broken) return kExitToolFailed;
+    const std::vector<suite::CaseResult>& cases = campaign_.cases();
+    if (std::any_of(cases.begin(), cases.end(),
+                    [](const suite::CaseResult& one) { return one.outcome == suite::CaseOutcome::kError; }))
+      return kExitToolFailed;
     if (stop_asked || campaign_.out_of_time()) return kExitOutOfTime;
-    if (ran) return kExitOk;
+    if (ran() != 0) return kExitOk;
     say(
         fmt::format("no test of '{}' could be classified; build it with CC=duress-cc CXX=duress-c++ or "
                     "-DCMAKE_TOOLCHAIN_FILE=$(duress cmake)",

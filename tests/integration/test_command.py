@@ -107,7 +107,9 @@ class TestCommandTest(fit.ProjectTest):
         self.assertFalse((self.suite / "work" / "data").exists(), "the fixture's clean-up has run")
         self.assertIn("script: not-instrumented: ", err)
         self.assertIn(
-            "no race; 6 cases, 1 fail anyway, 1 not instrumented, 1 not built, 1 disabled, 1 WILL_FAIL, in ", err
+            "no race in 2 cases that ran; 6 cases, 1 fail anyway, 1 not instrumented, 1 not built, 1 disabled, "
+            "1 WILL_FAIL, in ",
+            err,
         )
 
     def test_nothing_instrumented(self):
@@ -115,6 +117,8 @@ class TestCommandTest(fit.ProjectTest):
         self.assertEqual((code, out), (125, ""))
         self.assertIn("no test of ", err)
         self.assertIn("CXX=duress-c++", err)
+        self.assertIn("no case was run; 1 case, 1 not instrumented, in ", err)
+        self.assertNotIn("no race", err)
 
     def test_wrong_use(self):
         test = [fit.tool(), "test"]

@@ -217,31 +217,39 @@ void ShardWorker::look_at_campaign() {
 }
 
 ShardResult ShardWorker::run() {
+  struct Beating {  // ends also if there is no memory for the next execution
+    ShardWorker& worker;
+    std::thread thread;
+    ~Beating() {
+      {
+        MutexLock guard(worker.write_lock_);
+        worker.ended_ = true;
+      }
+      worker.end_.notify_all();
+      thread.join();
+    }
+  };
   result_.problem = open();
   if (!result_.problem.empty()) return result_;
-  std::thread beating([this] { beats(); });
-  double worked = now();
-  while (!halt_ && !over()) {
-    look_at_campaign();
-    if (campaign_.finished) break;
-    if (tasks_.size() < 2) read_queue();
-    if (!tasks_.empty()) {
-      Task task = std::move(tasks_.front());
-      tasks_.pop_front();
-      if (!perform(task)) break;
-      worked = now();
-      continue;
-    }
-    write(RecordKind::kBeat, {}, {}, false);  // what still waits to be written
-    double pause = std::clamp((now() - worked) / 10, kShortest, kLongest);
-    std::this_thread::sleep_for(std::chrono::duration<double>(pause));
-  }
   {
-    MutexLock guard(write_lock_);
-    ended_ = true;
+    Beating beating{*this, std::thread([this] { beats(); })};
+    double worked = now();
+    while (!halt_ && !over()) {
+      look_at_campaign();
+      if (campaign_.finished) break;
+      if (tasks_.size() < 2) read_queue();
+      if (!tasks_.empty()) {
+        Task task = std::move(tasks_.front());
+        tasks_.pop_front();
+        if (!perform(task)) break;
+        worked = now();
+        continue;
+      }
+      write(RecordKind::kBeat, {}, {}, false);  // what still waits to be written
+      double pause = std::clamp((now() - worked) / 10, kShortest, kLongest);
+      std::this_thread::sleep_for(std::chrono::duration<double>(pause));
+    }
   }
-  end_.notify_all();
-  beating.join();
   halt_ = true;
   workers_.clear();
   result_.executions = done_;

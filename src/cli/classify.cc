@@ -16,6 +16,7 @@
 #include "exec/child.h"
 #include "repair/advice.h"
 #include "report/campaign_text.h"
+#include "report/stored_document.h"
 #include "report/verdict_text.h"
 #include "report/words.h"
 
@@ -49,7 +50,7 @@ void say_always_fails(const ClassifyOptions& options, const classify::FoundRaces
   say(fmt::format(
       "{} already fails with sequentially consistent memory, in all {} runs: {}; races are not judged, "
       "duress explore -- {} shows the failure",
-      options.target[0], races.runs, races.failure.text, fmt::join(options.target, " ")));
+      options.target[0], races.runs, races.failure.text, report::shell_line(options.target)));
 }
 
 /// Finds and judges races. An exit code if that is all, after a message.

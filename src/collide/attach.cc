@@ -131,7 +131,8 @@ pid_t start_program(const std::vector<std::string>& program, const sigset_t& mas
     ssize_t ignored = write(go[1], "", 1);
     (void)ignored;
     if (!wait_for_exec(pid)) {
-      if (read(report[0], &error, sizeof error) != sizeof error) error = ECHILD;
+      // Damaged: the kernel ended it when it could not go back any more.
+      if (read(report[0], &error, sizeof error) != sizeof error) error = ENOEXEC;
     }
   } else if (pid > 0) {
     kill(pid, SIGKILL);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "report/stored_document.h"
 #include "report/words.h"
 
 namespace duress::report {
@@ -107,7 +108,7 @@ std::vector<std::string> verdict_notes(const Document& document) {
     lines.push_back(
         fmt::format("{} fails in {} of {} schedules with sequentially consistent memory, which no race is "
                     "charged with; duress explore -- {} shows how",
-                    program, failed, runs, fmt::join(document.target, " ")));
+                    program, failed, runs, shell_line(document.target)));
   add_process_notes(document, lines);
   return lines;
 }

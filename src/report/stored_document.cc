@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/stored_document.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "finding/verdict.h"
@@ -12,6 +14,10 @@ namespace duress::report {
 namespace {
 
 const Json kEmptyObject = Json::object(), kEmptyList = Json::array();
+
+bool is_control(char c) {
+  return static_cast<unsigned char>(c) < ' ' || c == '\x7f';
+}
 
 }  // namespace
 
@@ -164,9 +170,24 @@ std::string shell_word(const std::string& text) {
            std::string("-_./=+,:@%").find(c) != std::string::npos;
   });
   if (plain) return text;
-  std::string quoted = "'";
-  for (char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  bool control = std::any_of(text.begin(), text.end(), is_control);
+  std::string quoted = control ? "$'" : "'";
+  for (char c : text) {
+    if (control && is_control(c)) {
+      quoted += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    } else if (control && (c == '\'' || c == '\\')) {
+      quoted += std::string("\\") + c;
+    } else {
+      quoted += c == '\'' ? "'\\''" : std::string(1, c);
+    }
+  }
   return quoted + "'";
+}
+
+std::string shell_line(const std::vector<std::string>& words) {
+  std::string line;
+  for (const std::string& word : words) line += (line.empty() ? "" : " ") + shell_word(word);
+  return line;
 }
 
 std::string replay_line(const StoredDocument& document, const Json& finding) {

@@ -61,7 +61,9 @@ std::string replay_token_line(const StoredDocument& document, const Json& findin
 /// The finding's token; "" if it has none.
 std::string token_of(const Json& finding);
 
-/// `text` as one word of a shell.
+/// `text` as one word of a shell, on one line and without control characters.
 std::string shell_word(const std::string& text);
+/// A command with its arguments.
+std::string shell_line(const std::vector<std::string>& words);
 
 }  // namespace duress::report

@@ -89,7 +89,10 @@ TEST(DocumentTest, ReplayLinesAreSafeForAShell) {
   one.replay_options = " --dir " + shell_word("my dir's");
   EXPECT_EQ(replay_line(one, one.json["races"][0]), "duress replay R-12ab --dir 'my dir'\\''s'");
   EXPECT_EQ(replay_token_line(one, one.json["races"][0]), "duress replay D1.prog.AA -- './a prog'");
-  EXPECT_EQ(shell_word("$(rm -rf ~)`x`\n"), "'$(rm -rf ~)`x`\n'");
+  EXPECT_EQ(shell_word("$(rm -rf ~)`x`\n"), "$'$(rm -rf ~)`x`\\x0a'");
+  EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
+  EXPECT_EQ(shell_word("it's\x1b[31m\\"), "$'it\\'s\\x1b[31m\\\\'");
+  EXPECT_EQ(shell_line({"./a b", "-x", ""}), "'./a b' -x ''");
   EXPECT_EQ(shell_word(""), "''");
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What is given as a program and is none: a FIFO, a device, a folder, 5 GB of zeros. Every command says so in one line,
+"""What is given as a program and is none: a FIFO, a device, a folder, 5 GB of zeros, ELF files of other machines (which
+execvp would hand to the shell). Every command says so in one line,
 at once. A program of 5 GB, most of it a hole, is a program."""
 import os
 import pathlib
@@ -15,6 +16,8 @@ from harness.tool import Tool  # noqa: E402
 HERE = pathlib.Path(__file__).resolve().parent
 HANG = 30  # seconds
 HUGE = 5 << 30
+E_MACHINE = 18  # offset in the header of an ELF file
+EM_386, EM_AARCH64 = 3, 183
 COMMANDS = {
     "run": ["run"],
     "run --controlled": ["run", "--controlled"],
@@ -38,6 +41,11 @@ class Programs:
         os.truncate(zeros, HUGE)
         self.large = self.folder / "large"
         shutil.copy(self.tool.compile(HERE / "racing.cc", level="-O1"), self.large)
+        for name, machine in {"aarch64": EM_AARCH64, "i386": EM_386}.items():
+            other = bytearray(self.large.read_bytes())
+            other[E_MACHINE : E_MACHINE + 2] = machine.to_bytes(2, "little")
+            (self.folder / name).write_bytes(other)
+            (self.folder / name).chmod(0o755)
         os.truncate(self.large, HUGE)
 
     def run(self, command, program):
@@ -62,7 +70,7 @@ class Programs:
 
     def cases(self):
         for command in COMMANDS:
-            for program in ("./fifo", "./folder", "/dev/zero", "./zeros"):
+            for program in ("./fifo", "./folder", "/dev/zero", "./zeros", "./aarch64", "./i386"):
                 yield f"{command} {program}", self.refused(command, program)
         for command in ("run", "classify", "explore", "trace record"):
             yield f"{command}, a file of 5 GB", self.taken(command)

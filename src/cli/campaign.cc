@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "cli/error_stream.h"
 #include "cli/gate.h"
 #include "cli/report_files.h"
 #include "cli/stop.h"
@@ -17,7 +18,7 @@ Campaign::Campaign(const char* command, const CampaignOptions& options)
 
 std::optional<int> Campaign::begin(const Arguments& arguments, exec::CampaignSetup& setup) {
   auto tell = [](const std::string& text) {  // the session's thread calls it
-    if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
+    if (isatty(STDERR_FILENO) != 0) write_errors("\r\033[K");
     say(text);
   };
   bool silent = options_.quiet || !options_.prints();

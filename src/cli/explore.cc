@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "cli/campaign.h"
+#include "cli/error_stream.h"
 #include "cli/explore_options.h"
 #include "cli/stop.h"
 #include "report/campaign_text.h"
@@ -57,8 +58,7 @@ class Screen : public search::SearchListener {
     campaign_.line().clear();
     if (!options_.prints()) return;
     report::FailureEntry entry = search::failure_entry(found, false, campaign_.names());
-    fmt::print(stderr, "{}",
-               to_text(entry, options_.target[0], discovery_remarks(entry, options_.seed, style_), style_));
+    write_errors(to_text(entry, options_.target[0], discovery_remarks(entry, options_.seed, style_), style_));
   }
 
  private:

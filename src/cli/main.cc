@@ -2,12 +2,15 @@
 //
 // `duress`: finds the command by its name. Each command parses its own arguments, so that adding one is a
 // file and a line in the table.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <exception>
@@ -125,8 +128,21 @@ int failed(std::string_view text) {
   _exit(kExitToolFailed);
 }
 
+/// A file that is opened must not become a standard stream, or output would end up in it. As before, nothing
+/// can be read from those that were closed, or written to them.
+void occupy_closed_streams() {
+  for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) >= 0) continue;
+    if (open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY) != stream) _exit(kExitToolFailed);
+  }
+}
+
 /// One that the machine is to blame for. "": it is our fault.
 std::string limit_text(const std::system_error& error) {
+  struct stat folder{};
+  if (error.code() == std::errc::no_such_file_or_directory &&
+      (stat(".", &folder) != 0 || folder.st_nlink == 0))
+    return "the current folder has been removed; go to one that is there (cd)";
   std::string limit = error.code() == std::errc::too_many_files_open             ? "ulimit -n"
                       : error.code() == std::errc::too_many_files_open_in_system ? "sysctl fs.file-max"
                                                                                  : "";
@@ -134,8 +150,17 @@ std::string limit_text(const std::system_error& error) {
   return fmt::format("{}; raise the limit ({})", error.what(), limit);
 }
 
-/// An exception that nobody can catch: in a thread, or while another one is handled.
+std::atomic<bool> no_memory{false};
+
+[[noreturn]] void note_no_memory() {
+  no_memory = true;
+  throw std::bad_alloc();
+}
+
+/// An exception that nobody can catch: in a thread, or while another one is handled. One that is on its way
+/// through a destructor cannot be looked at.
 [[noreturn]] void end_uncaught() {
+  if (!std::current_exception() && no_memory) end_at_once(kNoMemory);
   try {
     if (std::current_exception()) throw;
   } catch (const std::bad_alloc&) {
@@ -153,7 +178,9 @@ std::string limit_text(const std::system_error& error) {
 
 int main(int argc, char** argv) {
   using namespace duress::cli;
+  occupy_closed_streams();
   std::set_terminate(end_uncaught);
+  std::set_new_handler(note_no_memory);
   duress::report::when_out_of_memory([] { end_at_once(kNoMemory); });
   signal(SIGXFSZ, SIG_IGN);  // a file that reaches the limit (ulimit -f) is an error code
   if (!has_stack()) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "cli/commands.h"
+#include "cli/error_stream.h"
 #include "exec/child.h"
 #include "exec/worker_problem.h"
 #include "report/path.h"
@@ -15,7 +16,7 @@
 namespace duress::cli {
 
 void say_plain(const std::string& text) {
-  fmt::print(stderr, "{}\n", report::printable(text));
+  write_errors(report::printable(text) + "\n");
 }
 
 void say(const std::string& text) {

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "cli/commands.h"
+#include "cli/error_stream.h"
 #include "cli/replay_gdb.h"
 #include "cli/replay_options.h"
 #include "cli/stop.h"
@@ -108,8 +109,7 @@ int replay_all(ReplayOptions& options, const std::string& folder) {
     std::vector<std::string> remarks{"with " + report::switches_text(execution->record.switches)};
     if (!options.expected.empty() && failure->id != options.expected)
       remarks.push_back("another failure than the recorded " + options.expected);
-    fmt::print(stderr, "{}",
-               to_text(report::describe_failure(*failure, logs, names), options.target[0], remarks, style));
+    write_errors(to_text(report::describe_failure(*failure, logs, names), options.target[0], remarks, style));
   }
   if (!error.empty()) {
     say(error);

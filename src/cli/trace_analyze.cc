@@ -5,6 +5,7 @@
 
 #include "catalog/lookup.h"
 #include "cli/command_app.h"
+#include "cli/error_stream.h"
 #include "cli/trace_confirm.h"
 #include "exec/session.h"
 #include "report/document.h"
@@ -61,7 +62,7 @@ int analyze(const AnalyzeOptions& options) {
   report::fill_document(result.log, suppressions, document);
   std::fflush(stdout);
   if (options.json != "-")
-    fmt::print(stderr, "{}", report::to_text(document, options.finding_style(), options.analysis.stats));
+    write_errors(report::to_text(document, options.finding_style(), options.analysis.stats));
   if (!options.json.empty()) {
     if (std::string error = exec::write_document(options.json, report::to_json(document)); !error.empty()) {
       say(error);

@@ -53,6 +53,8 @@ bool wants_color(const std::string& when, int fd) {
   if (when == "always") return true;
   if (when == "never") return false;
   const char* no_color = std::getenv("NO_COLOR");
+  const char* term = std::getenv("TERM");
+  if (term != nullptr && std::string_view(term) == "dumb") return false;
   return isatty(fd) != 0 && (no_color == nullptr || *no_color == '\0');
 }
 

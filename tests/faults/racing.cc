@@ -5,12 +5,15 @@
 //   FAULT_FILL=FILE   the disk on which the file lies is filled up
 //   FAULT_FIFO=FILE   it asks for its end through the FIFO, and waits for it; in every FAULT_RUN-th run, or with
 //                     FAULT_TIMES=N in N runs from that one
+//   FAULT_GROUP=DIR   it joins that control group, which has little memory, and uses more; as often as above
 //   FAULT_BLOCK=FILE  it does not end by itself, and says so through the FIFO; in all runs from that one
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <string>
 #include <thread>
 
 static int counter;
@@ -28,6 +31,15 @@ static void fill(const char* path) {
   while (write(file, zeros, 1) > 0) {
   }
   close(file);
+}
+
+/// The kernel kills it here.
+static void use_up_memory(const char* group) {
+  int file = open((std::string(group) + "/cgroup.procs").c_str(), O_WRONLY);
+  if (write(file, "0", 1) != 1) std::_Exit(5);
+  constexpr size_t kMuch = size_t{128} << 20;
+  std::memset(std::malloc(kMuch), 1, kMuch);
+  std::_Exit(6);
 }
 
 /// Past the C library: nothing that the scheduler could take for a deadlock.
@@ -49,11 +61,14 @@ static void suffer_fault() {
   if (disk != nullptr && runs == wanted) fill(disk);
   const char* fifo = std::getenv("FAULT_FIFO");
   const char* block = std::getenv("FAULT_BLOCK");
+  const char* group = std::getenv("FAULT_GROUP");
   const char* times = std::getenv("FAULT_TIMES");
   long most = times != nullptr ? std::atol(times) : 0;
   bool suffers = runs >= wanted && runs - wanted < most;
-  if (times == nullptr) suffers = block != nullptr ? runs >= wanted : fifo != nullptr && runs % wanted == 0;
+  if (times == nullptr)
+    suffers = block != nullptr ? runs >= wanted : (fifo != nullptr || group != nullptr) && runs % wanted == 0;
   if (!suffers) return;
+  if (group != nullptr) use_up_memory(group);
   if (block != nullptr) fifo = block;
   int pipe = open(fifo, O_WRONLY);
   char text[16];

@@ -1,62 +1,29 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Real faults while commands work: a full disk, targets that are killed, limits, streams that cannot be written. Whatever
+"""Real faults while commands work: a full disk, limits, streams that cannot be written. Whatever
 happens, no command says anything that was not run: it repeats the execution, or ends with 125 and one line.
 
 disk      the folder of --dir is on a disk without room, or one that is full in the middle of the work
-killed    something outside kills the target's processes
+folder    the current folder has been removed
 limits    ulimit -f and ulimit -s
-streams   standard output and documents on /dev/full
+streams   standard output and documents on /dev/full, streams that are closed
 time      --time and SIGTERM end executions that do not end by themselves, and what was found is reported"""
-import contextlib
 import json
 import os
 import pathlib
-import re
-import select
 import signal
 import subprocess
 import sys
 import tempfile
-import threading
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from harness.cases import expect, parser, report  # noqa: E402
-from harness.tool import TIMEOUT, Tool  # noqa: E402
+from common import COMMANDS, SKIPPED, Faults, counts_of, expect, expect_end, watch
+from harness.cases import parser, report
+from harness.tool import TIMEOUT
 
-HERE = pathlib.Path(__file__).resolve().parent
-SKIPPED = 77
-LINGERING = 60  # seconds: a process that is still there then has been left behind
-THEMES = ("disk", "killed", "limits", "streams", "time")
-SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV, signal.SIGABRT)
-CLAIMS = ("complete", "proved", "no failure", "no data race", "no race", "no harm")
-COMMANDS = {
-    "verify": ["verify"],
-    "verify rc11": ["verify", "--model", "rc11"],
-    "explore": ["explore"],
-    "classify": ["classify", "--runs", "5"],
-    "run": ["run"],
-    "run controlled": ["run", "--controlled"],
-}
+THEMES = ("disk", "folder", "limits", "streams", "time")
 
 
-class Faults:
-    def __init__(self, options):
-        self.tool = Tool(options.build, options.duress)
-        self.racing = self.tool.compile(HERE / "racing.cc", level="-O1")
-        self.deaths = self.tool.compile(HERE / "deaths.cc", level="-O1")
-
-    def words(self, command, folder, program=None, extra=()):
-        return [
-            self.tool.duress,
-            *COMMANDS.get(command, [command]),
-            *extra,
-            "--dir",
-            folder,
-            "--",
-            program or self.racing,
-        ]
-
+class Surroundings(Faults):
     # ---- disk
 
     def on_full_disk(self, command, env=None):
@@ -78,16 +45,6 @@ class Faults:
         env["FAULT_RUN"] = "2" if command in ("explore", "classify") else "1"
         return lambda: self.says_nothing(*self.on_full_disk(command, env), about="")
 
-    def says_nothing(self, code, out, err, about):
-        """One line on stderr that tells what to do, exit code 125, and no claim."""
-        text = err.decode(errors="replace")
-        lines = [line for line in text.splitlines() if line.startswith("duress: ")]
-        expect(code == 125, f"exit code {code} instead of 125:\n{out.decode()}\n{text}")
-        expect(len(lines) == 1 and about in lines[0], f"not one line on stderr that names '{about}':\n{text}")
-        said = (out.decode(errors="replace") + text).lower()
-        claims = [claim for claim in CLAIMS if claim in said]
-        expect(not claims, f"it claims {claims}:\n{said}")
-
     @property
     def unshare(self):
         return ["-m"] if os.getuid() == 0 else ["-rm"]
@@ -96,172 +53,6 @@ class Faults:
         script = "mount -t tmpfs -o size=64k none /tmp"
         words = ["unshare", *self.unshare, "sh", "-c", script]
         return subprocess.run(words, capture_output=True, check=False).returncode == 0
-
-    # ---- killed
-
-    @contextlib.contextmanager
-    def killer(self, scratch, every, signals=SIGNALS, parent=False):
-        """Another process kills every n-th process of racing.cc, or the fork server that is its parent; yields its
-        environment and the list of kills."""
-        fifo = pathlib.Path(scratch) / "fifo"
-        os.mkfifo(fifo)
-        kills = []
-        held = os.open(fifo, os.O_RDWR)
-
-        def work():
-            while True:
-                pid = int(os.read(held, 8))
-                if pid == 0:
-                    return
-                kills.append(pid)
-                os.kill(parent_of(pid) if parent else pid, signals[len(kills) % len(signals)])
-
-        thread = threading.Thread(target=work)
-        thread.start()
-        env = {"FAULT_COUNT": f"{scratch}/count", "FAULT_RUN": str(every), "FAULT_FIFO": str(fifo)}
-        try:
-            yield env, kills
-        finally:
-            os.write(held, b"%8d" % 0)
-            thread.join()
-            os.close(held)
-
-    def document(self, words, env=None, folder=None):
-        """`folder`: where it is started; that is a part of the name under which a campaign is continued."""
-        with tempfile.TemporaryDirectory(prefix="duress-faults-") as scratch:
-            code, out, err = self.tool.run([*words[:-2], "--json", *words[-2:]], folder or scratch, env=env)
-            expect(out, f"no document, exit code {code}:\n{err.decode()}")
-            document = json.loads(out)
-            for key in ("seconds", "time"):
-                document.pop(key, None)
-            return code, document
-
-    def killed(self, command, extra=(), every=7):
-        """The same document, whether processes are killed or not."""
-
-        def check():
-            with tempfile.TemporaryDirectory(prefix="duress-faults-") as scratch:
-                with self.killer(scratch, every) as (env, kills):
-                    never = {**env, "FAULT_RUN": "1000000"}
-                    # One worker: an execution that is repeated is then not killed again, however fast others are.
-                    alone = [*extra, "-j", "1"]
-                    clean = self.document(self.words(command, f"{scratch}/clean", extra=alone), never)
-                    expect(not kills, "the undisturbed campaign was disturbed")
-                    disturbed = self.document(self.words(command, f"{scratch}/killed", extra=alone), env)
-                expect(kills, "nothing was killed: the test shows nothing")
-                expect(clean[0] == disturbed[0], f"exit code {disturbed[0]} instead of {clean[0]}")
-                texts = [counts_of(document) for _, document in (clean, disturbed)]
-                expect(texts[0] == texts[1], f"after {len(kills)} kills:\n{texts[1]}\ninstead of\n{texts[0]}")
-
-        return check
-
-    def paused(self, command, run, extra=()):
-        """From that run on every process is killed: the command ends with one line, and what it has done is kept. The
-        same command, undisturbed, then says what one says that never was disturbed."""
-
-        def check():
-            with tempfile.TemporaryDirectory(prefix="duress-faults-") as scratch:
-                with self.killer(scratch, run, signals=(signal.SIGKILL,)) as (env, kills):
-                    never = {**env, "FAULT_RUN": "1000000"}
-                    clean = self.document(self.words(command, f"{scratch}/clean", extra=extra), never)
-                    os.unlink(f"{scratch}/count")
-                    words = self.words(command, f"{scratch}/killed", extra=extra)
-                    code, out, err = self.tool.run(words, scratch, env={**env, "FAULT_TIMES": "1000000"})
-                    expect(len(kills) >= 3, f"{len(kills)} kills")
-                    self.says_nothing(code, out, err, about="something outside")
-                    kept = self.document(words, never, scratch)
-                expect(clean[0] == kept[0], f"exit code {kept[0]} instead of {clean[0]}")
-                texts = [counts_of(with_ids(document)) for _, document in (clean, kept)]
-                expect(texts[0] == texts[1], f"after {len(kills)} kills:\n{texts[1]}\ninstead of\n{texts[0]}")
-
-        return check
-
-    def server_killed(self, command, run, extra=()):
-        """Its fork server is killed twice in the same execution."""
-
-        def check():
-            with tempfile.TemporaryDirectory(prefix="duress-faults-") as scratch:
-                with self.killer(scratch, run, signals=(signal.SIGKILL,), parent=True) as (env, kills):
-                    never = {**env, "FAULT_RUN": "1000000"}
-                    clean = self.document(self.words(command, f"{scratch}/clean", extra=extra), never)
-                    os.unlink(f"{scratch}/count")
-                    words = self.words(command, f"{scratch}/killed", extra=extra)
-                    disturbed = self.document(words, {**env, "FAULT_TIMES": "2"})
-                    expect(len(kills) == 2, f"{len(kills)} kills")
-                expect(clean[0] == disturbed[0], f"exit code {disturbed[0]} instead of {clean[0]}")
-                texts = [counts_of(document) for _, document in (clean, disturbed)]
-                expect(texts[0] == texts[1], f"after two kills:\n{texts[1]}\ninstead of\n{texts[0]}")
-
-        return check
-
-    def host_killed(self, run, extra):
-        """The host itself is killed in that run; continued, it counts every race as one that was never killed."""
-
-        def check():
-            with tempfile.TemporaryDirectory(prefix="duress-faults-") as scratch:
-                fifo = pathlib.Path(scratch) / "fifo"
-                os.mkfifo(fifo)
-                held = os.open(fifo, os.O_RDWR)
-                env = {"FAULT_COUNT": f"{scratch}/count", "FAULT_RUN": "1000000", "FAULT_BLOCK": str(fifo)}
-                _, clean = self.document(self.words("explore", f"{scratch}/clean", extra=extra), env)
-                os.unlink(f"{scratch}/count")
-                words = self.words("explore", f"{scratch}/killed", extra=extra)
-                with subprocess.Popen(
-                    list(map(str, words)),
-                    cwd=scratch,
-                    env={**self.tool.env, **env, "FAULT_RUN": str(run)},
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL,
-                ) as process:
-                    target = int(os.read(held, 8))
-                    left = [watch(number) for number in (parent_of(target), target)]
-                    process.kill()
-                    process.wait()
-                expect_end(left)
-                os.close(held)
-                _, continued = self.document(words, env, scratch)
-                texts = [json.dumps(document["races"], indent=1) for document in (clean, continued)]
-                expect(clean["races"][0]["count"] > 1, "one race is counted once: the test shows nothing")
-                expect(clean["runs"] == continued["runs"], f"{continued['runs']} runs instead of {clean['runs']}")
-                expect(texts[0] == texts[1], f"killed in run {run}:\n{texts[1]}\ninstead of\n{texts[0]}")
-
-        return check
-
-    def nothing_left(self, command):
-        """The host is killed while an execution does not end: neither that nor its fork server outlives it."""
-
-        def check():
-            with tempfile.TemporaryDirectory(prefix="duress-faults-") as scratch:
-                fifo = pathlib.Path(scratch) / "fifo"
-                os.mkfifo(fifo)
-                held = os.open(fifo, os.O_RDWR)
-                env = {"FAULT_COUNT": f"{scratch}/count", "FAULT_RUN": "1", "FAULT_BLOCK": str(fifo)}
-                with subprocess.Popen(
-                    list(map(str, self.words(command, f"{scratch}/d"))),
-                    cwd=scratch,
-                    env={**self.tool.env, **env},
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL,
-                ) as process:
-                    target = int(os.read(held, 8))
-                    parent = parent_of(target)
-                    left = [watch(number) for number in {parent, target} - {process.pid}]
-                    process.kill()
-                    process.wait()
-                expect_end(left)
-                os.close(held)
-
-        return check
-
-    def own_death(self, how, kind):
-        def check():
-            code, document, err = self.tool.explore(self.deaths, args=[how], options=["--runs", "60"])
-            failures = [failure["failure"] for failure in (document or {}).get("failures", [])]
-            expect(code == 66 and failures == [kind], f"exit code {code}, failures {failures}, not {kind}:\n{err}")
-
-        return check
 
     # ---- limits and streams
 
@@ -285,11 +76,13 @@ class Faults:
             left = [entry.name for entry in pathlib.Path(scratch).iterdir()]
             expect(not left, f"it leaves {left}")
 
-    def stdout_full(self, *words):
+    def stdout_lost(self, where, *words):
+        """Standard output is on /dev/full, or closed: files that are opened do not take its place."""
+
         def check():
             with tempfile.TemporaryDirectory(prefix="duress-faults-") as scratch:
                 self.tool.run(self.words("run", f"{scratch}/.duress"), scratch)
-                script = ["sh", "-c", 'exec "$@" >/dev/full', "sh", self.tool.duress, *words]
+                script = ["sh", "-c", f'exec "$@" {where}', "sh", self.tool.duress, *words]
                 code, _, err = self.tool.run(script, scratch)
                 text = err.decode(errors="replace")
                 lines = [line for line in text.splitlines() if "cannot write" in line]
@@ -297,6 +90,20 @@ class Faults:
                 expect(
                     len(lines) == 1 and "standard output" in lines[0], f"not one line about standard output:\n{text}"
                 )
+
+        return check
+
+    def all_closed(self, command):
+        """Without any standard stream: the document is the one of a command that has them."""
+
+        def check():
+            with tempfile.TemporaryDirectory(prefix="duress-faults-") as scratch:
+                documents = []
+                for name, streams in {"open": "", "closed": "<&- >&- 2>&-"}.items():
+                    words = self.words(command, f"{scratch}/d{name}", extra=[f"--json={scratch}/{name}"])
+                    self.tool.run(["sh", "-c", f'exec "$@" {streams}', "sh", *words], scratch)
+                    documents.append(counts_of(json.loads(pathlib.Path(scratch, name).read_bytes())))
+                expect(documents[0] == documents[1], f"{documents[1]}\ninstead of\n{documents[0]}")
 
         return check
 
@@ -308,6 +115,23 @@ class Faults:
                 text = err.decode(errors="replace")
                 expect(code == 125, f"exit code {code} instead of 125:\n{text}")
                 expect("/dev/full" in text and "No space left" in text, f"it does not say what failed:\n{text}")
+
+        return check
+
+    # ---- folder
+
+    def without_folder(self, *words, good=False):
+        """The current folder has been removed. good: all paths are absolute, so nothing is missing."""
+
+        def check():
+            with tempfile.TemporaryDirectory(prefix="duress-faults-") as scratch:
+                whole = [word.format(scratch=scratch, program=self.racing) for word in words]
+                script = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"'
+                code, out, err = self.tool.run(["sh", "-c", script, "sh", self.tool.duress, *whole], scratch)
+                if good:
+                    expect(code == 66, f"exit code {code}:\n{err.decode()}")
+                else:
+                    self.says_nothing(code, out, err, about="folder has been removed")
 
         return check
 
@@ -351,6 +175,56 @@ class Faults:
 
         return check
 
+    def test_ended(self, numbers):
+        """`duress test` in the middle of a case: that stays open, and the case and its target are ended."""
+
+        def check():
+            with tempfile.TemporaryDirectory(prefix="duress-faults-") as scratch:
+                suite = pathlib.Path(scratch, "CTestTestfile.cmake")
+                suite.write_text(f'add_test(racing "{self.racing}")\n', encoding="utf-8")
+                words = [self.tool.duress, "test", scratch, "--json", "--run-timeout", "1h", "-j", "1"]
+                process, (out, err) = self.end_blocked(scratch, [*words, "--dir", f"{scratch}/d"], numbers)
+                expect(process.returncode == 124, f"exit code {process.returncode}:\n{err.decode()}")
+                document = json.loads(out)
+                outcomes = [case["outcome"] for case in document["cases"]]
+                expect(outcomes == ["open"] and not document["complete"], f"cases: {outcomes}")
+
+        return check
+
+    def collide_ended(self, numbers):
+        """`duress collide` ends the program that it has started, and says what it knows: nothing."""
+
+        def check():
+            with tempfile.TemporaryDirectory(prefix="duress-faults-") as scratch:
+                words = [self.tool.duress, "collide", "--overhead=0", "--dir", f"{scratch}/d", "--", self.racing]
+                process, (_, err) = self.end_blocked(scratch, words, numbers)
+                expect(process.returncode == 128 + numbers[0], f"exit code {process.returncode}:\n{err.decode()}")
+                expect(b"nothing was sampled" in err, f"it does not say what is known:\n{err.decode()}")
+
+        return check
+
+    def end_blocked(self, scratch, words, numbers):
+        """The command gets the signals when the program has come to a place where it waits for ever; the program does not
+        outlive it."""
+        fifo = pathlib.Path(scratch) / "fifo"
+        os.mkfifo(fifo)
+        held = os.open(fifo, os.O_RDWR)
+        env = {"FAULT_COUNT": f"{scratch}/count", "FAULT_RUN": "1", "FAULT_BLOCK": str(fifo)}
+        with subprocess.Popen(
+            list(map(str, words)),
+            env={**self.tool.env, **env},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as process:
+            target = watch(int(os.read(held, 8)))
+            for number in numbers:
+                process.send_signal(number)
+            said = process.communicate(timeout=TIMEOUT)
+        os.close(held)
+        expect_end([target])
+        return process, said
+
     def passed_on(self, command, number):
         """`duress run` gives the signal to the program, and ends with it."""
 
@@ -389,33 +263,6 @@ class Faults:
                 # The races of a free run fit into what its log has of the disk by then.
                 if command != "run":
                     yield f"disk that gets full: {command}", self.filled_disk(command)
-        if theme == "killed":
-            many = ["--runs=400", "--keep-going", "--no-minimise"]
-            yield "400 runs of explore", self.killed("explore", extra=many)
-            yield "verify", self.killed("verify", every=3)
-            yield "classify", self.killed("classify")
-            few = ["-j", "1"]
-            for command, extra in {"explore": [*many, *few], "verify": few, "classify": few}.items():
-                yield f"fork server killed: {command}", self.server_killed(command, 2, extra)
-            for run in (5, 40, 100, 300):
-                yield f"host killed in run {run}: explore", self.host_killed(run, [*many, *few])
-            for command in (*COMMANDS, "collide"):
-                yield f"host killed, nothing left: {command}", self.nothing_left(command)
-            yield "all killed from run 100 on: explore", self.paused("explore", 100, many)
-            yield "all killed from run 3 on: explore", self.paused("explore", 3, many)
-            for run in (2, 5, 40):
-                yield f"all killed from run {run} on: classify", self.paused("classify", run)
-            yield "all killed from run 2 on: verify", self.paused("verify", 2)
-            for how, kind in {
-                "abort": "signal:SIGABRT",
-                "raise": "signal:SIGTERM",
-                "kill": "signal:SIGKILL",
-                "segv": "signal:SIGSEGV",
-                "syscall": "signal:SIGKILL",
-                "child": "signal:SIGKILL",
-                "thread": "signal:SIGHUP",
-            }.items():
-                yield f"a program that ends itself: {how}", self.own_death(how, kind)
         if theme == "limits":
             for command in ("verify", "explore", "classify", "run"):
                 yield f"ulimit -f 0: {command}", self.limited("-f 0", command)
@@ -424,6 +271,16 @@ class Faults:
                 yield f"ulimit -s 64: {command}", self.limited("-s 64", command)
                 yield f"ulimit -s 256: {command}", self.limited("-s 256", command)
             yield "ulimit -f 1: trace record", self.limited_trace
+        if theme == "folder":
+            for command in ("run", "explore", "classify", "verify"):
+                yield f"removed: {command}", self.without_folder(command, "--", "{program}")
+            yield "removed: trace record", self.without_folder("trace", "record", "-o", "t", "--", "{program}")
+            yield "removed: replay", self.without_folder("replay", "F-1234")
+            yield "removed: test", self.without_folder("test", ".")
+            yield "removed: work", self.without_folder("work", "--dir", "d", "--shard", "1/1")
+            for command in ("run", "verify"):
+                absolute = [command, "--dir", "{scratch}/d", "--", "{program}"]
+                yield f"removed, and not needed: {command}", self.without_folder(*absolute, good=True)
         if theme == "time":
             # In which run there is something already: a race or a failure, or nothing at all.
             twice = [signal.SIGTERM, signal.SIGTERM]  # as timeout(1) sends it
@@ -440,53 +297,30 @@ class Faults:
             for number in (signal.SIGTERM, signal.SIGINT):
                 yield f"{number.name}: run", self.passed_on("run", number)
                 yield f"{number.name}: run controlled", self.passed_on("run controlled", number)
+                yield f"{number.name}: collide", self.collide_ended([number])
+            yield "SIGTERM: test", self.test_ended(twice)
+            yield "SIGINT: test", self.test_ended([signal.SIGINT])
         if theme == "streams":
             program = ["--dir", "d", "--", str(self.racing)]
-            yield "verify", self.stdout_full("verify", *program)
-            yield "explore --json", self.stdout_full("explore", "--runs", "60", "--json", *program)
-            yield "classify", self.stdout_full("classify", "--runs", "5", *program)
-            yield "run --json", self.stdout_full("run", "--json", *program)
-            yield "report", self.stdout_full("report", "--json", "-")
-            yield "list", self.stdout_full("list", "analyses")
-            yield "doctor", self.stdout_full("doctor")
-            yield "help", self.stdout_full("--help")
+            for where in (">/dev/full", ">&-"):
+                yield f"verify {where}", self.stdout_lost(where, "verify", *program)
+                explore = ["explore", "--runs", "60", "--json", *program]
+                yield f"explore --json {where}", self.stdout_lost(where, *explore)
+                yield f"classify {where}", self.stdout_lost(where, "classify", "--runs", "5", *program)
+                yield f"run --json {where}", self.stdout_lost(where, "run", "--json", *program)
+                yield f"report {where}", self.stdout_lost(where, "report", "--json", "-")
+                yield f"list {where}", self.stdout_lost(where, "list", "analyses")
+                yield f"doctor {where}", self.stdout_lost(where, "doctor")
+                yield f"help {where}", self.stdout_lost(where, "--help")
+            for command in ("explore", "verify", "classify"):
+                yield f"all streams closed: {command}", self.all_closed(command)
             for command in COMMANDS:
                 yield f"--json /dev/full: {command}", self.json_full(command)
 
 
-def parent_of(pid):
-    return int(re.search(r"PPid:\s*(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text(encoding="utf-8"))[1])
-
-
-def watch(pid):
-    return pid, os.pidfd_open(pid)
-
-
-def expect_end(watched):
-    """Each of these processes ends by itself."""
-    for pid, process in watched:
-        ended = select.select([process], [], [], LINGERING)[0]
-        if not ended:
-            signal.pidfd_send_signal(process, signal.SIGKILL)
-        os.close(process)
-        expect(ended, f"process {pid} is left behind")
-
-
-def with_ids(document):
-    """With the ids of its failures only, and no difference between those found now and found before."""
-    found = [failure["id"] for failure in document.get("failures", [])]
-    return {**document, "failures": sorted(found + document.get("found_before", [])), "found_before": []}
-
-
-def counts_of(document):
-    """What a document says, without what differs from run to run anyway."""
-    kept = ("runs", "interleavings", "complete", "failures", "races", "found_before")
-    return json.dumps({key: document[key] for key in kept if key in document}, indent=1, sort_keys=True)
-
-
 def main():
     options = parser(__doc__).parse_args()
-    faults = Faults(options)
+    faults = Surroundings(options)
     report(case for theme in options.programs or THEMES for case in faults.cases(theme))
 
 

@@ -59,10 +59,10 @@ class Campaign:
             pass
         return process
 
-    def work(self, shard, of, **more):
+    def work(self, shard, of, env=None, **more):
         process = subprocess.Popen(
             [self.tool.duress, "work", "--dir", self.dir, "--shard", f"{shard}/{of}"],
-            env=self.tool.env,
+            env=env or self.tool.env,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

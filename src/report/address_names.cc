@@ -5,6 +5,8 @@
 
 #include <filesystem>
 
+#include "trail/site_key.h"
+
 namespace duress::report {
 
 using finding::Address;
@@ -81,7 +83,7 @@ const SiteTable& AddressNames::sites_of(const finding::ModuleRecord& module) {
 
 const Site* AddressNames::site_of(const LoadedModules& loaded,
                                   const std::optional<finding::SiteRecord>& where) {
-  if (!where) return nullptr;
+  if (!where || trail::is_code_site(where->index)) return nullptr;
   const finding::ModuleRecord* module = module_with_id(loaded, where->module);
   return module ? sites_of(*module).find(where->index) : nullptr;
 }
@@ -131,6 +133,11 @@ std::string AddressNames::object_name(const LoadedModules& loaded, Address addre
 
 std::vector<Frame> AddressNames::site_frames(const LoadedModules& loaded, const finding::SiteRecord& where) {
   std::vector<Frame> frames;
+  if (trail::is_code_site(where.index)) {
+    if (const finding::ModuleRecord* in = module_with_id(loaded, where.module))
+      add_code(loaded, in->base + trail::code_site_offset(where.index) - 1, frames);
+    return frames;
+  }
   const Site* site = site_of(loaded, where);
   if (site == nullptr) return frames;
   const finding::ModuleRecord* module = module_with_id(loaded, where.module);

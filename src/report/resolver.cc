@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "duress/hooks.h"
+#include "trail/site_key.h"
 
 namespace duress::report {
 
@@ -102,6 +103,21 @@ void Resolver::judge(const LoadedModules& context, const finding::RaceRecord& re
   judge_.judge(record, held, met, names_.module_at(context, record.address), race);
 }
 
+/// Code without a site table says nothing of variables: of a global the declaration does.
+void Resolver::name_by_declaration(const LoadedModules& context, const finding::RaceRecord& record,
+                                   finding::Race& race) {
+  auto nameless = [](const finding::AccessRecord& access) {
+    return !access.site || trail::is_code_site(access.site->index);
+  };
+  bool code = (record.prev.site && trail::is_code_site(record.prev.site->index)) ||
+              (record.cur.site && trail::is_code_site(record.cur.site->index));
+  const finding::ModuleRecord* data = names_.module_at(context, record.address);
+  if (!code || !nameless(record.prev) || !nameless(record.cur) || data == nullptr) return;
+  DebugTypes& types = types_.try_emplace(data->path, data->path).first->second;
+  if (auto declared = types.global(record.address - data->base, record.size))
+    race.variable = race.variable_key = declared->name;
+}
+
 finding::Race Resolver::race(const finding::ProcessLog& process, const finding::RaceRecord& record) {
   LoadedModules context{process, std::min(record.modules_loaded, process.modules.size())};
   finding::Race race;
@@ -117,6 +133,7 @@ finding::Race Resolver::race(const finding::ProcessLog& process, const finding::
       race.block, record.address);
   race.variable = name.text;
   race.variable_key = name.key;
+  name_by_declaration(context, record, race);
   if (record.collision) judge(context, record, race);
 
   // The threads of both accesses, with those that created them, so that no T7 is left unexplained.

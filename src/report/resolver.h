@@ -47,11 +47,14 @@ class Resolver {
                           finding::Address lock);
   NamingSite naming_site(const LoadedModules& context, const finding::AccessRecord& record,
                          const finding::AccessReport& named);
+  void name_by_declaration(const LoadedModules& context, const finding::RaceRecord& record,
+                           finding::Race& race);
   void judge(const LoadedModules& context, const finding::RaceRecord& record, finding::Race& race);
 
   AddressNames names_;
   CollisionJudge judge_;
   std::map<std::string, TypeLayout> layouts_;
+  std::map<std::string, DebugTypes> types_;  // by module
 };
 
 }  // namespace duress::report

@@ -45,6 +45,8 @@ std::vector<std::uint32_t> keys_of_sites(const SiteTable& table) {
 
 KeyedSite SiteKeys::find(const std::optional<finding::SiteRecord>& site) {
   if (!site) return {};
+  if (trail::is_code_site(site->index))
+    return {trail::code_site_key(trail::code_site_offset(site->index)), ""};
   for (const finding::ModuleRecord& module : process_.modules) {
     if (module.id != site->module) continue;
     auto [it, fresh] = loaded_.try_emplace(module.id);

@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "base/prng.h"
+#include "trail/site_key.h"
 
 namespace duress {
 
@@ -39,18 +40,33 @@ void Modules::add_instrumented(const DuressModule* module) {
   if (module->version != DURESS_HOOK_VERSION) {
     fatal("a module was built with another version of duress-cc", "build everything with the same one");
   }
-  u32 n = count_.load(std::memory_order_relaxed);
   Instrumented m;
   m.begin = reinterpret_cast<u64>(module->sites_begin);
   m.bytes = reinterpret_cast<u64>(module->sites_end) - m.begin;
-  m.first = next_site_;
-  m.hash = n == 0 ? 0 : hash_of(module->sites_begin, m.bytes);  // the first one is never unloaded
+  bool first = first_.bytes == 0;
+  m.hash = first ? 0 : hash_of(module->sites_begin, m.bytes);  // the first one is never unloaded
   if (knows(m)) return;
+  m.first = add(m);
+  if (first) first_ = m;
+}
+
+u32 Modules::add(Instrumented m) {
+  SpinGuard guard(lock_);
+  u32 n = count_.load(std::memory_order_relaxed);
+  m.first = next_site_;
   if (n == kMost) fatal("more than 1024 instrumented modules were loaded");
   instrumented_[n] = m;
   next_site_ += static_cast<u32>(m.bytes / sizeof(DuressSite));
-  if (n == 0) first_ = m;
   count_.store(n + 1, std::memory_order_release);
+  return m.first;
+}
+
+void Modules::number_code_sites() {
+  Instrumented m;
+  m.begin = reinterpret_cast<u64>(code_.begin());
+  m.bytes = CodeSites::kMost * sizeof(DuressSite);
+  m.hash = 0;
+  code_first_ = add(m);
 }
 
 /// Whether this module was here before, and no other since: plugins are loaded and unloaded again and again.
@@ -79,6 +95,18 @@ const DuressSite* Modules::site(SiteId id) const {
     if (index < m.bytes / sizeof(DuressSite)) return reinterpret_cast<const DuressSite*>(m.begin) + index;
   }
   return nullptr;
+}
+
+static bool file_begins(const char* path, const char* name) {
+  const char* slash = strrchr(path, '/');
+  return strncmp(slash ? slash + 1 : path, name, strlen(name)) == 0;
+}
+
+bool modules_have(const char* name) {
+  auto each = [](dl_phdr_info* info, size_t, void* wanted) -> int {
+    return info->dlpi_name && file_begins(info->dlpi_name, static_cast<const char*>(wanted));
+  };
+  return dl_iterate_phdr(each, const_cast<char*>(name)) != 0;
 }
 
 struct Modules::Visit {
@@ -170,8 +198,19 @@ void Modules::log_new() {
   dl_iterate_phdr(&Visit::each, &visit);
 }
 
+bool Modules::put_code_site(Text& text, const DuressSite* site) const {
+  uptr pc = code_.pc(site);
+  for (const Loaded* l = loaded_; l && pc; l = l->next) {
+    if (pc <= l->low || pc > l->high || pc - l->base >= trail::kCodeSite) continue;
+    text.put('[').number(l->id).put(',').number(trail::kCodeSite | (pc - l->base)).put(']');
+    return true;
+  }
+  return false;
+}
+
 void Modules::put_site(Text& text, SiteId id) const {
   const DuressSite* at = site(id);
+  if (at && code_.contains(at) && put_code_site(text, at)) return;
   for (Loaded* l = loaded_; at && l; l = l->next) {
     u64 address = reinterpret_cast<u64>(at);
     if (address < l->low || address >= l->high) continue;

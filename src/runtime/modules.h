@@ -5,12 +5,16 @@
 #pragma once
 
 #include "analysis/fasttrack/fasttrack.h"
+#include "runtime/code_sites.h"
 #include "runtime/log.h"
 
 namespace duress {
 
 /// The program's file. Where /proc is missing or forbidden: as it was named when it was started.
 void executable_path(char* path, size_t size);
+
+/// Whether a module is loaded whose file name begins so.
+bool modules_have(const char* name);
 
 /// Threads: site_id() any; the rest one at a time, under the reporter's lock or at load time.
 class Modules {
@@ -30,6 +34,14 @@ class Modules {
     u64 offset = reinterpret_cast<u64>(site) - first_.begin;
     *id = static_cast<SiteId>(first_.first + offset / sizeof(DuressSite));
     return offset < first_.bytes;
+  }
+  /// Sites of code that has ThreadSanitizer's hooks instead of ours.
+  CodeSites& code_sites() { return code_; }
+  /// They get numbers. Called once.
+  void number_code_sites();
+  /// REQUIRES: a site of code_sites().
+  SiteId code_site_id(const DuressSite* site) const {
+    return static_cast<SiteId>(code_first_ + static_cast<u64>(site - code_.begin()));
   }
   /// Where a site lies in memory; null for those of library functions.
   const DuressSite* site(SiteId id) const;
@@ -60,14 +72,19 @@ class Modules {
   struct Visit;
   SiteId site_id_slow(const DuressSite* site) const;
   bool knows(const Instrumented& m) const;
+  u32 add(Instrumented m);
+  bool put_code_site(Text& text, const DuressSite* site) const;
 
   Arena& arena_;
   Log& log_;
+  SpinLock lock_;  // guards additions: code sites come at any time
   Instrumented first_ = {};
   static constexpr u32 kMost = 1024;
   Instrumented instrumented_[kMost] = {};
   std::atomic<u32> count_{0};
   u32 next_site_ = kFirstModuleSite;
+  CodeSites code_;
+  u32 code_first_ = 0;  // number of the first code site
   Loaded* loaded_ = nullptr;
   u32 next_id_ = 0;
 };

@@ -67,11 +67,16 @@ void Runtime::log_start() {
   log.write(text);
 }
 
+bool Runtime::every_access() const {
+  return controlled || g_parallel_adversary || !firsts || options.faithful_ ||
+         volatile_mode != VolatileMode::kPlain;
+}
+
 void Runtime::wake(const DuressModule* module) {
   modules.add_instrumented(module);
   if (g_preloaded && !controlled) modules.log_new();  // the host wants to know that there is one
   bool attacked = controlled || g_parallel_adversary;
-  bool faithful = attacked || !firsts || options.faithful_ || volatile_mode != VolatileMode::kPlain;
+  bool faithful = every_access();
   if (faithful && is_only_checked(*module))
     fatal(
         "the program or one of its libraries was built with -fduress=run, which is only for duress run with "

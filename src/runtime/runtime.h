@@ -79,6 +79,8 @@ struct Runtime {
 
   /// Starts the process's log with its `start` line.
   void log_start();
+  /// Whether every access is wanted, not the first of each epoch alone.
+  bool every_access() const;
   /// A module's functions are to run their checked or faithful bodies.
   void wake(const DuressModule* module);
   Thread* make_thread(Tid parent, StackId created_at, const VectorClock& creator);

@@ -7,6 +7,7 @@
 #include "base/prng.h"
 #include "base/raw.h"
 #include "catalog/models.h"
+#include "runtime/code_sites.h"
 #include "runtime/site_units.h"
 #include "trail/site_key.h"
 
@@ -113,14 +114,35 @@ SitePoints::Unit& SitePoints::unit_for(const DuressModule& module) {
   unit.module = module;
   unit.first = module.sites_begin;
   unit.count = count;
-  unit.keys = static_cast<u32*>(map_memory(unit.count * sizeof(u32) + 1));
-  unit.functions = static_cast<u32*>(map_memory(unit.count * sizeof(u32) + 1));
-  unit.variables = static_cast<u32*>(map_memory(unit.count * sizeof(u32) + 1));
-  unit.points = static_cast<u8*>(map_memory(unit.count + 1));
-  unit.filter = static_cast<std::atomic<uptr>*>(map_memory((unit.count + 1) * sizeof(uptr)));
+  allocate(unit, count);
+  return unit;
+}
+
+void SitePoints::allocate(Unit& unit, u32 count) {
+  unit.keys = static_cast<u32*>(map_memory(count * sizeof(u32) + 1));
+  unit.functions = static_cast<u32*>(map_memory(count * sizeof(u32) + 1));
+  unit.variables = static_cast<u32*>(map_memory(count * sizeof(u32) + 1));
+  unit.points = static_cast<u8*>(map_memory(count + 1));
+  unit.filter = static_cast<std::atomic<uptr>*>(map_memory((count + 1) * sizeof(uptr)));
   if (!unit.keys || !unit.functions || !unit.variables || !unit.points || !unit.filter)
     fatal("out of memory for the keys of sites");
-  return unit;
+}
+
+/// Its key is where the code lies in its module: nothing else is known of it here.
+void SitePoints::add_code_site(const DuressSite* first, const DuressSite* site) {
+  Unit* unit = const_cast<Unit*>(find(first));
+  if (!unit) {
+    if (count_ == kMost) fatal("too many instrumented modules were loaded");
+    unit = &units_[count_];
+    allocate(*unit, CodeSites::kMost);
+    unit->module = {DURESS_HOOK_VERSION, 0, first, first, nullptr, nullptr};
+    unit->first = first;
+    ++count_;
+  }
+  auto index = static_cast<u32>(site - first);
+  unit->keys[index] = trail::code_site_key(site->line);
+  unit->count = index + 1;
+  if (request_) mark_requested(*unit, index);
 }
 
 void SitePoints::make_keys(Unit& unit) {
@@ -142,10 +164,10 @@ void SitePoints::make_keys(Unit& unit) {
   });
 }
 
-void SitePoints::mark_requested(Unit& unit) {
-  memset(unit.points, 0, unit.count);
+void SitePoints::mark_requested(Unit& unit, u32 first) {
+  memset(unit.points + first, 0, unit.count - first);
   if (!request_->site_count && !request_->wait_site_count) return;
-  for (u32 i = 0; i < unit.count; ++i) {
+  for (u32 i = first; i < unit.count; ++i) {
     if (!unit.keys[i]) continue;
     for (u32 key : request_->sites()) {
       if (unit.keys[i] == key) unit.points[i] = kPoint;

@@ -16,6 +16,9 @@ class SitePoints {
  public:
   /// A module came: its sites get keys.
   void add(const DuressModule& module);
+  /// A site of code with ThreadSanitizer's hooks was seen; `first` is where such sites lie. Threads: under the
+  /// lock of CodeSites.
+  void add_code_site(const DuressSite* first, const DuressSite* site);
   /// Marks the sites that the request names, and sets the body of every function.
   void apply(const trail::Request& request);
   /// Whether a thread that passes only such sites for long must yield: they access racing variables, and it
@@ -98,9 +101,10 @@ class SitePoints {
   static bool has_to_be_seen(u8 point) { return point == kPoint || point == kWait; }
   const Unit* find(const DuressSite* site) const;
   Unit& unit_for(const DuressModule& module);
+  void allocate(Unit& unit, u32 count);
   void make_keys(Unit& unit);
   void observe_only_sample(const Unit& unit, const DuressSite* site, uptr base);
-  void mark_requested(Unit& unit);
+  void mark_requested(Unit& unit, u32 first = 0);
   void mark_variables(Unit& unit);
 
   Unit units_[kMost] = {};

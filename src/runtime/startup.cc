@@ -15,6 +15,7 @@
 #include "runtime/own_file.h"
 #include "runtime/parallel_adversary.h"
 #include "runtime/runtime.h"
+#include "runtime/tsan_hooks.h"
 
 namespace duress {
 
@@ -110,6 +111,9 @@ void start(char** environment) {
   if (*options.record_ && control_taken(options.record_)) return;
   void* memory = map_memory(sizeof(Runtime));
   if (!memory) fatal("out of memory for the runtime");
+  if (modules_have("libtsan.so"))
+    fatal("the program or one of its libraries is linked with libtsan, ThreadSanitizer's own runtime",
+          "link it without: compile with -fsanitize=thread, link by duress-c++");
   auto* rt = new (memory) Runtime(options);
   rt->controlled = strcmp(options.mode_, "controlled") == 0;
   if (!rt->controlled && strcmp(options.mode_, "free") != 0) fatal("option mode must be free or controlled");
@@ -128,6 +132,7 @@ void start(char** environment) {
     if (strcmp(options.model_, "sc") != 0) start_parallel_adversary(*rt);
     rt->enter_main_thread();
   }
+  tsan_hooks_wake(*rt, rt->every_access());
   interceptors_ready();
   install_crash_handlers();
   if (rt->controlled) control_prepare();
@@ -146,6 +151,7 @@ Runtime* wake_for_check() {
     rt->controlled = true;
     g_runtime = rt;
     for (u32 i = 0; i < known_count; ++i) rt->modules.add_instrumented(known_modules[i]);
+    tsan_hooks_wake(*rt, true);
     interceptors_ready();
   }
   if (g_runtime->points.empty()) {

@@ -21,6 +21,24 @@ constexpr u32 site_key(const char* function, const char* variable, u32 access, u
   return hash ? hash : 1;
 }
 
+/// Code with ThreadSanitizer's hooks has no site table: a site is the return address of a hook's call. In logs
+/// its index has this bit, and the rest is how far the address is from the module's load bias.
+inline constexpr u32 kCodeSite = u32{1} << 31;
+
+constexpr bool is_code_site(u32 index) {
+  return (index & kCodeSite) != 0;
+}
+constexpr u32 code_site_offset(u32 index) {
+  return index & ~kCodeSite;
+}
+
+/// The key of such a site. Holds for one build.
+constexpr u32 code_site_key(u32 offset) {
+  u32 hash = hash_text("code");
+  for (int shift = 0; shift < 32; shift += 8) hash = (hash ^ static_cast<u8>(offset >> shift)) * 16777619u;
+  return hash ? hash : 1;
+}
+
 /// Among the keys of a request: every free() is a schedule point. A free has no site of its own.
 inline constexpr u32 kFreeKey = hash_text("free()");
 

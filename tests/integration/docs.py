@@ -22,7 +22,7 @@ PAGES = [
     *sorted(str(p.relative_to(ROOT)) for d in ("guide", "manual") for p in (ROOT / "docs" / d).glob("*.md")),
 ]
 PAGES.remove("docs/guide/cluster.md")  # needs a Slurm: tests/slurm/manual.py runs it
-PROGRAMS = r"\$ |duress |duress-c|CC=|cmake |ctest |sqlite3 |\./|build/bin/|gcc |meson |valgrind "
+PROGRAMS = r"\$ |duress |duress-c|CC=|cmake |ctest |sqlite3 |\./|build/bin/|gcc |g\+\+ |meson |valgrind "
 FILE = re.compile(r"(?://|#) ([\w./-]+\.(?:cc|c|h|txt|json|yml|build))$")
 
 # What cannot run in a test, and why.

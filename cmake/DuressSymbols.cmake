@@ -4,7 +4,7 @@
 function(duress_write_symbols output table)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${table})
   file(STRINGS ${table} lines REGEX "^DURESS_INTERCEPTED\\(")
-  set(text "{\n  __duress_*;\n  __tsan_*;\n  Annotate*;\n")
+  set(text "{\n  __duress_*;\n  __tsan_*;\n  Annotate*;\n  ompt_start_tool;\n")
   foreach(line ${lines})
     string(REGEX REPLACE "^DURESS_INTERCEPTED\\(([^)]+)\\).*" "  \\1;\n" entry "${line}")
     string(APPEND text "${entry}")

@@ -174,8 +174,10 @@ void add_line(const std::string& kind, const Json& line, ProcessLog& process) {
     const bool has_sites = line.contains("sites") && !line["sites"].is_null();
     process.has_sites = process.has_sites || has_sites;
     const ModuleRecord& module = process.modules.back();
-    std::string what = unseen_runtime(module.path);
-    if (what.empty() && !has_sites && modules != 0) what = unseen_library(module.path);
+    // The runtime of OpenMP may tell its order itself (runtime/openmp_tool.cc).
+    bool ordered = number_or<int>(line, "ordered", 0) != 0;
+    std::string what = ordered ? "" : unseen_runtime(module.path);
+    if (what.empty() && !ordered && !has_sites && modules != 0) what = unseen_library(module.path);
     if (!what.empty()) process.incomplete.push_back(what);
   } else if (kind == "thread") {
     ThreadRecord thread = to_thread(line);

@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "base/prng.h"
+#include "runtime/openmp_tool.h"
 #include "trail/site_key.h"
 
 namespace duress {
@@ -102,6 +103,11 @@ static bool file_begins(const char* path, const char* name) {
   return strncmp(slash ? slash + 1 : path, name, strlen(name)) == 0;
 }
 
+/// LLVM's and Intel's OpenMP runtime.
+static bool is_libomp(const char* path) {
+  return file_begins(path, "libomp") || file_begins(path, "libiomp");
+}
+
 bool modules_have(const char* name) {
   auto each = [](dl_phdr_info* info, size_t, void* wanted) -> int {
     return info->dlpi_name && file_begins(info->dlpi_name, static_cast<const char*>(wanted));
@@ -166,6 +172,7 @@ struct Modules::Visit {
     } else {
       text.put("null");
     }
+    if (g_openmp_seen && is_libomp(name)) text.key("ordered").number(1);
     text.put('}');
     modules->log_.write(text);
   }

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The order that OpenMP gives: libomp tells a tool what it does (OMPT, chapter 4 of the OpenMP
+// specification), and each callback becomes releases and acquires. libomp itself is not instrumented, so this
+// is all that is seen of its synchronisation; what OMPT says too late (locks after their release) or not at
+// all (the end of a reduction) is intercepted instead: interceptors/openmp.cc.
+//
+//   fork       release by the encountering thread → acquire by each thread of the team
+//   barrier    all arrivals → all departures; tasks that end while their thread waits there belong to it
+//   join       the arrivals at the last barrier → the encountering thread
+//   task       creation → its begin; its end → taskwait of the parent, end of the task group, barrier of the
+//   team depend     the ends of tasks that it must follow → its begin, for tasks with the same parent
+//
+// Two tasks that one thread runs one after the other are ordered by that thread, although another schedule
+// could run them at once: such a race shows in executions where two threads take them.
+#include "runtime/openmp_tool.h"
+
+#include "base/prng.h"
+#include "runtime/runtime.h"
+
+namespace duress {
+
+constinit bool g_openmp_seen = false;
+
+namespace {
+
+using namespace ompt;
+
+/// A team of threads. The fields are objects of synchronisation: their addresses count.
+struct Team {
+  u64 begin = 0;
+  u64 barriers[2] = {};  // used in turn: who leaves one may arrive at the next before all have left
+};
+
+struct Group {
+  u64 ended = 0;
+  Group* outer = nullptr;
+};
+
+struct Task {
+  u64 begin = 0;     // released by the creator, and when an untied task is put aside
+  u64 children = 0;  // released by each child's end
+  Task* parent = nullptr;
+  Team* team = nullptr;
+  Group* group = nullptr;
+  Task* outer = nullptr;  // of an implicit task: that of the same thread outside the region
+  const Dependence* dependences = nullptr;
+  u32 dependence_count = 0;
+  u32 barrier = 0;  // of an implicit task: which one comes next
+  u64 number = 0;
+  std::atomic<u32> references{1};  // itself, and its children
+};
+
+/// The implicit task of the calling thread.
+constinit thread_local Task* t_implicit __attribute__((tls_model("initial-exec"))) = nullptr;
+std::atomic<u64> next_task{1};
+
+template <typename T>
+T* make() {
+  return g_runtime->arena.make<T>();
+}
+template <typename T>
+void destroy(T* object) {
+  g_runtime->arena.free(object, sizeof(T));
+}
+
+void released(u64& object) {
+  sync_release_join(&object, 0);
+}
+void acquired(u64& object) {
+  sync_acquire(&object, 0);
+}
+
+Task* task_of(const Data* data) {
+  return data ? static_cast<Task*>(data->pointer) : nullptr;
+}
+
+Task* make_task(Task* parent, Team* team) {
+  Task* task = make<Task>();
+  task->parent = parent;
+  task->team = team;
+  task->number = next_task.fetch_add(1, std::memory_order_relaxed);
+  if (parent) {
+    task->group = parent->group;
+    parent->references.fetch_add(1, std::memory_order_relaxed);
+  }
+  return task;
+}
+
+void drop(Task* task) {
+  while (task && task->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    Task* parent = task->parent;
+    sync_forget(&task->begin);
+    sync_forget(&task->children);
+    if (task->dependences)
+      g_runtime->arena.free(const_cast<Dependence*>(task->dependences),
+                            task->dependence_count * sizeof(Dependence));
+    destroy(task);
+    task = parent;
+  }
+}
+
+// ---- dependences
+
+/// What tasks with one kind of dependence on a variable release at their end.
+enum Kind : u64 { kIns, kOuts, kExclusive, kSets, kKinds };
+
+Kind kind_of(u32 type) {
+  switch (type) {
+    case kDependenceIn:
+      return kIns;
+    case kDependenceMutexInOutSet:
+      return kExclusive;
+    case kDependenceInOutSet:
+      return kSets;
+    default:
+      return kOuts;
+  }
+}
+
+/// Dependences order tasks with the same parent only. An address that no object of the target has.
+const void* dependence_object(const Task& task, const Dependence& dependence, u64 kind) {
+  u64 parent = task.parent ? task.parent->number : 0;
+  u64 name = mix(mix(parent * kKinds + kind) ^ dependence.variable.value);
+  return reinterpret_cast<const void*>((name | u64{3} << 62) & ~u64{7});
+}
+
+void acquire_dependences(const Task& task) {
+  for (u32 i = 0; i < task.dependence_count; ++i) {
+    Kind own = kind_of(task.dependences[i].type);
+    for (u64 kind = 0; kind < kKinds; ++kind) {
+      bool concurrent = kind == own && (own == kIns || own == kSets);
+      if (!concurrent) sync_acquire(dependence_object(task, task.dependences[i], kind), 0);
+    }
+  }
+}
+
+void release_dependences(const Task& task) {
+  for (u32 i = 0; i < task.dependence_count; ++i) {
+    const Dependence& d = task.dependences[i];
+    sync_release_join(dependence_object(task, d, kind_of(d.type)), 0);
+  }
+}
+
+void on_dependences(Data* data, const Dependence* list, int count) {
+  Task* task = task_of(data);
+  if (!task || count <= 0 || task == t_implicit || task->dependences) return;  // ordered(n): intercepted
+  auto* copy =
+      static_cast<Dependence*>(g_runtime->arena.allocate(static_cast<size_t>(count) * sizeof(Dependence)));
+  for (int i = 0; i < count; ++i) copy[i] = list[i];
+  task->dependences = copy;
+  task->dependence_count = static_cast<u32>(count);
+}
+
+// ---- regions
+
+void on_parallel_begin(Data*, const void*, Data* parallel, unsigned, int, const void*) {
+  Team* team = make<Team>();
+  parallel->pointer = team;
+  released(team->begin);
+}
+
+void on_parallel_end(Data* parallel, Data*, int, const void*) {
+  auto* team = static_cast<Team*>(parallel->pointer);
+  if (!team) return;
+  parallel->pointer = nullptr;
+  for (u64& barrier : team->barriers) {
+    acquired(barrier);
+    sync_forget(&barrier);
+  }
+  sync_forget(&team->begin);
+  destroy(team);
+}
+
+void on_implicit_task(u32 endpoint, Data* parallel, Data* data, unsigned, unsigned, int) {
+  if (endpoint == kBegin) {
+    if (parallel && !parallel->pointer) parallel->pointer = make<Team>();  // the initial one
+    Team* team = parallel ? static_cast<Team*>(parallel->pointer) : make<Team>();
+    Task* task = make_task(nullptr, team);
+    task->outer = t_implicit;
+    t_implicit = task;
+    data->pointer = task;
+    acquired(team->begin);
+    return;
+  }
+  // A worker hears of it when it is woken for the next region: the team may be gone.
+  Task* task = task_of(data);
+  if (!task) return;
+  if (t_implicit == task) t_implicit = task->outer;
+  data->pointer = nullptr;
+  drop(task);
+}
+
+void on_barrier(u32 endpoint, bool team_is_there, Task& task) {
+  if (!team_is_there) return;  // the last one of a region, when the thread is woken for the next
+  if (endpoint != kEnd) released(task.team->barriers[task.barrier]);
+  if (endpoint == kBegin) return;
+  acquired(task.team->barriers[task.barrier]);
+  task.barrier ^= 1;
+}
+
+void on_sync_region(u32 kind, u32 endpoint, Data* parallel, Data* data, const void*) {
+  Task* task = task_of(data);
+  if (!task) return;
+  switch (kind) {
+    case kRegionTaskwait:
+      if (endpoint != kBegin) acquired(task->children);
+      return;
+    case kRegionTaskgroup:
+      if (endpoint != kEnd) {
+        Group* group = make<Group>();
+        group->outer = task->group;
+        task->group = group;
+      }
+      if (endpoint != kBegin && task->group) {
+        Group* group = task->group;
+        acquired(group->ended);
+        sync_forget(&group->ended);
+        task->group = group->outer;
+        destroy(group);
+      }
+      return;
+    case kRegionReduction:
+      return;
+    default:
+      on_barrier(endpoint, parallel && parallel->pointer, *task);
+  }
+}
+
+// ---- explicit tasks
+
+void on_task_create(Data* creator, const void*, Data* data, int flags, int, const void*) {
+  if (flags & (kTaskInitial | kTaskImplicit)) return;
+  Task* parent = task_of(creator);
+  Task* task = make_task(parent, parent ? parent->team : nullptr);
+  data->pointer = task;
+  released(task->begin);
+}
+
+/// Its work is done: what waits for it may go on.
+void release_end(Task& task) {
+  release_dependences(task);
+  if (task.parent) released(task.parent->children);
+  if (task.group) released(task.group->ended);
+  if (t_implicit && t_implicit->team == task.team) released(task.team->barriers[t_implicit->barrier]);
+}
+
+void on_task_schedule(Data* prior_data, u32 status, Data* next_data) {
+  Task* prior = task_of(prior_data);
+  Task* next = task_of(next_data);
+  if (prior && status == kTaskwaitComplete) acquire_dependences(*prior);
+  bool ended = status == kTaskComplete || status == kTaskCancelled || status == kTaskLateFulfil ||
+               status == kTaskwaitComplete;
+  if (prior && prior->parent) {
+    if (ended || status == kTaskDetached || status == kTaskEarlyFulfil) {
+      release_end(*prior);
+    } else {
+      released(prior->begin);
+    }
+  }
+  if (next && next->parent) {
+    acquired(next->begin);
+    acquire_dependences(*next);
+  }
+  if (prior && prior->parent && ended) {
+    prior_data->pointer = nullptr;
+    drop(prior);
+  }
+}
+
+// ---- start
+
+int on_initialize(Function* (*look_up)(const char*), int, Data*) {
+  auto set_callback = reinterpret_cast<SetCallback*>(look_up("ompt_set_callback"));
+  if (!set_callback) return 0;
+  auto set = [&](ompt::Event event, auto* callback) {
+    return set_callback(event, reinterpret_cast<Function*>(callback)) >= kSetSometimes;
+  };
+  // All or nothing: with a part of the order there would be false alarms.
+  g_openmp_seen = set(kParallelBegin, on_parallel_begin) && set(kParallelEnd, on_parallel_end) &&
+                  set(kImplicitTask, on_implicit_task) && set(kSyncRegion, on_sync_region) &&
+                  set(kTaskCreate, on_task_create) && set(kTaskSchedule, on_task_schedule) &&
+                  set(kDependences, on_dependences);
+  return g_openmp_seen;
+}
+
+void on_finalize(Data*) {}
+
+}  // namespace
+
+const void* openmp_team() {
+  return t_implicit ? t_implicit->team : nullptr;
+}
+
+}  // namespace duress
+
+/// libomp looks for it when it starts. Null: no tool.
+extern "C" __attribute__((visibility("default"), weak)) duress::ompt::StartToolResult* ompt_start_tool(
+    unsigned, const char*) {
+  static constinit duress::ompt::StartToolResult result = {&duress::on_initialize, &duress::on_finalize, {}};
+  return duress::g_runtime ? &result : nullptr;
+}

@@ -201,6 +201,10 @@ void memory_allocated(void* p, size_t size, size_t usable, uptr pc) {
   });
 }
 
+void ThreadUpkeep::set(bool in_upkeep) {
+  if (Thread* t = current_thread()) t->in_upkeep = in_upkeep;
+}
+
 void memory_freeing(void* p, uptr pc) {
   if (!p) return;
   if (DURESS_UNLIKELY(g_runtime->points.frees()) && controlled()) control_free(p, pc);
@@ -212,6 +216,8 @@ void memory_freeing(void* p, uptr pc) {
     Place place{kFreeSite, rt.checking ? rt.context(t, pc) : StackId{0}};
     if (!rt.checking) {
       rt.fasttrack.forget(t.fasttrack, at(p), at(p) + block.size);  // what synchronised there
+    } else if (t.in_upkeep) {
+      rt.engine.fresh(t, at(p), at(p) + block.size);
     } else if (rt.direct) {
       rt.fasttrack.freed(t.fasttrack, at(p), block.size, place);
     } else {

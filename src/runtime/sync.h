@@ -96,6 +96,20 @@ void thread_joined(Thread* t, uptr pc);
 /// Null: the calling thread.
 void thread_named(Thread* t, const char* name);
 
+/// Around a call that makes, joins or detaches a thread. The C library frees there what threads that have
+/// ended had for themselves (dynamic TLS with the stacks that it reuses), also those that nobody has joined:
+/// no race with their accesses.
+class ThreadUpkeep {
+ public:
+  ThreadUpkeep() { set(true); }
+  ~ThreadUpkeep() { set(false); }
+  ThreadUpkeep(const ThreadUpkeep&) = delete;
+  ThreadUpkeep& operator=(const ThreadUpkeep&) = delete;
+
+ private:
+  static void set(bool in_upkeep);
+};
+
 // Memory. After an allocation; before a free.
 /// `usable` bytes belong to the block, of which the program asked for `size`.
 void memory_allocated(void* p, size_t size, size_t usable, uptr pc);

@@ -31,6 +31,8 @@ struct Thread : SyncThread {
   /// Set while the thread runs inside the runtime. A signal handler that interrupts it finds it set,
   /// and its accesses are not analysed.
   bool in_runtime = false;
+  /// Set inside a ThreadUpkeep (sync.h).
+  bool in_upkeep = false;
 
   std::atomic<u32> references{2};  // the running thread, and the one that may join it
 

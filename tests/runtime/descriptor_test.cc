@@ -124,11 +124,13 @@ static void events() {
   CHECK(eventfd_write(e, 3) == 0 && epoll_wait(set, &event, 1, 0) == 1);
   eventfd_t value;
   CHECK(eventfd_read(e, &value) == 0 && value == 3);
-  EXPECT_EVENTS({"release_fd", fd(e)}, {"acquire_fd", fd(set)}, {"written", &event}, {"acquire_fd", fd(e)},
-                {"written", &value});
+  EXPECT_EVENTS({"release_fd", fd(e)}, {"acquire_fd", fd(set)}, {"acquire_fd", fd(e)}, {"written", &event},
+                {"acquire_fd", fd(e)}, {"written", &value});
   pollfd one = {e, POLLIN, 0};
   CHECK(poll(&one, 1, 0) == 0);
   EXPECT_EVENTS({"read", &one}, {"written", &one.revents});
+  CHECK(eventfd_write(e, 1) == 0 && poll(&one, 1, 0) == 1);
+  EXPECT_EVENTS({"release_fd", fd(e)}, {"read", &one}, {"acquire_fd", fd(e)}, {"written", &one.revents});
   close(e), close(set);
   fake_clear();
 }

@@ -189,6 +189,7 @@ void memory_allocated(void* p, size_t size, size_t usable, uptr) {
   CHECK(usable == malloc_usable_size(p));
   FAKE("allocated", p, static_cast<long>(size));
 }
+void ThreadUpkeep::set(bool) {}
 void memory_freeing(void* p, uptr) {
   FAKE("freeing", p);
 }

@@ -223,6 +223,10 @@ static void files() {
   fake_clear();
   char* here = CALL(getcwd, to, sizeof to);
   expect_row("getcwd", {writes(here, strlen(here) + 1)});
+  ROW(strerror_r, (ENOENT, to, 64), );
+  ROW(strerror_r, (-1, to, 64), writes(to, strlen(to) + 1));
+  ROW(strerror_r, (-1, to, 4), writes(to, 4));
+  ROW(__xpg_strerror_r, (ENOENT, to, 64), writes(to, strlen(to) + 1));
   ROW(realpath, (folder, to), reads(folder, name - 2), writes(to, strlen(to) + 1));
   ROW(mkdir, (path, 0700), reads(path, name));
   ROW(access, (path, F_OK), reads(path, name));

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 
 #include "runtime/control.h"
 #include "runtime/interceptors/descriptor_use.h"
+#include "runtime/interceptors/epoll.h"
 #include "runtime/interceptors/library_imports.h"
 #include "runtime/interceptors/program_timers.h"
 #include "runtime/interceptors/real.h"
@@ -82,13 +82,6 @@ DURESS_INTERCEPTOR(int, socketpair, (int domain, int type, int protocol, int* en
 DURESS_INTERCEPTOR(int, eventfd, (unsigned value, int flags)) {
   return single(DURESS_REAL(eventfd)(value, flags));
 }
-DURESS_INTERCEPTOR(int, epoll_create, (int size)) {
-  return single(DURESS_REAL(epoll_create)(size));
-}
-DURESS_INTERCEPTOR(int, epoll_create1, (int flags)) {
-  return single(DURESS_REAL(epoll_create1)(flags));
-}
-
 DURESS_INTERCEPTOR(int, socket, (int domain, int type, int protocol)) {
   return network(DURESS_REAL(socket)(domain, type, protocol));
 }
@@ -125,6 +118,7 @@ DURESS_INTERCEPTOR(int, close, (int fd)) {
     descriptor_closing(fd, DURESS_CALLER_PC);
     sync_release_fd(fd, DURESS_CALLER_PC);
     sync_forget_fd(fd);
+    epoll_member_ends(fd);
     if (controlled()) timer_descriptor_closed(fd);
   }
   return DURESS_REAL(close)(fd);
@@ -134,21 +128,28 @@ DURESS_INTERCEPTOR(int, dup, (int fd)) {
   return duplicated(fd, DURESS_REAL(dup)(fd));
 }
 
-/// The number is closed, if it was open.
-static void replaced(int copy, uptr pc) {
-  descriptor_closing(copy, pc);
+/// The number is closed, if it was open. Not compared with its uses: daemons put /dev/null in the place of
+/// what their threads may still use, servers a closed pipe. It is a use itself, which a close by another
+/// thread races with.
+static void replacing(int copy, uptr pc) {
   sync_release_fd(copy, pc);
+  epoll_member_ends(copy);
   if (controlled()) timer_descriptor_closed(copy);
+}
+static int replaced(int fd, int copy, uptr pc) {
+  duplicated(fd, copy);
+  if (awake() && copy >= 0 && fd != copy) descriptor_used(copy, pc);
+  return copy;
 }
 
 DURESS_INTERCEPTOR(int, dup2, (int fd, int copy)) {
-  if (awake() && fd != copy) replaced(copy, DURESS_CALLER_PC);
-  return duplicated(fd, DURESS_REAL(dup2)(fd, copy));
+  if (awake() && fd != copy) replacing(copy, DURESS_CALLER_PC);
+  return replaced(fd, DURESS_REAL(dup2)(fd, copy), DURESS_CALLER_PC);
 }
 
 DURESS_INTERCEPTOR(int, dup3, (int fd, int copy, int flags)) {
-  if (awake() && fd != copy) replaced(copy, DURESS_CALLER_PC);
-  return duplicated(fd, DURESS_REAL(dup3)(fd, copy, flags));
+  if (awake() && fd != copy) replacing(copy, DURESS_CALLER_PC);
+  return replaced(fd, DURESS_REAL(dup3)(fd, copy, flags), DURESS_CALLER_PC);
 }
 
 static int controlled(int fd, int command, int result) {
@@ -169,49 +170,4 @@ DURESS_INTERCEPTOR(int, fcntl64, (int fd, int command, ...)) {
   long argument = va_arg(list, long);
   va_end(list);
   return controlled(fd, command, DURESS_REAL(fcntl64)(fd, command, argument));
-}
-
-// What a thread puts into an epoll set, it hands over to the threads that wait on the set.
-
-DURESS_INTERCEPTOR(int, epoll_ctl, (int set, int operation, int fd, epoll_event* event)) {
-  caller_accessed(event, event ? sizeof *event : 0, /*write=*/false, DURESS_CALLER_PC);
-  if (awake()) sync_release_fd(set, DURESS_CALLER_PC);
-  return DURESS_REAL(epoll_ctl)(set, operation, fd, event);
-}
-
-/// An epoll set is a descriptor itself, ready when one of its members is. False: a signal has ended the wait.
-static bool await_epoll(int set, int* milliseconds, const sigset_t* mask, uptr pc) {
-  if (!controlled()) return true;
-  u64 deadline = control_deadline_in(*milliseconds);
-  *milliseconds = 0;
-  return control_await_epoll(set, deadline, pc, mask);
-}
-
-static int polled(int set, int result, const epoll_event* events, uptr pc) {
-  if (awake() && result > 0) {
-    sync_acquire_fd(set, pc);
-    caller_accessed(events, static_cast<size_t>(result) * sizeof *events, /*write=*/true, pc);
-  }
-  return result;
-}
-
-DURESS_INTERCEPTOR(int, epoll_wait, (int set, epoll_event* events, int most, int timeout)) {
-  if (!await_epoll(set, &timeout, nullptr, DURESS_CALLER_PC)) return -1;
-  return polled(set, DURESS_REAL(epoll_wait)(set, events, most, timeout), events, DURESS_CALLER_PC);
-}
-
-DURESS_INTERCEPTOR(int, epoll_pwait,
-                   (int set, epoll_event* events, int most, int timeout, const sigset_t* mask)) {
-  if (!await_epoll(set, &timeout, mask, DURESS_CALLER_PC)) return -1;
-  return polled(set, DURESS_REAL(epoll_pwait)(set, events, most, timeout, mask), events, DURESS_CALLER_PC);
-}
-
-DURESS_INTERCEPTOR(int, epoll_pwait2,
-                   (int set, epoll_event* events, int most, const timespec* timeout, const sigset_t* mask)) {
-  timespec none = {0, 0};
-  if (controlled() && valid_time(timeout)) {
-    if (!control_await_epoll(set, control_timeout(timeout), DURESS_CALLER_PC, mask)) return -1;
-    timeout = &none;
-  }
-  return polled(set, DURESS_REAL(epoll_pwait2)(set, events, most, timeout, mask), events, DURESS_CALLER_PC);
 }

@@ -96,6 +96,8 @@ bool control_await_epoll(int set, u64 deadline, uptr pc, const sigset_t* mask) {
 
 using namespace duress;
 
+// Whoever is told that a descriptor can be read comes after the write, whether it reads or not.
+
 /// What poll reads of the array, and what it answers there.
 static void asking(const pollfd* descriptors, nfds_t count, uptr pc) {
   if (!awake() || !is_instrumented_code(pc)) return;
@@ -103,7 +105,11 @@ static void asking(const pollfd* descriptors, nfds_t count, uptr pc) {
     memory_accessed(&descriptors[i], offsetof(pollfd, revents), /*write=*/false, pc);
 }
 static int answered(int result, const pollfd* descriptors, nfds_t count, uptr pc) {
-  if (result < 0 || !awake() || !is_instrumented_code(pc)) return result;
+  if (result < 0 || !awake()) return result;
+  for (nfds_t i = 0; i < count; ++i) {
+    if (descriptors[i].revents & ~POLLOUT) sync_acquire_fd(descriptors[i].fd, pc);
+  }
+  if (!is_instrumented_code(pc)) return result;
   for (nfds_t i = 0; i < count; ++i)
     memory_accessed(&descriptors[i].revents, sizeof descriptors[i].revents, /*write=*/true, pc);
   return result;
@@ -147,6 +153,14 @@ static u32 listed(int count, const fd_set* in, const fd_set* out, const fd_set* 
   return n;
 }
 
+static int selected(int result, int count, const fd_set* in, uptr pc) {
+  if (result <= 0 || !awake() || !in) return result;
+  for (int fd = 0; fd < count && fd < FD_SETSIZE; ++fd) {
+    if (FD_ISSET(fd, in)) sync_acquire_fd(fd, pc);
+  }
+  return result;
+}
+
 DURESS_INTERCEPTOR(int, select, (int count, fd_set* in, fd_set* out, fd_set* other, timeval* timeout)) {
   timeval none = {0, 0};
   if (controlled()) {
@@ -158,7 +172,7 @@ DURESS_INTERCEPTOR(int, select, (int count, fd_set* in, fd_set* out, fd_set* oth
     if (!await_any(list, n, DURESS_CALLER_PC, deadline)) return interrupted();
     timeout = &none;
   }
-  return DURESS_REAL(select)(count, in, out, other, timeout);
+  return selected(DURESS_REAL(select)(count, in, out, other, timeout), count, in, DURESS_CALLER_PC);
 }
 
 DURESS_INTERCEPTOR(int, pselect,
@@ -172,7 +186,7 @@ DURESS_INTERCEPTOR(int, pselect,
       return interrupted();
     timeout = &none;
   }
-  return DURESS_REAL(pselect)(count, in, out, other, timeout, mask);
+  return selected(DURESS_REAL(pselect)(count, in, out, other, timeout, mask), count, in, DURESS_CALLER_PC);
 }
 
 /// Before a wait for a child: waits for it by a descriptor, if it can be named by one. False: a signal has

@@ -13,6 +13,7 @@
 
 #include "runtime/control.h"
 #include "runtime/exit_wait.h"
+#include "runtime/interceptors/epoll.h"
 #include "runtime/interceptors/fork.h"
 #include "runtime/interceptors/object.h"
 #include "runtime/misuse.h"
@@ -29,6 +30,7 @@ void leave_fork(bool child) {
     forget_own_thread_number();
     forget_other_threads();
     objects_after_fork();
+    epoll_after_fork();
   }
   after_fork(child);
   if (!child) control_child_made();

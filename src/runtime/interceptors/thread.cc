@@ -125,6 +125,7 @@ int create_thread(ThreadHandle* handle, bool block_signals, Create create) {
   }
   int result;
   {
+    ThreadUpkeep during;
     EmulatedCreation making(strand);
     result = create();
     if (result == 0) making.succeeded();

@@ -91,6 +91,12 @@ sched::Strand* emulated_strand(pthread_t id) {
 
 using namespace duress;
 
+template <typename Call>
+static int upkeep(Call call) {
+  ThreadUpkeep during;
+  return call();
+}
+
 // A join that is cancelled leaves its reference to the handle behind: a few bytes are lost, nothing else.
 
 DURESS_INTERCEPTOR(int, pthread_join, (pthread_t id, void** value)) {
@@ -99,7 +105,7 @@ DURESS_INTERCEPTOR(int, pthread_join, (pthread_t id, void** value)) {
   ThreadHandle* handle = find_handle(id);
   await_end(handle, id, DURESS_CALLER_PC);
   if (handle) thread_joining(handle->thread);
-  int result = DURESS_REAL(pthread_join)(id, value);
+  int result = upkeep([=] { return DURESS_REAL(pthread_join)(id, value); });
   if (handle) thread_joining(nullptr);
   joined(handle, id, result == 0, DURESS_CALLER_PC);
   return result;
@@ -121,7 +127,7 @@ DURESS_INTERCEPTOR(int, pthread_tryjoin_np, (pthread_t id, void** value)) {
   }
   ThreadHandle* handle = find_handle(id);
   if (controlled()) control_point(OpKind::kJoin, handle ? handle->strand : nullptr, DURESS_CALLER_PC);
-  int result = has_ended(handle) ? DURESS_REAL(pthread_tryjoin_np)(id, value) : EBUSY;
+  int result = has_ended(handle) ? upkeep([=] { return DURESS_REAL(pthread_tryjoin_np)(id, value); }) : EBUSY;
   joined(handle, id, result == 0, DURESS_CALLER_PC);
   return result;
 }
@@ -147,8 +153,8 @@ static int timed_join(pthread_t id, void** value, clockid_t clock, const timespe
   // A deadline of virtual time means nothing to the C library.
   bool ended = handle && handle->strand;
   int result = late    ? ETIMEDOUT
-               : ended ? DURESS_REAL(pthread_join)(id, value)
-                       : DURESS_REAL(pthread_clockjoin_np)(id, value, clock, until);
+               : ended ? upkeep([=] { return DURESS_REAL(pthread_join)(id, value); })
+                       : upkeep([=] { return DURESS_REAL(pthread_clockjoin_np)(id, value, clock, until); });
   joined(handle, id, result == 0, pc);
   return result;
 }
@@ -164,7 +170,7 @@ DURESS_INTERCEPTOR(int, thrd_join, (thrd_t id, int* value)) {
   ThreadHandle* handle = find_handle(id);
   await_end(handle, id, DURESS_CALLER_PC);
   if (handle) thread_joining(handle->thread);
-  int result = DURESS_REAL(thrd_join)(id, value);
+  int result = upkeep([=] { return DURESS_REAL(thrd_join)(id, value); });
   if (handle) thread_joining(nullptr);
   joined(handle, id, result == thrd_success, DURESS_CALLER_PC);
   return result;
@@ -174,7 +180,7 @@ DURESS_INTERCEPTOR(int, pthread_detach, (pthread_t id)) {
   if (!awake()) return DURESS_REAL(pthread_detach)(id);
   if (pooled()) return pool_detach(pool_find(id));
   ThreadHandle* handle = find_handle(id);
-  int result = DURESS_REAL(pthread_detach)(id);
+  int result = upkeep([=] { return DURESS_REAL(pthread_detach)(id); });
   detached(handle, result == 0);
   return result;
 }

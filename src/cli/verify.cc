@@ -135,7 +135,8 @@ int verify_command(const Arguments& arguments) {
     verify::fill_document(options.setup, result, campaign.names(), document);
     if (options.weaken) document.verification->orders = find_orders(options, result, campaign.names());
     if (wants_fix(options, result)) {
-      std::string error = repair::add_fix(options.setup, result, campaign.names(), stop_asked, document);
+      std::string error =
+          repair::add_fix(options.setup, result, /*may_build=*/true, campaign.names(), stop_asked, document);
       if (!error.empty()) say(error);
     }
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "exec/child.h"
 #include "repair/proposal.h"
 
 namespace duress::repair {
@@ -16,6 +17,13 @@ std::string listed(const std::set<std::string>& names) {
 
 std::string place_text(const finding::Frame& frame) {
   return std::filesystem::path(frame.file).filename().string() + ":" + std::to_string(frame.line);
+}
+
+std::string program_of(const verify::VerifySetup& setup) {
+  std::filesystem::path path = exec::program_path(setup.worker.target[0]);
+  if (path.is_relative() && !setup.worker.start_in.empty()) path = setup.worker.start_in / path;
+  std::error_code ignored;
+  return std::filesystem::absolute(path, ignored).lexically_normal().string();
 }
 
 FileEdit* edit_of(Advice& advice, const std::string& path) {
@@ -149,7 +157,8 @@ std::optional<verify::VerifyResult> try_out(const verify::VerifySetup& setup,
   return std::nullopt;
 }
 
-/// In the order in which they are tried: the smallest change first.
+/// In the order in which they are tried: the smallest change first. Joins that make threads sequential are a
+/// last resort.
 std::vector<Proposal> proposals(const std::vector<RaceView>& all) {
   std::vector<Proposal> list;
   std::set<std::string> variables;
@@ -164,10 +173,6 @@ std::vector<Proposal> proposals(const std::vector<RaceView>& all) {
       list.push_back(publish);
     }
   }
-  auto add_joins_that = [&](bool reads) {
-    std::vector<Proposal> joins = join_proposals(all, reads);
-    list.insert(list.end(), joins.begin(), joins.end());
-  };
   std::set<std::pair<std::string, finding::Address>> seen;
   for (const RaceView& race : all) {
     for (const Side& side : race.sides) {
@@ -182,7 +187,8 @@ std::vector<Proposal> proposals(const std::vector<RaceView>& all) {
       }
     }
   }
-  add_joins_that(/*reads=*/true);
+  std::vector<Proposal> joins = join_proposals(all, /*reads=*/true);
+  list.insert(list.end(), joins.begin(), joins.end());
   auto atomic = [&](const std::set<std::string>& which) {
     for (u32 order : kOrders) {
       Proposal one;
@@ -193,7 +199,6 @@ std::vector<Proposal> proposals(const std::vector<RaceView>& all) {
   };
   for (const std::string& variable : variables) atomic({variable});
   if (variables.size() > 1) atomic(variables);
-  add_joins_that(/*reads=*/false);
   return list;
 }
 
@@ -222,47 +227,54 @@ std::string text_of(const Proposal& proposal) {
                                 : " (seq_cst)");
 }
 
-bool make_edits(Advice& advice, const Proposal& proposal, const std::vector<RaceView>& all) {
-  if (proposal.kind == Proposal::Kind::kPublish) {
-    const finding::Frame& place = proposal.sites.begin()->second;
-    FileEdit* edit = edit_of(advice, place.file);
-    return edit != nullptr && proposal.store.file == place.file &&
-           move_below(*edit, proposal.store.line, place.line);
-  }
-  if (proposal.kind == Proposal::Kind::kJoin) return make_join_edits(advice, proposal);
-  if (proposal.kind == Proposal::Kind::kLock) {
-    std::set<std::pair<std::string, u32>> places;
-    for (const auto& [key, place] : proposal.sites) places.emplace(place.file, place.line);
-    for (auto it = places.rbegin(); it != places.rend();
-         ++it) {  // from below, so that lines keep their numbers
-      FileEdit* edit = edit_of(advice, it->first);
-      if (edit == nullptr || !add_lock(*edit, it->second, proposal.lock_name)) return false;
-    }
-    return true;
-  }
-  for (const std::string& variable : proposal.variables) {
-    std::set<std::string> files;
-    for (const RaceView& race : all) {
-      if (race.variable != variable) continue;
-      for (const Side& side : race.sides) files.insert(side.place.file);
-    }
-    bool done = false;
-    for (const std::string& file : files) {
-      FileEdit* edit = done ? nullptr : edit_of(advice, file);
-      done = done || (edit != nullptr && make_atomic(*edit, variable));
-    }
-    if (!done) return false;
-  }
-  return true;
+/// What `duress fix` needs to verify the fixed program once more.
+void note_target(const verify::VerifySetup& setup, Advice& advice) {
+  advice.target = setup.worker.target;
+  advice.target[0] = program_of(setup);
+  std::vector<std::string>& words = advice.options;
+  auto add = [&](const char* name, const std::string& value) { words.insert(words.end(), {name, value}); };
+  if (setup.model == ModelId::kRc11) add("--model", "rc11");
+  if (setup.preemptions >= 0) add("--preemptions", std::to_string(setup.preemptions));
+  if (setup.spurious != 0) words.push_back("--spurious=" + std::to_string(setup.spurious));
+  if (setup.timeouts != 0) words.push_back("--timeouts=" + std::to_string(setup.timeouts));
+  if (setup.oracle.expect_exit != 0) add("--expect-exit", std::to_string(setup.oracle.expect_exit));
+  if (!setup.oracle.check.empty()) add("--check", setup.oracle.check);
+  if (!setup.oracle.expected_output.empty()) add("--expect-output", setup.oracle.expected_output);
 }
 
-}  // namespace
+/// The change that clang makes of it.
+SourceChange change_of(const Proposal& proposal, const std::vector<RaceView>& all) {
+  SourceChange change;
+  if (proposal.kind == Proposal::Kind::kJoin) return join_change(proposal, all[0].variable);
+  std::set<SourceChange::Place> places;
+  if (proposal.kind == Proposal::Kind::kAtomic) {
+    change.kind = "atomic";
+    for (const RaceView& race : all) {
+      if (proposal.variables.count(race.variable) == 0) continue;
+      for (const Side& side : race.sides) places.insert({side.place, race.variable});
+    }
+  } else {
+    change.kind = proposal.kind == Proposal::Kind::kLock ? "lock" : "publish";
+    change.mutex = proposal.lock_name;
+    for (const auto& [key, place] : proposal.sites) places.insert({place, *proposal.variables.begin()});
+    if (proposal.kind == Proposal::Kind::kPublish) change.threads.push_back({proposal.store, ""});
+  }
+  change.places.assign(places.begin(), places.end());
+  return change;
+}
 
-std::optional<Advice> advise(const verify::VerifySetup& setup, const verify::VerifyResult& result,
-                             finding::Names& names, const std::atomic<bool>& stop) {
-  if (std::optional<Advice> stronger = advise_orders(setup, result, names, stop)) return stronger;
-  std::vector<RaceView> all = all_views(result, names);
-  for (Proposal& proposal : proposals(all)) {
+void make_edits(const verify::VerifySetup& setup, Advice& advice, const Proposal& proposal,
+                const std::vector<RaceView>& all) {
+  // Joins that only move are statements as they stand.
+  if (proposal.kind == Proposal::Kind::kJoin && make_join_edits(advice, proposal)) return;
+  advice.edits = rewrite(program_of(setup), change_of(proposal, all), advice.problem);
+}
+
+/// The first that passes.
+std::optional<Advice> advise_among(std::vector<Proposal> list, const verify::VerifySetup& setup,
+                                   const verify::VerifyResult& result, const std::vector<RaceView>& all,
+                                   finding::Names& names, const std::atomic<bool>& stop) {
+  for (Proposal& proposal : list) {
     bool more = false;
     if (!cover(proposal, all, more) || proposal.sites.empty()) continue;
     std::optional<verify::VerifyResult> tried = try_out(setup, result, proposal, names, stop);
@@ -282,11 +294,25 @@ std::optional<Advice> advise(const verify::VerifySetup& setup, const verify::Ver
                                                               : "atomic";
     advice.text = text_of(proposal);
     advice.interleavings = tried->interleavings;
-    if (!make_edits(advice, proposal, all)) advice.edits.clear();
+    make_edits(setup, advice, proposal, all);
     std::erase_if(advice.edits, [](const FileEdit& edit) { return edit.before == edit.after; });
     return advice;
   }
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Advice> advise(const verify::VerifySetup& setup, const verify::VerifyResult& result,
+                             bool may_build, finding::Names& names, const std::atomic<bool>& stop) {
+  std::optional<Advice> advice = advise_orders(setup, result, names, stop);
+  std::vector<RaceView> all = all_views(result, names);
+  if (!advice) advice = advise_among(proposals(all), setup, result, all, names, stop);
+  if (!advice && may_build && !all.empty() && !setup.worker.remote)
+    advice = advise_in_source(setup, result, all, names, stop);
+  if (!advice) advice = advise_among(join_proposals(all, /*reads=*/false), setup, result, all, names, stop);
+  if (advice) note_target(setup, *advice);
+  return advice;
 }
 
 }  // namespace duress::repair

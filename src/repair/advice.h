@@ -16,18 +16,23 @@ struct Advice {
   std::string text;             // "make `done` atomic; acquire and release are enough"
   u64 interleavings = 0;        // of the fixed program: none has a race or a failure
   std::vector<FileEdit> edits;  // empty: it cannot be applied automatically
+  std::string problem;          // then: why not
+  bool rebuilt = false;         // the program was built with the edits and verified, not only as if
+  // How to verify it again: the program with its arguments, and options of duress verify.
+  std::vector<std::string> target, options;
   std::string diff() const;
 };
 
-/// A fix for all races at once; nothing if no proposal is one.
+/// A fix for all races at once; nothing if no proposal is one. `may_build`: changes of the source that have
+/// no what-if edit are tried too, by building and verifying the changed program.
 std::optional<Advice> advise(const verify::VerifySetup& setup, const verify::VerifyResult& result,
-                             finding::Names& names, const std::atomic<bool>& stop);
+                             bool may_build, finding::Names& names, const std::atomic<bool>& stop);
 
 // Fixes for the findings of a document; each is also kept for `duress fix`. They return "" or what the user
 // should know.
 
 /// One for all findings of `result`.
-std::string add_fix(const verify::VerifySetup& setup, const verify::VerifyResult& result,
+std::string add_fix(const verify::VerifySetup& setup, const verify::VerifyResult& result, bool may_build,
                     finding::Names& names, const std::atomic<bool>& stop, report::Document& document);
 /// The same for the races that another campaign found: the program is explored first, if it is small.
 /// `asked_for`: it may be larger.

@@ -18,13 +18,6 @@ std::string advice_path(const std::string& dir, const std::string& race) {
   return dir + "/fixes/" + race + ".json";
 }
 
-std::string joined(const Lines& lines, bool ends_in_newline) {
-  std::string text;
-  for (std::size_t i = 0; i < lines.size(); ++i)
-    text += lines[i] + (i + 1 < lines.size() || ends_in_newline ? "\n" : "");
-  return text;
-}
-
 }  // namespace
 
 std::string Advice::diff() const {
@@ -41,14 +34,14 @@ std::string Advice::diff() const {
 
 std::string save_advice(const std::string& dir, const std::string& race, const Advice& advice) {
   if (std::string error = exec::make_folder(dir + "/fixes", dir); !error.empty()) return error;
-  Json json = {{"kind", advice.kind},
-               {"text", advice.text},
-               {"interleavings", advice.interleavings},
-               {"edits", Json::array()}};
+  Json json = {
+      {"kind", advice.kind},       {"text", advice.text},       {"interleavings", advice.interleavings},
+      {"problem", advice.problem}, {"rebuilt", advice.rebuilt}, {"target", advice.target},
+      {"options", advice.options}, {"edits", Json::array()}};
   for (const FileEdit& edit : advice.edits) {
     json["edits"].push_back({{"path", edit.path},
-                             {"before", joined(edit.before, edit.ends_in_newline)},
-                             {"after", joined(edit.after, edit.ends_in_newline)}});
+                             {"before", joined_lines(edit.before, edit.ends_in_newline)},
+                             {"after", joined_lines(edit.after, edit.ends_in_newline)}});
   }
   return exec::write_file(advice_path(dir, race),
                           json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
@@ -70,6 +63,10 @@ std::optional<Advice> load_advice(const std::string& dir, const std::string& rac
     advice.kind = json.at("kind").get<std::string>();
     advice.text = json.at("text").get<std::string>();
     advice.interleavings = json.at("interleavings").get<u64>();
+    advice.problem = json.value("problem", "");
+    advice.rebuilt = json.value("rebuilt", false);
+    advice.target = json.value("target", std::vector<std::string>());
+    advice.options = json.value("options", std::vector<std::string>());
     for (const Json& one : json.at("edits")) {
       FileEdit edit;
       auto after = one.at("after").get<std::string>();
@@ -94,7 +91,7 @@ std::string apply_advice(const Advice& advice) {
       return edit.path + " has changed since the fix was found; run duress verify again";
   }
   for (const FileEdit& edit : advice.edits) {
-    if (std::string error = exec::write_file(edit.path, joined(edit.after, edit.ends_in_newline));
+    if (std::string error = exec::write_file(edit.path, joined_lines(edit.after, edit.ends_in_newline));
         !error.empty())
       return error;
   }

@@ -16,9 +16,9 @@ report::Fix fix_of(const Advice& advice) {
 
 }  // namespace
 
-std::string add_fix(const verify::VerifySetup& setup, const verify::VerifyResult& result,
+std::string add_fix(const verify::VerifySetup& setup, const verify::VerifyResult& result, bool may_build,
                     finding::Names& names, const std::atomic<bool>& stop, report::Document& document) {
-  std::optional<Advice> advice = advise(setup, result, names, stop);
+  std::optional<Advice> advice = advise(setup, result, may_build, names, stop);
   if (!advice) return {};
   std::vector<std::string> ids;
   for (report::RaceEntry& race : document.races) {
@@ -45,7 +45,7 @@ std::string find_fix(const exec::CampaignSetup& campaign, u64 seed, bool asked_f
   setup.keeps = setup.minimise = false;
   setup.races_suffice = true;
   verify::VerifyResult result = verify::Verifier(setup, names, nullptr).run(stop);
-  if (result.complete) return add_fix(setup, result, names, stop, document);
+  if (result.complete) return add_fix(setup, result, asked_for, names, stop, document);
   if (!asked_for) return {};
   std::string why;
   for (const std::string& bound : result.bounds) why += (why.empty() ? "" : "; ") + bound;

@@ -140,4 +140,15 @@ bool make_join_edits(Advice& advice, const Proposal& proposal) {
   return edit != nullptr && move_joins_above(*edit, lines, access.line);
 }
 
+SourceChange join_change(const Proposal& proposal, const std::string& variable) {
+  SourceChange change;
+  change.kind = "join";
+  if (std::optional<Proposal> first = first_join(proposal)) return join_change(*first, variable);
+  change.places.push_back({proposal.sites.begin()->second, variable});
+  std::set<SourceChange::Place> made;
+  for (const auto& [path, joined] : proposal.joined) made.insert({joined.created_at, ""});
+  change.threads.assign(made.begin(), made.end());
+  return change;
+}
+
 }  // namespace duress::repair

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "repair/advice.h"
+#include "repair/rewriter.h"
 
 namespace duress::repair {
 
@@ -45,6 +46,16 @@ struct Proposal {
 std::string listed(const std::set<std::string>& names);
 std::string place_text(const finding::Frame& frame);
 
+/// The program that is verified, as a path.
+std::string program_of(const verify::VerifySetup& setup);
+
+// ---- changes of the source that no what-if edit stands for (source_advice.cc)
+
+/// Critical sections, read-modify-write operations, a new mutex: made, built, and verified.
+std::optional<Advice> advise_in_source(const verify::VerifySetup& setup, const verify::VerifyResult& result,
+                                       const std::vector<RaceView>& all, finding::Names& names,
+                                       const std::atomic<bool>& stop);
+
 // ---- joining earlier (join_advice.cc)
 
 /// Which thread could join which others to remove the races. `reads`: only where the joining thread reads
@@ -59,6 +70,8 @@ void add_joins(const Proposal& proposal, std::vector<trail::WhatIfEdit>& edits);
 std::optional<Proposal> first_join(const Proposal& proposal);
 std::string join_text(const Proposal& proposal);
 bool make_join_edits(Advice& advice, const Proposal& proposal);
+/// The same as a change that clang makes, where the threads are made in the function that must join them.
+SourceChange join_change(const Proposal& proposal, const std::string& variable);
 
 // ---- stronger orders (order_advice.cc)
 

@@ -2,55 +2,10 @@
 #include "repair/source_edit.h"
 
 #include <algorithm>
-#include <regex>
 
 #include "exec/files.h"
 
 namespace duress::repair {
-namespace {
-
-/// A statement of one line that is neither a declaration nor part of another one.
-const std::regex& statement() {
-  static const std::regex pattern(
-      R"(^(\s*)((?:\+\+|--)?[\w.:\[\]]+(?:->[\w.\[\]]+)*\s*(?:\+\+|--|[-+*/%|&^]?=[^=].*)?;)(\s*//.*)?$)");
-  return pattern;
-}
-
-const std::string& line_at(const FileEdit& edit, std::size_t line) {
-  static const std::string none;
-  return line >= 1 && line <= edit.after.size() ? edit.after[line - 1] : none;
-}
-
-/// Lines [first, last) in which a field of that type can be declared; all for a global.
-std::pair<std::size_t, std::size_t> scope_of(const Lines& lines, const std::string& type) {
-  if (type.empty()) return {0, lines.size()};
-  std::regex head("^\\s*(?:struct|class)\\s+(?:alignas\\([^)]*\\)\\s*)?" + type + "\\b[^;]*$");
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (!std::regex_search(lines[i], head)) continue;
-    std::size_t indent = lines[i].find_first_not_of(" \t");
-    for (std::size_t k = i + 1; k < lines.size(); ++k) {
-      if (lines[k].find_first_not_of(" \t") == indent && lines[k].compare(indent, 1, "}") == 0)
-        return {i + 1, k};
-    }
-  }
-  return {0, 0};
-}
-
-void include_atomic(Lines& lines) {
-  std::size_t at = lines.size();
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (lines[i].rfind("#include <atomic>", 0) == 0) return;
-    if (at == lines.size() && lines[i].rfind("#include <", 0) == 0) at = i;
-  }
-  if (at == lines.size()) {
-    at = 0;
-    while (at < lines.size() && lines[at].rfind("//", 0) == 0) ++at;
-  }
-  lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(at), "#include <atomic>");
-}
-
-}  // namespace
-
 Lines split_lines(const std::string& text) {
   Lines lines;
   for (std::size_t at = 0; at < text.size();) {
@@ -61,6 +16,13 @@ Lines split_lines(const std::string& text) {
   return lines;
 }
 
+std::string joined_lines(const Lines& lines, bool ends_in_newline) {
+  std::string text;
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    text += lines[i] + (i + 1 < lines.size() || ends_in_newline ? "\n" : "");
+  return text;
+}
+
 std::optional<FileEdit> open_for_edit(const std::string& path) {
   std::optional<std::string> text = exec::read_file(path);
   if (!text) return std::nullopt;
@@ -69,70 +31,6 @@ std::optional<FileEdit> open_for_edit(const std::string& path) {
   edit.before = edit.after = split_lines(*text);
   edit.ends_in_newline = text->empty() || text->back() == '\n';
   return edit;
-}
-
-bool make_atomic(FileEdit& edit, const std::string& variable) {
-  static const std::regex name(R"(^(?:(\w+)::)?(\w+)(\[\d*\])?$)");
-  std::smatch parts;
-  if (!std::regex_match(variable, parts, name)) return false;
-  // Elements of an array: each becomes atomic.
-  const char* bounds = parts[3].matched ? R"(((?:\s*\[[^\]]*\])+)" : R"((())";
-  // A type of one word, signed or not, or a pointer.
-  std::regex declaration(
-      R"(^(\s*(?:(?:static|inline|thread_local)\s+)*)(?:volatile\s+)?)"
-      R"(((?:unsigned\s+|signed\s+|long\s+|short\s+)*[A-Za-z_][\w:]*(?:\s*\*)?)(\s*)\b)" +
-      parts[2].str() + bounds +
-      (parts[3].matched ? R"((?:\s*=?\s*\{[^;{}]*\})?;.*)$)" : R"((?:\s*=[^,;]*|\s*\{[^,;]*\})?;.*)$)"));
-  static const std::regex no_type(R"(^(return|delete|goto|typedef|using|new|throw|else|extern)\b.*)");
-  Lines& lines = edit.after;
-  auto [first, last] = scope_of(lines, parts[1].str());
-  std::size_t found = lines.size(), count = 0;
-  for (std::size_t i = first; i < last; ++i) {
-    std::smatch match;
-    if (!std::regex_match(lines[i], match, declaration) || std::regex_match(match[2].str(), no_type))
-      continue;
-    if (match[3].length() == 0 && match[2].str().back() != '*') continue;
-    bool global = parts[1].length() == 0 && !match[1].str().empty() && match[1].str()[0] == ' ';
-    if (global) continue;  // a local of that name
-    found = i;
-    ++count;
-  }
-  if (count != 1) return false;
-  std::smatch match;
-  std::string line = lines[found];
-  std::regex_match(line, match, declaration);
-  std::string type = match[2].str();
-  lines[found] = match[1].str() + "std::atomic<" + type + "> " + parts[2].str() + match[4].str();
-  include_atomic(lines);
-  return true;
-}
-
-bool add_lock(FileEdit& edit, std::size_t line, const std::string& lock) {
-  static const std::regex name(R"(^\w+$)");
-  if (!std::regex_match(lock, name)) return false;
-  std::regex declared("std::mutex[^;()]*\\b" + lock + "\\b");
-  bool known = std::any_of(edit.after.begin(), edit.after.end(),
-                           [&](const std::string& text) { return std::regex_search(text, declared); });
-  std::smatch match;
-  std::string text = line_at(edit, line);
-  if (!known || !std::regex_match(text, match, statement())) return false;
-  std::string indent = match[1].str();
-  Lines fresh = {indent + "{", indent + "  std::lock_guard guard(" + lock + ");", "  " + text, indent + "}"};
-  auto at = edit.after.begin() + static_cast<std::ptrdiff_t>(line - 1);
-  at = edit.after.erase(at);
-  edit.after.insert(at, fresh.begin(), fresh.end());
-  return true;
-}
-
-bool move_below(FileEdit& edit, std::size_t line, std::size_t below) {
-  std::smatch one, other;
-  std::string moved = line_at(edit, line), fixed = line_at(edit, below);
-  if (line >= below || !std::regex_match(moved, one, statement()) ||
-      !std::regex_match(fixed, other, statement()) || one[1].str() != other[1].str())
-    return false;
-  auto first = edit.after.begin() + static_cast<std::ptrdiff_t>(line - 1);
-  std::rotate(first, first + 1, edit.after.begin() + static_cast<std::ptrdiff_t>(below));
-  return true;
 }
 
 std::string unified_diff(const FileEdit& edit) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Small changes of source files that can be made automatically: a declaration becomes atomic, a statement
-// gets a lock, a statement moves below another, a memory order is replaced. If the source does not look
-// exactly as expected, there is no edit.
+// Changed source files, and the small changes that need no syntax tree (rewriter.h makes the others): a
+// statement that joins moves up, a memory order is replaced. If the source does not look exactly as expected,
+// there is no edit.
 #pragma once
 
 #include <optional>
@@ -22,15 +22,8 @@ struct FileEdit {
 };
 
 Lines split_lines(const std::string& text);
+std::string joined_lines(const Lines& lines, bool ends_in_newline);
 std::optional<FileEdit> open_for_edit(const std::string& path);
-
-/// The variable, named as reports do ("counter", "Type::field"), becomes std::atomic. False: its declaration
-/// was not found, or has an unsupported form.
-bool make_atomic(FileEdit& edit, const std::string& variable);
-/// The statement that is line `line` holds the lock of that name.
-bool add_lock(FileEdit& edit, std::size_t line, const std::string& lock);
-/// The statement that is line `line` comes after the one that is line `below`.
-bool move_below(FileEdit& edit, std::size_t line, std::size_t below);
 
 /// What the statement on that line joins, as it is written there: "worker", "threads"; "" if it is not clear.
 std::string joined_name(const FileEdit& edit, std::size_t line);

@@ -103,6 +103,8 @@ Additions additions(const duress::cc::Request& request) {
   if (std::string plugin = find_file("duress_attributes.so"); !plugin.empty())
     add.before.push_back("-fplugin=" + plugin);
   if (!request.has_debug_option && !request.only_assembly) add.before.push_back("-g");
+  // duress fix builds the changed program again; a user who does not want it says -gno-record-command-line.
+  if (!request.only_assembly) add.before.push_back("-grecord-command-line");
   // <duress/annotate.h>, wherever this is installed; after the user's own folders.
   add.after.push_back("-idirafter");
   add.after.push_back(own_directory() + "/../include");

@@ -182,6 +182,7 @@ int main(int argc, char** argv) {
   std::set_terminate(end_uncaught);
   std::set_new_handler(note_no_memory);
   duress::report::when_out_of_memory([] { end_at_once(kNoMemory); });
+  signal(SIGCHLD, SIG_DFL);  // who starts us may ignore it: the kernel then forgets how children ended
   signal(SIGXFSZ, SIG_IGN);  // a file that reaches the limit (ulimit -f) is an error code
   if (!has_stack()) {
     say("the limit on stacks is too low for duress; raise it (ulimit -s 8192)");

@@ -2,6 +2,7 @@
 //
 // What several commands say.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -10,6 +11,7 @@
 #include "cli/error_stream.h"
 #include "exec/child.h"
 #include "exec/worker_problem.h"
+#include "finding/plain_file.h"
 #include "report/path.h"
 #include "report/site_table.h"
 
@@ -29,7 +31,10 @@ int wrong_use(const std::string& command, const std::string& text) {
 }
 
 std::string not_instrumented_text(const std::string& program) {
-  if (report::SiteTable::load(exec::program_path(program)).size() != 0) return {};
+  std::string path = exec::program_path(program);
+  if (report::SiteTable::load(path).size() != 0) return {};
+  // There may be no address space for it (ulimit -v).
+  if (access(path.c_str(), R_OK) == 0 && !finding::PlainFile(path).good()) return {};
   return program + " is not instrumented; build it with duress-cc or duress-c++";
 }
 

@@ -61,6 +61,8 @@ int record(const RecordOptions& options, const fs::path& work) {
   int packed = 0;
   if (error.empty()) error = pack_all(options, work, result.pid, packed);
   if (error.empty() && packed == 0) error = not_instrumented_text(options.target[0]);
+  bool told = result.code == kExitToolFailed && !result.signalled;  // the runtime said what it lacks
+  if (error.empty() && packed == 0 && told) return kExitToolFailed;
   if (error.empty() && packed == 0)
     error = fmt::format("{} left no trace; see duress doctor", options.target[0]);
   if (error.empty()) return result.exit_code();

@@ -5,7 +5,7 @@ happens, no command says anything that was not run: it repeats the execution, or
 
 disk      the folder of --dir is on a disk without room, or one that is full in the middle of the work
 folder    the current folder has been removed
-limits    ulimit -f and ulimit -s
+limits    ulimit -f, -s and -v; SIGCHLD that is ignored
 streams   standard output and documents on /dev/full, streams that are closed
 time      --time and SIGTERM end executions that do not end by themselves, and what was found is reported"""
 import json
@@ -65,6 +65,20 @@ class Surroundings(Faults):
                 code, out, err = self.tool.run(words, scratch)
                 if code not in good:
                     self.says_nothing(code, out, err, about="")
+
+        return check
+
+    def signal_ignored(self, command):
+        """Who starts the command ignores the ends of children, as some supervisors do."""
+
+        def check():
+            with tempfile.TemporaryDirectory(prefix="duress-faults-") as scratch:
+                documents = []
+                for name, before in {"usual": "", "ignored": "trap '' CHLD; "}.items():
+                    words = self.words(command, f"{scratch}/{name}", extra=["--json", "-j", "1"])
+                    code, out, _ = self.tool.run(["sh", "-c", f'{before}exec "$@"', "sh", *words], scratch)
+                    documents.append((code, counts_of(json.loads(out))))
+                expect(documents[0] == documents[1], f"{documents[1]}\ninstead of\n{documents[0]}")
 
         return check
 
@@ -271,6 +285,9 @@ class Surroundings(Faults):
                 yield f"ulimit -s 64: {command}", self.limited("-s 64", command)
                 yield f"ulimit -s 256: {command}", self.limited("-s 256", command)
             yield "ulimit -f 1: trace record", self.limited_trace
+            yield "ulimit -v 200000: run", self.limited("-v 200000", "run")
+            for command in ("verify", "explore", "classify"):
+                yield f"SIGCHLD ignored: {command}", self.signal_ignored(command)
         if theme == "folder":
             for command in ("run", "explore", "classify", "verify"):
                 yield f"removed: {command}", self.without_folder(command, "--", "{program}")

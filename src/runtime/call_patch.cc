@@ -155,24 +155,40 @@ u32 patch_length(const u8* after, long number) {
   return lea && (rip || displaced) ? 9 : 0;
 }
 
+/// Whether the four bytes, as the distance of a long jump or call, go to one of the targets, and whether such
+/// an instruction may end with them.
+bool is_long_jump(const u8* distance, uptr call, uptr second) {
+  uptr target =
+      reinterpret_cast<uptr>(distance) + 4 + static_cast<uptr>(static_cast<long>(relative(distance)));
+  if (target != call && target != second) return false;
+  bool longer = distance[-2] == 0x0f && (distance[-1] & 0xf0) == 0x80;
+  return longer || distance[-1] == 0xe8 || distance[-1] == 0xe9;
+}
+
 /// Whether a direct jump or call in the mapping goes to an instruction inside the patch, if any byte may
-/// begin one.
+/// begin one. All bytes of a mapping are looked at (1.4 MB of the C library): so long jumps are found by
+/// their distance, which is a comparison of words, and not by their first byte.
 bool is_entered(uptr site, uptr after, uptr begin, uptr end) {
   uptr call = after - 2, second = after - site == 6 ? site + 2 : call;
-  auto inside = [&](uptr target) { return target == call || target == second; };
-  for (uptr at = begin; at + 6 <= end; ++at) {
-    const auto* code = reinterpret_cast<const u8*>(at);
-    bool longer = code[0] == 0x0f && (code[1] & 0xf0) == 0x80;
-    if (code[0] == 0xe8 || code[0] == 0xe9) {
-      if (inside(at + 5 + static_cast<uptr>(static_cast<long>(relative(code + 1))))) return true;
-    } else if (longer) {
-      if (inside(at + 6 + static_cast<uptr>(static_cast<long>(relative(code + 2))))) return true;
+  constexpr uptr kBlock = 64;
+  for (uptr block = begin + 2; block + 4 <= end; block += kBlock) {
+    uptr block_end = block + kBlock + 4 <= end ? block + kBlock : end - 3;
+    bool any = false;
+    for (uptr at = block; at < block_end; ++at) {
+      auto distance = static_cast<u32>(relative(reinterpret_cast<const u8*>(at)));
+      any |= distance == static_cast<u32>(call - at - 4) || distance == static_cast<u32>(second - at - 4);
     }
-    bool near = at + 256 > site && at < after + 256;
+    for (uptr at = block; any && at < block_end; ++at) {
+      if (is_long_jump(reinterpret_cast<const u8*>(at), call, second)) return true;
+    }
+  }
+  constexpr uptr kNear = 256;
+  uptr from = site - begin > kNear ? site - kNear : begin, to = end - after > kNear ? after + kNear : end;
+  for (uptr at = from; at + 2 <= to; ++at) {
+    const auto* code = reinterpret_cast<const u8*>(at);
     bool shorter = code[0] == 0xeb || (code[0] & 0xf0) == 0x70 || (code[0] & 0xfc) == 0xe0;
-    if (near && shorter &&
-        inside(at + 2 + static_cast<uptr>(static_cast<long>(static_cast<signed char>(code[1])))))
-      return true;
+    uptr target = at + 2 + static_cast<uptr>(static_cast<long>(static_cast<signed char>(code[1])));
+    if (shorter && (target == call || target == second)) return true;
   }
   return false;
 }

@@ -26,7 +26,7 @@ struct Observed {
 };
 
 /// Chooses the executions that are repeated: the first in a process that was rolled back, the 10th, the
-/// 100th, and every 1000th. Threads: one at a time.
+/// 100th, the 1000th, and from then on every 5000th. Threads: one at a time.
 class RollbackCheck {
  public:
   /// To be asked after each execution.

@@ -22,6 +22,8 @@ namespace {
 /// CLI11 puts a colon between an option and what its validator says.
 std::string message_of(const CLI::ParseError& error) {
   std::string text = error.what();
+  constexpr std::string_view kNumber = "Could not convert: ";
+  if (text.starts_with(kNumber)) return "invalid value: " + text.substr(kNumber.size());
   std::size_t colon = text.find(": must be ");
   return colon == std::string::npos ? text : text.erase(colon, 1);
 }

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <string_view>
 #include <system_error>
@@ -157,6 +158,12 @@ std::atomic<bool> no_memory{false};
   throw std::bad_alloc();
 }
 
+/// --dir "", as a script gives it whose variable is not set.
+bool is_empty_path(const std::system_error& error) {
+  auto* file = dynamic_cast<const std::filesystem::filesystem_error*>(&error);
+  return file != nullptr && error.code() == std::errc::invalid_argument && file->path1().empty();
+}
+
 /// An exception that nobody can catch: in a thread, or while another one is handled. One that is on its way
 /// through a destructor cannot be looked at.
 [[noreturn]] void end_uncaught() {
@@ -199,6 +206,10 @@ int main(int argc, char** argv) {
     return failed(kNoMemory);
   } catch (const std::system_error& error) {
     if (error.code() == std::errc::resource_unavailable_try_again) return failed(kNoThread);
+    if (is_empty_path(error)) {
+      say("a path is empty; give the name of a file or folder");
+      return duress::kExitWrongUse;
+    }
     if (std::string text = limit_text(error); !text.empty()) {
       say(text);
       return duress::kExitToolFailed;

@@ -14,6 +14,7 @@
 #include "exec/files.h"
 #include "exec/ownership.h"
 #include "exec/run_once.h"
+#include "exec/session.h"
 #include "report/words.h"
 #include "trace/convert.h"
 
@@ -86,8 +87,9 @@ int record_command(const Arguments& arguments) {
   if (std::optional<int> code = app.read_with_target(arguments, options.target)) return *code;
   std::error_code code;
   fs::path output = fs::absolute(options.output);
-  if (fs::is_directory(output, code))
-    return wrong_use("trace", fmt::format("'{}' is a folder", options.output));
+  if (std::string error = fs::exists(output, code) ? exec::check_document(output.string()) : "";
+      !error.empty())
+    return wrong_use("trace", error);
   fs::create_directories(output.parent_path(), code);
   fs::path work = exec::private_folder(output.string() + fmt::format(".work-{}", getpid()));
   if (work.empty()) {

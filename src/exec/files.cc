@@ -18,6 +18,11 @@
 namespace duress::exec {
 
 namespace fs = std::filesystem;
+namespace {
+
+constexpr std::size_t kMostOfDevice = 64u << 20;  // /dev/zero has no end
+
+}  // namespace
 
 Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
   if (this != &other) {
@@ -35,7 +40,11 @@ void Descriptor::reset() {
 std::optional<std::string> read_file(const std::string& path, std::uint64_t most) {
   Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat info{};
-  if (!file || fstat(file.get(), &info) != 0 || S_ISDIR(info.st_mode)) return std::nullopt;
+  if (!file || fstat(file.get(), &info) != 0) return std::nullopt;
+  if (S_ISDIR(info.st_mode)) {
+    errno = EISDIR;
+    return std::nullopt;
+  }
   if (S_ISREG(info.st_mode) && static_cast<std::uint64_t>(info.st_size) > most)
     lseek(file.get(), static_cast<off_t>(static_cast<std::uint64_t>(info.st_size) - most), SEEK_SET);
   std::string text;
@@ -46,6 +55,10 @@ std::optional<std::string> read_file(const std::string& path, std::uint64_t most
     if (got < 0) return std::nullopt;
     if (got == 0) break;
     text.append(buffer, static_cast<std::size_t>(got));
+    if (S_ISCHR(info.st_mode) && text.size() > kMostOfDevice) {
+      errno = EFBIG;
+      return std::nullopt;
+    }
   }
   return text;
 }

@@ -9,9 +9,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include "finding/text.h"
 #include "report/path.h"
@@ -89,11 +88,19 @@ bool matches(std::string_view pattern, std::string_view text) {
 }
 
 std::string Suppressions::load(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return fmt::format("cannot read suppressions '{}': {}", path, std::strerror(errno));
-  std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  if (in.bad()) return fmt::format("cannot read suppressions '{}': {}", path, std::strerror(errno));
-  return parse(text, path);
+  constexpr std::size_t kMost = 64u << 20;  // a device such as /dev/zero has no end
+  auto problem = [&](int error) {
+    return fmt::format("cannot read suppressions '{}': {}", path, std::strerror(error));
+  };
+  std::FILE* file = std::fopen(path.c_str(), "rbe");
+  if (file == nullptr) return problem(errno);
+  std::string text;
+  char buffer[1 << 14];
+  for (std::size_t got; text.size() <= kMost && (got = std::fread(buffer, 1, sizeof buffer, file)) != 0;)
+    text.append(buffer, got);
+  int error = std::ferror(file) != 0 ? errno : text.size() > kMost ? EFBIG : 0;
+  std::fclose(file);
+  return error != 0 ? problem(error) : parse(text, path);
 }
 
 std::string Suppressions::parse(std::string_view text, const std::string& name) {

@@ -2,6 +2,7 @@
 #include "trace/trace_file.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <zstd.h>
 
 #include <cerrno>
@@ -49,6 +50,11 @@ constexpr u32 kMostStacks = 1u << 26;
 }  // namespace
 
 std::unique_ptr<Source> open_source(const std::string& path, std::string& error) {
+  struct stat info{};
+  if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {  // it is read more than once
+    error = fmt::format("cannot read '{}': it is not a regular file", path);
+    return nullptr;
+  }
   std::FILE* file = std::fopen(path.c_str(), "rb");
   if (file == nullptr) {
     error = fmt::format("cannot read '{}': {}", path, std::strerror(errno));

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #endif
 
-#define DURESS_HOOK_VERSION 4u
+#define DURESS_HOOK_VERSION 5u
 
 /// Where the shadow table is mapped: entry i says where the shadow of addresses i<<32 .. lies.
 #define DURESS_SHADOW_TABLE 0x7fe00000u

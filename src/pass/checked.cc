@@ -6,6 +6,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/MDBuilder.h"
 #include "pass/access.h"
+#include "pass/assembly.h"
 #include "pass/atomics.h"
 #include "pass/bodies.h"
 #include "pass/check_emitter.h"
@@ -64,6 +65,7 @@ bool has_byval_argument(const llvm::CallBase& call) {
 
 struct Work {
   std::vector<llvm::Instruction*> atomics;
+  std::vector<llvm::CallInst*> assembly;
   std::vector<llvm::CallBase*> memory_calls;
   std::vector<llvm::CallBase*> byval_calls;
   std::vector<llvm::CallBase*> library_calls;
@@ -75,6 +77,7 @@ Work collect(llvm::Function& function, AccessFilter& filter) {
   Work work;
   for (llvm::Instruction& inst : llvm::instructions(function)) {
     if (filter.is_hooked_atomic(&inst)) work.atomics.push_back(&inst);
+    if (is_atomic_assembly(inst)) work.assembly.push_back(llvm::cast<llvm::CallInst>(&inst));
     if (is_masked_access(&inst, filter)) work.masked.push_back(llvm::cast<llvm::IntrinsicInst>(&inst));
     auto* call = llvm::dyn_cast<llvm::CallBase>(&inst);
     if (call == nullptr) continue;
@@ -106,8 +109,8 @@ bool needs_instrumentation(llvm::Function& function) {
   AccessFilter filter(function.getParent()->getDataLayout());
   Access access;
   for (llvm::Instruction& inst : llvm::instructions(function)) {
-    if (is_real_call(inst) || filter.is_hooked_atomic(&inst) || filter.classify(&inst, &access) ||
-        is_masked_access(&inst, filter)) {
+    if (is_real_call(inst) || filter.is_hooked_atomic(&inst) || is_atomic_assembly(inst) ||
+        filter.classify(&inst, &access) || is_masked_access(&inst, filter)) {
       return true;
     }
     auto* call = llvm::dyn_cast<llvm::CallBase>(&inst);
@@ -146,6 +149,7 @@ void instrument_checked(llvm::Function& function, Unit& unit, uint32_t function_
                                      function_index, flags);
     lower_atomic(inst, unit.hooks, site, around);
   }
+  announce_all(work.assembly, unit, function_index, 0, around);
   if (!work.leaf) Frames(function, unit.hooks).instrument_body();
   analyses.invalidate(function, llvm::PreservedAnalyses::none());
 }
@@ -187,6 +191,7 @@ void instrument_in_place(llvm::Function& function, Unit& unit, uint32_t function
                                      function_index, inst->isVolatile() ? DURESS_SITE_VOLATILE : 0);
     lower_atomic(inst, unit.hooks, site, nothing);
   }
+  announce_all(work.assembly, unit, function_index, 0, nothing);
 }
 
 }  // namespace duress::pass

@@ -15,6 +15,7 @@
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 #include "pass/access.h"
+#include "pass/assembly.h"
 #include "pass/atomics.h"
 #include "pass/bodies.h"
 #include "pass/callees.h"
@@ -146,6 +147,7 @@ llvm::PreservedAnalyses EarlyStep::run(llvm::Module& module, llvm::ModuleAnalysi
   // inlined into their callers before bodies are copied.
   llvm::AlwaysInlinerPass().run(module, analyses);
 
+  make_volatile_atomic(module);
   holder_->unit = std::make_unique<Unit>(module);
   Unit& unit = *holder_->unit;
   const char* bodies = std::getenv("DURESS_PASS_BODIES");  // set by the compiler wrapper

@@ -4,6 +4,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "pass/access.h"
+#include "pass/assembly.h"
 #include "pass/atomics.h"
 #include "pass/bodies.h"
 #include "pass/check_emitter.h"
@@ -42,6 +43,7 @@ class FaithfulBody {
   void run() {
     std::vector<Access> accesses;
     std::vector<llvm::Instruction*> atomics;
+    std::vector<llvm::CallInst*> assembly;
     std::vector<llvm::CallBase*> calls;
     std::vector<llvm::IntrinsicInst*> masked;
     // Which locals escape must be known before hooks take addresses, so classify everything first.
@@ -49,6 +51,7 @@ class FaithfulBody {
       Access access;
       if (filter_.classify(&inst, &access)) accesses.push_back(access);
       if (filter_.is_hooked_atomic(&inst)) atomics.push_back(&inst);
+      if (is_atomic_assembly(inst)) assembly.push_back(llvm::cast<llvm::CallInst>(&inst));
       if (is_masked_access(&inst, filter_)) masked.push_back(llvm::cast<llvm::IntrinsicInst>(&inst));
       auto* call = llvm::dyn_cast<llvm::CallBase>(&inst);
       if (call == nullptr) continue;
@@ -80,6 +83,7 @@ class FaithfulBody {
       lower_atomic(inst, unit_.hooks, site(inst, shape.address, shape.access, shape.size, inst->isVolatile()),
                    [](llvm::IRBuilderBase&, bool) {});
     }
+    announce_all(assembly, unit_, index_, DURESS_SITE_FAITHFUL, [](llvm::IRBuilderBase&, bool) {});
   }
 
  private:

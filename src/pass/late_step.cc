@@ -9,6 +9,7 @@
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
+#include "pass/assembly.h"
 #include "pass/bodies.h"
 #include "pass/callees.h"
 #include "pass/check_emitter.h"
@@ -175,17 +176,17 @@ bool is_for_lto(const llvm::Module& module) {
 }
 
 /// Functions that their author has excluded have a second symbol: atomics in them are not overlooked, they
-/// are left out on purpose (src/collide/unseen_atomics).
+/// are left out on purpose (src/collide/unseen_atomics). So have those whose assembly is announced.
 static void mark_excluded(llvm::Module& module) {
   llvm::SmallVector<llvm::GlobalValue*, 4> marks;
   for (llvm::Function& function : module) {
-    if (function.isDeclarationForLinker() ||
-        !function.hasFnAttribute(llvm::Attribute::DisableSanitizerInstrumentation))
-      continue;
-    bool atomic = llvm::any_of(llvm::instructions(function), [](const llvm::Instruction& inst) {
-      const auto* call = llvm::dyn_cast<llvm::CallBase>(&inst);
-      return inst.isAtomic() || (call != nullptr && call->isInlineAsm());
-    });
+    if (function.isDeclarationForLinker()) continue;
+    bool announced = function.getName().ends_with(kCheckedSuffix) && has_only_seen_assembly(function);
+    if (!announced && !function.hasFnAttribute(llvm::Attribute::DisableSanitizerInstrumentation)) continue;
+    bool atomic = announced || llvm::any_of(llvm::instructions(function), [](const llvm::Instruction& inst) {
+                    const auto* call = llvm::dyn_cast<llvm::CallBase>(&inst);
+                    return inst.isAtomic() || (call != nullptr && call->isInlineAsm());
+                  });
     if (!atomic) continue;
     marks.push_back(llvm::GlobalAlias::create(function.getValueType(), function.getAddressSpace(),
                                               llvm::GlobalValue::InternalLinkage,

@@ -79,6 +79,12 @@ void AtomicOperation::modified(MemoryOrder order) {
   idle_ = order == MemoryOrder::kRelaxed && !g_runtime->checking && !mixed_ && object_->released.empty();
 }
 
+void AtomicOperation::acquired() {
+  if (!thread_) return;
+  g_runtime->engine.atomic_load(*thread_, *object_, MemoryOrder::kAcquire, mixed_);
+  FastTrack::after_sync(thread_->fasttrack);
+}
+
 // ---- the model rc11
 
 /// Atomics of several sizes at one place are beyond the model.

@@ -33,6 +33,8 @@ class AtomicOperation {
   void loaded(MemoryOrder order);
   void stored(MemoryOrder order);
   void modified(MemoryOrder order);  // a read-modify-write that wrote
+  /// Acquires what is there, and is no access: the operation was made before, and the memory may be gone.
+  void acquired();
 
  private:
   void note(AccessKind access, MemoryOrder order);

@@ -27,6 +27,8 @@ DURESS_WEAK void __duress_module_init(const DuressModule*) {}
 DURESS_WEAK void __duress_fence(u32, const DuressSite*) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
+DURESS_WEAK void __duress_assembly_begin(void*, u64, const DuressSite*) {}
+DURESS_WEAK void __duress_assembly_end(void*, u64, const DuressSite*) {}
 DURESS_WEAK void __duress_range_read(const void*, u64, const DuressSite*) {}
 DURESS_WEAK void __duress_range_write(const void*, u64, const DuressSite*) {}
 DURESS_WEAK void __duress_stride_read(const void*, u64, u64, u64, const DuressSite*) {}

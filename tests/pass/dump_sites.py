@@ -38,7 +38,7 @@ def main():
     while position < size:
         head = struct.unpack_from("<4sHHIiiIII", data, offset + position)
         magic, version, _, sites, rel_strings, rel_flags, unit_functions, _, _ = head
-        assert magic == b"DURS" and version == 4, "broken header"
+        assert magic == b"DURS" and version == 5, "broken header"
         strings = address + position + 12 + rel_strings - string_address + string_offset
         assert flag_address <= address + position + 16 + rel_flags < flag_address + flag_size
         functions += unit_functions

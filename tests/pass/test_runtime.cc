@@ -295,6 +295,12 @@ void __duress_fence(u32 order, const DuressSite* site) {
   count(k___duress_fence);
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
+void __duress_assembly_begin(void* p, u64 size, const DuressSite* site) {
+  count(k___duress_assembly_begin);
+}
+void __duress_assembly_end(void* p, u64 size, const DuressSite* site) {
+  count(k___duress_assembly_end);
+}
 
 /// New threads need frames to push to.
 struct Start {

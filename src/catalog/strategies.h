@@ -17,7 +17,8 @@
   DURESS_STRATEGY(RoundRobin, "round-robin", "each thread in turn for a few steps")                          \
   DURESS_STRATEGY(Exhaustive, "exhaustive", "every interleaving up to equivalence, each once (verify)")      \
   DURESS_STRATEGY(Places, "places", "random priorities for places in the program, whoever comes there")      \
-  DURESS_STRATEGY(Turns, "turns", "threads take turns at random places of the program")
+  DURESS_STRATEGY(Turns, "turns", "threads take turns at random places of the program")                      \
+  DURESS_STRATEGY(Guided, "guided", "few preemptions, continued where a run has shown something new")
 
 namespace duress {
 DURESS_CATALOG(StrategyId, DURESS_STRATEGIES)

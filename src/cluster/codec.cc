@@ -20,8 +20,8 @@ static_assert(std::has_unique_object_representations_v<trail::WhatIfEdit>);
 static_assert(std::has_unique_object_representations_v<trail::Deviation>);
 static_assert(std::has_unique_object_representations_v<exhaustive::StepLog::Origin>);
 // Whoever adds a member adds it to put() and get() below, and the size here.
-static_assert(sizeof(Plan) == sizeof(trail::Request) + 9 * sizeof(std::vector<u32>));
-static_assert(sizeof(Execution) == sizeof(trail::Record) + 7 * sizeof(std::vector<u32>) + 48);
+static_assert(sizeof(Plan) == sizeof(trail::Request) + 10 * sizeof(std::vector<u32>));
+static_assert(sizeof(Execution) == sizeof(trail::Record) + 9 * sizeof(std::vector<u32>) + 48);
 
 constexpr std::size_t kWorthCompressing = 512;
 constexpr int kLevel = 1;  // bench/scale: higher levels cost more time than they save
@@ -92,6 +92,7 @@ void each_list(Stream& stream, P& plan) {
   stream.list(plan.trail);
   stream.list(plan.predictions);
   stream.list(plan.edits);
+  stream.list(plan.planned);
   stream.list(plan.picks);
   stream.list(plan.origins);
   stream.list(plan.spins);
@@ -108,6 +109,8 @@ void each_part(Stream& stream, E& execution) {
   stream.list(execution.future_values);
   stream.list(execution.atomic_profile);
   stream.list(execution.side_events);
+  stream.list(execution.observed_pairs);
+  stream.list(execution.switch_points);
   stream.raw(execution.pid);
   stream.raw(execution.status);
   stream.raw(execution.timed_out);

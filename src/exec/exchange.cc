@@ -69,6 +69,7 @@ bool Exchange::put(const Plan& plan) {
   head.deviation_count = plan.trail.size();
   head.prediction_count = static_cast<u32>(plan.predictions.size());
   head.edit_count = static_cast<u32>(plan.edits.size());
+  head.planned_count = static_cast<u32>(plan.planned.size());
   head.pick_count = static_cast<u32>(plan.picks.size());
   if (head.bytes() > trail::kRequestBytes) return false;
   *request_ = head;
@@ -78,6 +79,7 @@ bool Exchange::put(const Plan& plan) {
   std::ranges::copy(plan.trail, request_->trail().begin());
   std::ranges::copy(plan.predictions, request_->predictions().begin());
   std::ranges::copy(plan.edits, request_->edits().begin());
+  std::ranges::copy(plan.planned, request_->planned().begin());
   std::ranges::copy(plan.picks, request_->picks().begin());
   *record_ = trail::Record{};
   if (head.systematic) {
@@ -100,6 +102,10 @@ void Exchange::take(Execution& execution) const {
   assign(execution.atomic_profile, record_->atomic_profile(), record.atomic_profile_count,
          trail::kMostAtomicProfile);
   assign(execution.side_events, record_->side_events(), record.side_event_count, trail::kMostSideEvents);
+  assign(execution.observed_pairs, record_->observed_pairs(), record.observed_pair_count,
+         trail::kMostObservedPairs);
+  assign(execution.switch_points, record_->switch_points(), record.switch_point_count,
+         trail::kMostSwitchPoints);
   if (!request_->systematic) return;
   const exhaustive::StepLog& log = *step_log();
   execution.limits = log.limits;

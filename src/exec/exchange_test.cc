@@ -54,6 +54,7 @@ class ExchangeTest : public ::testing::Test {
             list(request.trail()),
             list(request.predictions()),
             list(request.edits()),
+            list(request.planned()),
             list(request.picks()),
             {log.origins, log.origins + log.strands},
             {log.spin, log.spin + log.spins}};
@@ -106,6 +107,8 @@ TEST_F(ExchangeTest, EveryFieldOfARecordComesBack) {
   std::ranges::copy(sent.future_values, record_->future_values());
   std::ranges::copy(sent.atomic_profile, record_->atomic_profile());
   std::ranges::copy(sent.side_events, record_->side_events());
+  std::ranges::copy(sent.observed_pairs, record_->observed_pairs());
+  std::ranges::copy(sent.switch_points, record_->switch_points());
   exhaustive::StepLog& log = step_log();
   log.count = static_cast<u32>(sent.steps.size());
   log.limits = sent.limits;
@@ -122,7 +125,8 @@ TEST_F(ExchangeTest, EveryFieldOfARecordComesBack) {
 TEST_F(ExchangeTest, ListsOfARecordDoNotOverlap) {
   ASSERT_TRUE(exchange_->put({}));
   record_->deviations = record_->future_value_count = record_->atomic_profile_count =
-      record_->side_event_count = ~u64{0};  // more than fit
+      record_->side_event_count = record_->observed_pair_count = record_->switch_point_count =
+          ~u64{0};  // more than fit
   record_->trail()[trail::kMostDeviations - 1] = {1, 2};
   record_->future_values()[0] = {3, 4, 5, 6, {}};
   record_->future_values()[trail::kMostFutureValues - 1] = {7, 8, 9, 10, {}};
@@ -131,6 +135,10 @@ TEST_F(ExchangeTest, ListsOfARecordDoNotOverlap) {
   record_->side_events()[0].joined = 13;
   record_->side_events()[trail::kMostSideEvents - 1].calls[13] = 14;
   step_log().count = 15;
+  record_->observed_pairs()[0] = 16;
+  record_->observed_pairs()[trail::kMostObservedPairs - 1] = 17;
+  record_->switch_points()[0].strand = 18;
+  record_->switch_points()[trail::kMostSwitchPoints - 1].last_targets = 19;
   Execution got;
   exchange_->take(got);
   ASSERT_EQ(got.trail.size(), trail::kMostDeviations);
@@ -145,6 +153,12 @@ TEST_F(ExchangeTest, ListsOfARecordDoNotOverlap) {
   EXPECT_EQ(got.side_events.front().joined, 13u);
   EXPECT_EQ(got.side_events.back().calls[13], 14u);
   EXPECT_EQ(step_log().count, 15u);
+  ASSERT_EQ(got.observed_pairs.size(), trail::kMostObservedPairs);
+  EXPECT_EQ(got.observed_pairs.front(), 16u);
+  EXPECT_EQ(got.observed_pairs.back(), 17u);
+  ASSERT_EQ(got.switch_points.size(), trail::kMostSwitchPoints);
+  EXPECT_EQ(got.switch_points.front().strand, 18u);
+  EXPECT_EQ(got.switch_points.back().last_targets, 19u);
 }
 
 TEST_F(ExchangeTest, APlanThatDoesNotFitIsRefused) {

@@ -29,6 +29,7 @@ struct Plan {
   Trail trail;
   std::vector<trail::Prediction> predictions;        // values of the future that loads return
   std::vector<trail::WhatIfEdit> edits;              // systematic executions: changes to pretend
+  std::vector<trail::PlannedSwitch> planned;         // what guided follows
   std::vector<trail::Pick> picks;                    // the first choices of the exhaustive strategy
   std::vector<exhaustive::StepLog::Origin> origins;  // systematic executions: the known strands
   std::vector<u64> spins;                            // and the places of loops that wait
@@ -42,7 +43,9 @@ inline Plan Plan::replaying(Trail choices) const {
   plan.head.strategy = StrategyId::kReplay;
   plan.head.detect = detect_for_replay(head.model);
   plan.pairs.clear();
+  plan.planned.clear();
   plan.picks.clear();
+  plan.head.observe = false;
   plan.trail = std::move(choices);
   return plan;
 }
@@ -58,6 +61,8 @@ struct Execution {
   std::vector<trail::Prediction> future_values;  // with Request::profile_futures, in the order of the loads
   std::vector<trail::AtomicProfileEntry> atomic_profile;  // with Request::profile_atomics
   std::vector<trail::SideEvent> side_events;              // of a systematic execution
+  std::vector<u32> observed_pairs;                        // with Request::observe
+  std::vector<trail::SwitchPoint> switch_points;          // of the strategy guided
   int pid = 0;                                            // of the process that ran it
   int status = 0;                                         // as waitpid gives it
   bool timed_out = false;

@@ -62,7 +62,8 @@ bool Observed::equals(const Observed& other) const {
          std::memcmp(&left, &right, sizeof left) == 0 && a.trail == b.trail &&
          std::ranges::equal(a.steps, b.steps, same_step) && a.origins == b.origins && a.spins == b.spins &&
          a.limits == b.limits && a.future_values == b.future_values && a.atomic_profile == b.atomic_profile &&
-         a.side_events == b.side_events && output == other.output && errors == other.errors;
+         a.side_events == b.side_events && a.observed_pairs == b.observed_pairs &&
+         a.switch_points == b.switch_points && output == other.output && errors == other.errors;
 }
 
 void RollbackStatistics::add(const trail::Record& record) {

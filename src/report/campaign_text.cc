@@ -40,14 +40,20 @@ std::string cut_text(const CampaignSummary& campaign) {
 std::string hidden_text(const Document& document) {
   const CampaignSummary& search = *document.campaign;
   std::string program = fmt::format("-- {}", fmt::join(document.target, " "));
+  std::string untried;
+  if (search.untried != 0)
+    untried = fmt::format("{} that switch threads {} or more were planned and not tried; ",
+                          plural(search.untried, "schedule"), plural(search.untried_switches, "time"));
   std::uint64_t apart = search.pairs - std::min(search.pairs, search.pairs_created);
   if (apart != 0)
-    return fmt::format("{} of {} never met in a run, and may fail when they do; next: duress classify {}",
+    return untried +
+           fmt::format("{} of {} never met in a run, and may fail when they do; next: duress classify {}",
                        apart, plural(search.pairs, "racing access pair"), program);
-  return fmt::format(
-      "other schedules may fail; next: duress verify {} (every schedule, if it is small), or "
-      "duress explore --model rc11 {} (weak memory)",
-      program, program);
+  return untried +
+         fmt::format(
+             "other schedules may fail; next: duress verify {} (every schedule, if it is small), or "
+             "duress explore --model rc11 {} (weak memory)",
+             program, program);
 }
 
 }  // namespace

@@ -84,6 +84,7 @@ struct CampaignSummary {
   // Of explore alone:
   std::uint64_t pairs = 0, pairs_created = 0;          // racing or suspected; brought together by racefuzzer
   std::uint64_t deadlocks = 0, deadlocks_created = 0;  // suspected; of these, seen
+  std::uint64_t untried = 0, untried_switches = 0;     // planned schedules; the fewest switches of one
   std::uint64_t most_output = 0;                       // bytes, of one run
   std::string warning;                                 // the record could not be written
 };

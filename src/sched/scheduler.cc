@@ -22,6 +22,8 @@ constexpr u64 kLastPoints = 10'000;  // of each strand, to see whether it has a 
 
 void Scheduler::start(const trail::Request& request, trail::Record* record) {
   choices_.start(request, record);
+  observer_.start(request.observe);
+  watched_ = request.trace || request.observe;
   most_steps_ = request.most_steps ? request.most_steps : kDefaultMostSteps;
   systematic_ = request.systematic;
   if (systematic_) {
@@ -45,6 +47,7 @@ Strand* Scheduler::begin(const trail::Request& request, trail::Record* record, b
 
 void Scheduler::finish() {
   choices_.finish();
+  if (observer_.is_on()) observer_.finish(record());
   if (systematic_) {
     if (running() && others_can_go_on()) recorder_.limit(exhaustive::StepLog::kEndedEarly);
     recorder_.write_pending(strands());

@@ -24,6 +24,7 @@
 #include "sched/choices.h"
 #include "sched/descriptors.h"
 #include "sched/handoff.h"
+#include "sched/observer.h"
 #include "sched/run_queue.h"
 #include "sched/spin_detector.h"
 #include "sched/step_recorder.h"
@@ -259,8 +260,12 @@ class Scheduler {
   }
   /// The strand has passed its point.
   void passed(Strand& s) {
-    trace(s);
+    if (DURESS_UNLIKELY(watched_)) watch(s);
     if (DURESS_UNLIKELY(attention_.load(std::memory_order_relaxed))) give_attention(s);
+  }
+  void watch(Strand& s) {
+    trace(s);
+    if (observer_.is_on()) observer_.performs(s);
   }
   void give_attention(Strand& s);
   [[noreturn]] void stop(trail::Outcome outcome);
@@ -300,6 +305,8 @@ class Scheduler {
   const Callbacks callbacks_;
   Handoff handoff_;
   Choices choices_;
+  Observer observer_;
+  bool watched_ = false;  // somebody wants to know each step: a trace, or the observer
   RunQueue queue_;
   Execution execution_;
   Timers timers_;

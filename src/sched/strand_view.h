@@ -15,7 +15,10 @@ struct StrandView {
   // For the strategy alone; 0 when the strand is created.
   u64 mark = 0;
   u64 mark2 = 0;
-  u32 id = 0;  // in systematic executions: the same in every interleaving (exhaustive/step_log.h)
+  // For the observer alone (observer.h).
+  u32 order = 0;   // the how-manieth to do something, from 1
+  u32 events = 0;  // that it has seen
+  u32 id = 0;      // in systematic executions: the same in every interleaving (exhaustive/step_log.h)
 };
 
 }  // namespace duress::sched

@@ -58,8 +58,11 @@ void Search::try_without_model(exec::Worker& worker, Found& found) {
   options.model = ModelId::kSc;
   Portfolio portfolio(options);
   found.needs_model = true;
+  std::vector<Portfolio::Turn> turns;
   for (u64 i = 0; i < kRunsWithoutModel && found.needs_model; ++i) {
-    exec::Result result = run_identified(worker, portfolio.plan(i, state_.search_state));
+    if (i == Portfolio::round_begin(i)) turns = portfolio.deal(i, state_.search_state);
+    const Portfolio::Turn& turn = turns[i - Portfolio::round_begin(i)];
+    exec::Result result = run_identified(worker, portfolio.plan(i, turn, state_.search_state));
     if (!result.usable()) return;
     found.needs_model = result.failure() == nullptr || result.failure()->id != found.failure.id;
     ++found.without_model;

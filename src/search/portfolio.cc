@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// No strategy is best for all bugs: racefuzzer needs a race, pct is sure to find shallow ones, places finds
-// what many threads hide, turns what needs them to alternate, random and pos the rest. So the search deals
-// them out in turn, with fixed shares: bench/search has programs that only one of them finds, and nothing
-// that a run shows tells which it is before it has. Races come first, because a site that races must be a
-// schedule point before any strategy can preempt there.
+// No strategy is best for all bugs: guided goes through few preemptions, racefuzzer needs a race, pct is sure
+// to find shallow ones, places finds what many threads hide, turns what needs them to alternate, random and
+// pos the rest. So the search deals them out, with shares that move towards what shows something new:
+// bench/search has programs that only one of them finds. Races come first, because a site that races must be
+// a schedule point before any strategy can preempt there.
 #include "search/portfolio.h"
 
 #include <algorithm>
+#include <bit>
+#include <map>
 #include <tuple>
 
 #include "base/prng.h"
@@ -17,7 +19,19 @@ namespace duress::search {
 namespace {
 
 constexpr u64 kFirstRound = 16;
+constexpr u64 kLeastRound = 32;  // workers wait at the end of each
 constexpr u64 kLaterDetections = 8;
+constexpr u64 kObservedOneIn = 4;   // of the runs of other strategies than guided; it costs them time
+constexpr u64 kMostSeen = 100'000;  // reads-from pairs
+
+// Of 32 runs, before what is new moves them (search/shares.h). One is directed at known races: they may be
+// such as cannot be brought together, and the other strategies switch at racing accesses too.
+const std::map<StrategyId, u32> kBaseShares = {
+    {StrategyId::kGuided, 12}, {StrategyId::kPlaces, 5}, {StrategyId::kRandom, 5},    {StrategyId::kPos, 4},
+    {StrategyId::kTurns, 3},   {StrategyId::kPct, 2},    {StrategyId::kRacefuzzer, 1}};
+// What runs instead when the guide has no plan left.
+constexpr StrategyId kUndirected[] = {StrategyId::kPlaces, StrategyId::kRandom, StrategyId::kPos,
+                                      StrategyId::kTurns, StrategyId::kRandom};
 
 // The likeliest first, then further ones of the table. One execution in a cycle is sequentially consistent: a
 // failure there needs no weak model.
@@ -51,21 +65,48 @@ std::vector<u32> SearchState::sites() const {
   return keys;
 }
 
-u64 Portfolio::round_end(u64 index) {
-  u64 end = kFirstRound;
-  while (end <= index) end *= 2;
-  return end;
+u64 Portfolio::round_begin(u64 index) {
+  if (index < kFirstRound) return 0;
+  u64 block = std::bit_floor(index);
+  return index - index % std::min(block, std::max(kLeastRound, block / 8));
 }
 
-u64 Portfolio::round_begin(u64 index) {
-  return index < kFirstRound ? 0 : round_end(index) / 2;
+u64 Portfolio::round_end(u64 index) {
+  if (index < kFirstRound) return kFirstRound;
+  u64 block = std::bit_floor(index);
+  return round_begin(index) + std::min(block, std::max(kLeastRound, block / 8));
 }
 
 bool Portfolio::detects(u64 index) {
-  return index < kFirstRound || index - round_begin(index) < kLaterDetections;
+  return index < kFirstRound || index - std::bit_floor(index) < kLaterDetections;
 }
 
-exec::Plan Portfolio::plan(u64 index, const SearchState& state) const {
+std::vector<Portfolio::Turn> Portfolio::deal(u64 index, const SearchState& state) const {
+  u64 begin = round_begin(index), count = round_end(index) - begin;
+  std::map<StrategyId, u32> base = kBaseShares;
+  if (state.pairs.empty()) base.erase(StrategyId::kRacefuzzer);
+  if (options_.strategy != "portfolio")
+    base = {{id_of<StrategyId>(options_.strategy.c_str()).value_or(StrategyId::kRandom), 1}};
+  std::vector<Turn> turns(count);
+  std::vector<StrategyId> dealt = state.shares.deal(count, mix(options_.seed + begin), base);
+  u64 guided = 0;
+  for (u64 i = 0; i < count; ++i) {
+    turns[i].strategy = dealt[i];
+    guided += dealt[i] == StrategyId::kGuided && !detects(begin + i);
+  }
+  std::vector<u32> plans = state.guide.next(guided, mix(mix(options_.seed) + begin));
+  u64 used = 0;
+  for (u64 i = 0; i < count; ++i) {
+    if (turns[i].strategy != StrategyId::kGuided || detects(begin + i)) continue;
+    if (used < plans.size())
+      turns[i].node = plans[used++];
+    else
+      turns[i].strategy = kUndirected[i % std::size(kUndirected)];
+  }
+  return turns;
+}
+
+exec::Plan Portfolio::plan(u64 index, const Turn& turn, const SearchState& state) const {
   exec::Plan plan;
   // Neighbouring numbers must not give related executions.
   plan.head.seed = mix(mix(options_.seed) + (index + 1) * 0x9e3779b97f4a7c15u);
@@ -80,16 +121,27 @@ exec::Plan Portfolio::plan(u64 index, const SearchState& state) const {
   // A thread's later accesses to a variable race as much as the first, which alone is reported.
   plan.head.variables = true;
   plan.head.model = options_.model;
-  // Strategies come in a cycle of eight; with the five heuristics of today every two meet.
   if (options_.model != ModelId::kSc)
     plan.head.heuristic = options_.heuristic.value_or(heuristic_in_turn(index));
   plan.sites = state.sites();
-  choose(index, state, plan);
+  plan.head.strategy = turn.strategy;
+  u64 drawn = mix(plan.head.seed + 1);
+  bool portfolio = options_.strategy == "portfolio";
+  if (detects(index) && (portfolio || turn.strategy == StrategyId::kGuided)) {
+    plan.head.strategy = detecting(index, plan);
+  } else if (portfolio && turn.strategy == StrategyId::kPct) {
+    plan.head.depth = 1 + static_cast<u32>(drawn % 4);
+  } else if (portfolio && turn.strategy == StrategyId::kPlaces) {
+    plan.head.depth = 1 + static_cast<u32>(drawn % 3);
+  }
+  if (plan.head.strategy == StrategyId::kRacefuzzer) direct(portfolio ? drawn : index, state, plan);
+  if (turn.node) guide(*turn.node, state, plan);
+  plan.head.observe = turn.node || mix(plan.head.seed) % kObservedOneIn == 0;
   return plan;
 }
 
 /// Runs that look for races take the strategies whose schedules differ most: they see other races.
-StrategyId Portfolio::detecting(u64 index, exec::Plan& plan) {
+StrategyId Portfolio::detecting(u64 index, exec::Plan& plan) const {
   constexpr StrategyId kCycle[] = {StrategyId::kRandom, StrategyId::kPos,    StrategyId::kTurns,
                                    StrategyId::kPlaces, StrategyId::kRandom, StrategyId::kPos,
                                    StrategyId::kPct,    StrategyId::kTurns};
@@ -99,48 +151,29 @@ StrategyId Portfolio::detecting(u64 index, exec::Plan& plan) {
   return kCycle[index % std::size(kCycle)];
 }
 
-/// Of sixteen runs one is directed at known pairs: they may be such as cannot be brought together, and the
-/// other strategies switch at racing accesses too.
-StrategyId Portfolio::in_turn(u64 index, bool pairs, exec::Plan& plan) {
-  constexpr StrategyId kCycle[] = {StrategyId::kRacefuzzer, StrategyId::kPlaces, StrategyId::kRandom,
-                                   StrategyId::kPos,        StrategyId::kTurns,  StrategyId::kPlaces,
-                                   StrategyId::kRandom,     StrategyId::kPos};
-  u64 turn = index / std::size(kCycle);
-  StrategyId chosen = kCycle[index % std::size(kCycle)];
-  if (chosen == StrategyId::kRacefuzzer && (turn % 2 != 0 || !pairs)) chosen = StrategyId::kPct;
-  if (chosen == StrategyId::kPct) plan.head.depth = 1 + static_cast<u32>(turn / 2 % 4);
-  if (chosen == StrategyId::kPlaces) plan.head.depth = 1 + static_cast<u32>(turn % 3);
-  return chosen;
+void Portfolio::direct(u64 turn, const SearchState& state, exec::Plan& plan) const {
+  if (state.pairs.empty()) {
+    plan.head.strategy = StrategyId::kRandom;  // no pair is known yet
+    return;
+  }
+  // One pair at a time as its paper does, and now and then all: some failures need two races.
+  u64 which = turn % (state.pairs.size() + (state.pairs.size() > 1 ? 1 : 0));
+  if (which < state.pairs.size())
+    plan.pairs = {state.pairs[which]};
+  else
+    plan.pairs = state.pairs;
 }
 
-void Portfolio::choose(u64 index, const SearchState& state, exec::Plan& plan) const {
-  StrategyId chosen = StrategyId::kRandom;
-  u64 turn = index;  // ordinal of this run among those of its strategy
-  if (options_.strategy != "portfolio") {
-    chosen = id_of<StrategyId>(options_.strategy.c_str()).value_or(chosen);
-  } else if (plan.head.detect != trail::Detect::kNothing) {
-    chosen = detecting(index, plan);
-  } else {
-    chosen = in_turn(index, !state.pairs.empty(), plan);
-    turn = index / 16;
-  }
-  if (chosen == StrategyId::kRacefuzzer) {
-    if (state.pairs.empty()) {
-      chosen = StrategyId::kRandom;  // no pair is known yet
-    } else {
-      // One pair at a time as its paper does, and now and then all: some failures need two races.
-      u64 which = turn % (state.pairs.size() + (state.pairs.size() > 1 ? 1 : 0));
-      if (which < state.pairs.size())
-        plan.pairs = {state.pairs[which]};
-      else
-        plan.pairs = state.pairs;
-    }
-  }
-  plan.head.strategy = chosen;
+/// Executions that are to begin alike must have the same values too.
+void Portfolio::guide(u32 node, const SearchState& state, exec::Plan& plan) const {
+  plan.planned = state.guide.plan(node);
+  plan.head.seed = mix(options_.seed);
+  if (options_.model != ModelId::kSc) plan.head.heuristic = options_.heuristic.value_or(HeuristicId::kRandom);
 }
 
 void Portfolio::learn(const std::vector<RunFeedback>& feedback, SearchState& state) {
   std::vector<u64> lengths;
+  std::vector<u32> points = state.sites();
   for (const RunFeedback& run : feedback) {
     state.pairs.insert(state.pairs.end(), run.pairs.begin(), run.pairs.end());
     if (run.choices != 0) lengths.push_back(run.choices);
@@ -153,6 +186,20 @@ void Portfolio::learn(const std::vector<RunFeedback>& feedback, SearchState& sta
     auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
     std::nth_element(lengths.begin(), middle, lengths.end());
     state.length = *middle;
+  }
+  if (state.sites() != points) state.guide.reset();
+  state.shares.end_round();
+  for (const RunFeedback& run : feedback) {
+    u64 fresh = 0;
+    if (run.observation) {
+      for (u32 pair : run.observation->pairs) {
+        if (state.seen.size() < kMostSeen) fresh += state.seen.insert(pair).second;
+      }
+      state.shares.note(run.strategy, fresh);
+    }
+    // What was observed at other points is not what plans of today lead to.
+    if (run.plan && state.sites() == points)
+      state.guide.learn(*run.plan, run.observation ? &*run.observation : nullptr, fresh != 0);
   }
 }
 

@@ -18,6 +18,9 @@ namespace {
 
 using exec::now;
 
+/// Seconds: a search that is killed repeats what it did since.
+constexpr double kSaveInterval = 0.2;
+
 }  // namespace
 
 /// One round's runs, [begin, end).
@@ -29,8 +32,17 @@ struct Search::Round {
   std::vector<RunFeedback> feedback;
   std::map<std::string, Found> found;  // by id; of equal ones that with the lowest number
 
-  Round(u64 from, u64 to)
-      : begin(from), end(to), done(to - from), feedback(std::min(to - from, Portfolio::kFeedbackRuns)) {}
+  std::vector<Portfolio::Turn> turns;  // of the whole round, which may have begun before
+  u64 turns_begin;
+
+  Round(u64 from, u64 to, std::vector<Portfolio::Turn> dealt)
+      : begin(from),
+        end(to),
+        done(to - from),
+        feedback(to - from),
+        turns(std::move(dealt)),
+        turns_begin(Portfolio::round_begin(from)) {}
+  const Portfolio::Turn& turn(u64 index) const { return turns[index - turns_begin]; }
   u64 first_open() const {
     return begin + static_cast<u64>(std::find(done.begin(), done.end(), false) - done.begin());
   }
@@ -87,7 +99,8 @@ SearchResult Search::run(const std::atomic<bool>& stop) {
   result_.kept_going = setup_.keep_going;
   bool finished = false;
   while (!finished) {
-    Round round(state_.next_run, std::min(Portfolio::round_end(state_.next_run), setup_.runs));
+    Round round(state_.next_run, std::min(Portfolio::round_end(state_.next_run), setup_.runs),
+                portfolio_.deal(state_.next_run, state_.search_state));
     double round_started = now();
     run_round(round);
     result_.run_seconds += now() - round_started;
@@ -96,8 +109,9 @@ SearchResult Search::run(const std::atomic<bool>& stop) {
     finished = failed || reached >= setup_.runs || result_.one_thread;
     bool problem = result_.problem.kind != exec::WorkerProblem::Kind::kNone;
     if (!finished) {
-      save(name);
-      if (reached != round.end) break;  // interrupted, out of time, or it cannot go on
+      bool goes_on = reached == round.end && !problem;
+      if (!goes_on || now() - saved_at_ > kSaveInterval) save(name);
+      if (!goes_on) break;  // interrupted, out of time, or it cannot go on
     }
     if (problem) break;
   }
@@ -115,6 +129,7 @@ SearchResult Search::run(const std::atomic<bool>& stop) {
 
 void Search::save(const std::string& name) {
   if (!state_.next_run) return;  // nothing ran: there is nothing to go on with
+  saved_at_ = now();
   std::string error = exec::make_folder(setup_.dir + "/searches", setup_.dir);
   // In this order: a search must not say that it has runs whose races are not there.
   if (error.empty()) error = saved_races_->save(races_, state_.next_run);
@@ -159,8 +174,8 @@ u64 Search::end_round(Round& round) {
   auto usable = static_cast<std::ptrdiff_t>(std::min<u64>(reached - round.begin, round.feedback.size()));
   state_.feedback.insert(state_.feedback.end(), round.feedback.begin(), round.feedback.begin() + usable);
   state_.next_run = reached;
-  if (reached == round.end && round.end == Portfolio::round_end(round.begin)) {
-    if (state_.feedback.size() > Portfolio::kFeedbackRuns) state_.feedback.resize(Portfolio::kFeedbackRuns);
+  bool last = round.end == setup_.runs;  // what it has shown is for the summary
+  if (reached == round.end && (last || round.end == Portfolio::round_end(round.begin))) {
     Portfolio::learn(state_.feedback, state_.search_state);
     state_.feedback.clear();
   }
@@ -177,6 +192,11 @@ void Search::summarise() {
   // Deadlocks are counted apart from accesses. Those that a resumed part suspected are not known any more.
   std::size_t pairs = state_.search_state.pairs.size();
   result_.pairs = pairs - std::min(pairs, result_.suspected_deadlocks.size());
+  Guide::Untried untried = state_.search_state.guide.untried();
+  if (state_.search_state.guide.nodes().size() > 1) {  // else nothing was planned
+    result_.untried = untried.plans;
+    result_.untried_switches = untried.switches;
+  }
   result_.restarts = pool_->restarts();
   result_.leftovers = pool_->leftovers();
 }
@@ -214,7 +234,8 @@ void Search::run_round(Round& round) {
 /// False: the worker cannot continue.
 bool Search::run_one(exec::Worker& worker, u64 index, Round& round) {
   if (!setup_.keep_going && index > round.first_failure) return true;  // it would not count
-  exec::Plan plan = portfolio_.plan(index, state_.search_state);
+  const Portfolio::Turn& turn = round.turn(index);
+  exec::Plan plan = portfolio_.plan(index, turn, state_.search_state);
   // What could not be controlled is in the logs; the first runs show enough of it.
   bool all = plan.head.detect != trail::Detect::kNothing || index < 16;
   exec::Result result = run_identified(worker, plan, all ? exec::Logs::kAll : exec::Logs::kOfFailures);
@@ -222,7 +243,7 @@ bool Search::run_one(exec::Worker& worker, u64 index, Round& round) {
   std::optional<exec::Result> again;
   bool counts = true;  // a failure of it
   if (result.failure() != nullptr && !confirm_fair(worker, plan, result, again, counts)) return false;
-  note_run(worker, index, plan, result, round);
+  note_run(index, plan, result, round);
   exec::Result& failing = again ? *again : result;
   if (counts && failing.failure() != nullptr) {
     plan.head.points = setup_.search.points;
@@ -267,8 +288,7 @@ exec::Result Search::run_identified(exec::Worker& worker, const exec::Plan& plan
   return result;
 }
 
-void Search::note_run(exec::Worker& worker, u64 index, const exec::Plan& plan, exec::Result& result,
-                      Round& round) {
+void Search::note_run(u64 index, const exec::Plan& plan, exec::Result& result, Round& round) {
   const exec::Execution& execution = result.execution();
   const finding::RunLogs& logs = result.logs();
   RunFeedback feedback;
@@ -277,7 +297,13 @@ void Search::note_run(exec::Worker& worker, u64 index, const exec::Plan& plan, e
   feedback.pairs.insert(feedback.pairs.end(), suspected.begin(), suspected.end());
   std::vector<trail::SitePair> deadlocks = finding::suspected_deadlocks(logs);
   feedback.pairs.insert(feedback.pairs.end(), deadlocks.begin(), deadlocks.end());
-  if (execution.record.outcome == trail::Outcome::kEnded) feedback.choices = execution.record.choices;
+  feedback.strategy = plan.head.strategy;
+  feedback.plan = round.turn(index).node;
+  if (execution.record.outcome == trail::Outcome::kEnded) {
+    feedback.choices = execution.record.choices;
+    if (plan.head.observe)
+      feedback.observation = {execution.record.signature, execution.observed_pairs, execution.switch_points};
+  }
   std::lock_guard guard(result_lock_);
   u64 offset = index - round.begin;
   round.done[offset] = true;

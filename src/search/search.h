@@ -81,7 +81,7 @@ class Search {
   bool run_one(exec::Worker& worker, u64 index, Round& round);
   bool confirm_fair(exec::Worker& worker, const exec::Plan& plan, exec::Result& result,
                     std::optional<exec::Result>& again, bool& counts);
-  void note_run(exec::Worker& worker, u64 index, const exec::Plan& plan, exec::Result& result, Round& round);
+  void note_run(u64 index, const exec::Plan& plan, exec::Result& result, Round& round);
   void note_pairs(const exec::Plan& plan, const exec::Execution& execution,
                   const std::vector<trail::SitePair>& deadlocks);
   void note_failure(exec::Worker& worker, u64 index, const exec::Plan& plan, exec::Result& result,
@@ -121,6 +121,7 @@ class Search {
   std::map<u64, finding::RunLog> races_;  // by run; under result_lock_
   std::optional<SavedRaces> saved_races_;
   double started_ = 0;
+  double saved_at_ = 0;
 };
 
 }  // namespace duress::search

@@ -17,13 +17,14 @@
 #include "catalog/orders.h"
 #include "catalog/strategies.h"
 #include "trail/outcome.h"
+#include "trail/planned_switch.h"
 #include "trail/side_events.h"
 #include "trail/what_if.h"
 
 namespace duress::trail {
 
 inline constexpr u32 kMagic = 0x53525544;  // "DURS"
-inline constexpr u32 kVersion = 10;
+inline constexpr u32 kVersion = 11;
 
 enum class ChoiceKind : u32 { kThread = 0, kValue = 1 };
 
@@ -147,7 +148,7 @@ struct Request {
   bool profile_atomics = false;  // systematic executions: Record::atomic_profile is wanted
   bool variables = false;        // the sites stand for their variables: all sites that name one are points
   EarlyTimeouts early_timeouts = EarlyTimeouts::kShort;
-  u8 unused = 0;
+  bool observe = false;  // Record::signature and the list of reads-from pairs are wanted
   // Lengths of the lists behind this struct.
   u32 site_count = 0;        // keys of sites that are schedule points
   u32 wait_site_count = 0;   // keys of sites that are not, but end a long run of one thread
@@ -155,12 +156,14 @@ struct Request {
   u32 prediction_count = 0;  // values of the future that loads return
   u32 edit_count = 0;        // systematic executions: what-if edits
   u32 pick_count = 0;        // the first choices of the exhaustive strategy
-  u64 deviation_count = 0;   // what replay follows
+  u32 planned_count = 0;     // what guided follows
+  u32 unused = 0;
+  u64 deviation_count = 0;  // what replay follows
 
   /// Where each list begins, in bytes from the struct: the only place that knows their order. Each begins at
   /// a multiple of 8.
   struct Layout {
-    u64 sites, wait_sites, pairs, deviations, predictions, edits, picks, end;
+    u64 sites, wait_sites, pairs, deviations, predictions, edits, planned, picks, end;
   };
   Layout layout() const {
     Layout at;
@@ -170,7 +173,8 @@ struct Request {
     at.deviations = after(at.pairs, pair_count * sizeof(SitePair));
     at.predictions = after(at.deviations, deviation_count * sizeof(Deviation));
     at.edits = after(at.predictions, prediction_count * sizeof(Prediction));
-    at.picks = after(at.edits, edit_count * sizeof(WhatIfEdit));
+    at.planned = after(at.edits, edit_count * sizeof(WhatIfEdit));
+    at.picks = after(at.planned, planned_count * sizeof(PlannedSwitch));
     at.end = after(at.picks, pick_count * sizeof(Pick));
     return at;
   }
@@ -184,6 +188,9 @@ struct Request {
     return list<const Prediction>(layout().predictions, prediction_count);
   }
   List<const WhatIfEdit> edits() const { return list<const WhatIfEdit>(layout().edits, edit_count); }
+  List<const PlannedSwitch> planned() const {
+    return list<const PlannedSwitch>(layout().planned, planned_count);
+  }
   List<const Pick> picks() const { return list<const Pick>(layout().picks, pick_count); }
 
   // For the writer, who has set the lengths before.
@@ -193,6 +200,7 @@ struct Request {
   List<Deviation> trail() { return list<Deviation>(layout().deviations, deviation_count); }
   List<Prediction> predictions() { return list<Prediction>(layout().predictions, prediction_count); }
   List<WhatIfEdit> edits() { return list<WhatIfEdit>(layout().edits, edit_count); }
+  List<PlannedSwitch> planned() { return list<PlannedSwitch>(layout().planned, planned_count); }
   List<Pick> picks() { return list<Pick>(layout().picks, pick_count); }
 
   /// Whether the hooks have what-if edits to carry out, or atomic operations to list.
@@ -205,7 +213,7 @@ struct Request {
     return {reinterpret_cast<T*>(reinterpret_cast<uptr>(this) + at), count};
   }
 };
-static_assert(sizeof(Request) == 128);
+static_assert(sizeof(Request) == 136);
 
 /// In file RECORD; cleared by the host before each execution, written by the target while it runs.
 struct Record {
@@ -249,11 +257,15 @@ struct Record {
   u32 unused = 0;
   u64 publishing_store = 0;  // where the call of the atomic store returns to that WhatIfEdit::kPublishedAfter
                              // moved, or could move; 0: none
+  // With Request::observe: equal in executions with the same accesses that read from the same ones.
+  u64 signature = 0;
   // Lengths of the lists behind this struct, at the offsets below.
   u64 future_value_count = 0;    // values of the future that loads could have returned
   u64 atomic_profile_count = 0;  // atomic operations that ran
   u64 side_event_count = 0;
-  u64 deviations = 0;  // the trail, which follows the struct
+  u64 observed_pair_count = 0;  // with Request::observe: who read from whom, each once
+  u64 switch_point_count = 0;   // guided: where another plan could go on
+  u64 deviations = 0;           // the trail, which follows the struct
 
   const Deviation* trail() const { return reinterpret_cast<const Deviation*>(this + 1); }
   Deviation* trail() { return reinterpret_cast<Deviation*>(this + 1); }
@@ -261,6 +273,8 @@ struct Record {
   inline Prediction* future_values() const;
   inline AtomicProfileEntry* atomic_profile() const;
   inline SideEvent* side_events() const;
+  inline u32* observed_pairs() const;
+  inline SwitchPoint* switch_points() const;
 };
 static_assert(sizeof(Record) % 8 == 0);
 
@@ -268,7 +282,7 @@ static_assert(sizeof(Record) % 8 == 0);
 inline constexpr u64 kRequestBytes = u64{64} << 20;
 inline constexpr u64 kRecordBytes = u64{64} << 20;
 // The record's lists, from the end of the file: future values, atomic profile, side events, the steps of a
-// systematic execution (an exhaustive::StepLog). The trail has the rest.
+// systematic execution (an exhaustive::StepLog), reads-from pairs, switch points. The trail has the rest.
 inline constexpr u64 kMostFutureValues = u64{1} << 14;
 inline constexpr u64 kMostAtomicProfile = u64{1} << 12;
 inline constexpr u64 kMostSideEvents = u64{1} << 11;
@@ -278,7 +292,11 @@ inline constexpr u64 kAtomicProfileOffset =
     kFutureValuesOffset - kMostAtomicProfile * sizeof(AtomicProfileEntry);
 inline constexpr u64 kSideEventsOffset = kAtomicProfileOffset - kMostSideEvents * sizeof(SideEvent);
 inline constexpr u64 kStepsOffset = kSideEventsOffset - kStepsBytes;
-inline constexpr u64 kMostDeviations = (kStepsOffset - sizeof(Record)) / sizeof(Deviation);
+inline constexpr u64 kMostObservedPairs = 512;
+inline constexpr u64 kMostSwitchPoints = 256;
+inline constexpr u64 kObservedPairsOffset = kStepsOffset - kMostObservedPairs * sizeof(u32);
+inline constexpr u64 kSwitchPointsOffset = kObservedPairsOffset - kMostSwitchPoints * sizeof(SwitchPoint);
+inline constexpr u64 kMostDeviations = (kSwitchPointsOffset - sizeof(Record)) / sizeof(Deviation);
 
 inline Prediction* Record::future_values() const {
   return reinterpret_cast<Prediction*>(reinterpret_cast<uptr>(this) + kFutureValuesOffset);
@@ -288,6 +306,12 @@ inline AtomicProfileEntry* Record::atomic_profile() const {
 }
 inline SideEvent* Record::side_events() const {
   return reinterpret_cast<SideEvent*>(reinterpret_cast<uptr>(this) + kSideEventsOffset);
+}
+inline u32* Record::observed_pairs() const {
+  return reinterpret_cast<u32*>(reinterpret_cast<uptr>(this) + kObservedPairsOffset);
+}
+inline SwitchPoint* Record::switch_points() const {
+  return reinterpret_cast<SwitchPoint*>(reinterpret_cast<uptr>(this) + kSwitchPointsOffset);
 }
 
 // The fork server. The target is started once, with `server=IN,OUT` in DURESS_OPTIONS; it stops before main

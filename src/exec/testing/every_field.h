@@ -38,7 +38,7 @@ inline Plan plan_with_every_field() {
   plan.head.timeouts = 11;
   plan.head.early_timeouts = trail::EarlyTimeouts::kAll;
   plan.head.trace = plan.head.systematic = plan.head.sample = plan.head.variables = true;
-  plan.head.profile_futures = plan.head.profile_atomics = true;
+  plan.head.profile_futures = plan.head.profile_atomics = plan.head.observe = true;
   plan.sites = {20, 21, 22};
   plan.wait_sites = {23};
   plan.pairs = {{24, 25}, {26, 27}};
@@ -49,6 +49,7 @@ inline Plan plan_with_every_field() {
                 trail::WhatIfEdit::reordered(trail::AtomicKind::kCompare, 45, MemoryOrder::kSeqCst,
                                              MemoryOrder::kAcquire),
                 trail::WhatIfEdit::joins(46, 47, 48)};
+  plan.planned = {{59, 60, 61, 62}, {63, 64, 65, 66}};
   plan.picks = {{49, 50}, {51, 52}, {53, 54}};
   plan.origins = {{0, 0}, {0, 55}, {1, 56}};
   plan.spins = {57, 58};
@@ -67,6 +68,8 @@ inline Execution execution_with_every_field() {
       {trail::AtomicKind::kFence, MemoryOrder::kRelease, MemoryOrder::kConsume, 0, {17, 18, 19}}};
   execution.side_events = {{trail::SideEvent::Kind::kJoined, 20, 21, {22, 23}},
                            {trail::SideEvent::Kind::kClockRead, 0, 0, {24}}};
+  execution.observed_pairs = {31, 32};
+  execution.switch_points = {{33, 34, 35, 36, 37, 38}};
   execution.steps.resize(2);
   execution.steps[0].strand = 1;
   execution.steps[1].strand = 2;
@@ -79,6 +82,8 @@ inline Execution execution_with_every_field() {
   execution.record.future_value_count = execution.future_values.size();
   execution.record.atomic_profile_count = execution.atomic_profile.size();
   execution.record.side_event_count = execution.side_events.size();
+  execution.record.observed_pair_count = execution.observed_pairs.size();
+  execution.record.switch_point_count = execution.switch_points.size();
   return execution;
 }
 
@@ -87,8 +92,9 @@ inline Execution execution_with_every_field() {
 inline void expect_same_head(const trail::Request& got, const trail::Request& sent) {
   const auto& [magic, version, seed, strategy, depth, expected_choices, most_steps, points, backend, detect,
                model, heuristic, fair_after, tear, exploration_order, priority_strands, spurious, timeouts,
-               trace, systematic, sample, profile_futures, profile_atomics, variables, early_timeouts, unused,
-               sites, wait_sites, pairs, predictions, edits, picks, deviations] = got;
+               trace, systematic, sample, profile_futures, profile_atomics, variables, early_timeouts,
+               observe, sites, wait_sites, pairs, predictions, edits, picks, planned, unused, deviations] =
+      got;
   EXPECT_EQ(magic, sent.magic);
   EXPECT_EQ(version, sent.version);
   EXPECT_EQ(seed, sent.seed);
@@ -108,6 +114,7 @@ inline void expect_same_head(const trail::Request& got, const trail::Request& se
   EXPECT_EQ(spurious, sent.spurious);
   EXPECT_EQ(timeouts, sent.timeouts);
   EXPECT_EQ(early_timeouts, sent.early_timeouts);
+  EXPECT_EQ(observe, sent.observe);
   EXPECT_EQ(trace, sent.trace);
   EXPECT_EQ(systematic, sent.systematic);
   EXPECT_EQ(sample, sent.sample);
@@ -124,6 +131,7 @@ inline void expect_same(const Plan& got, const Plan& sent) {
   EXPECT_EQ(got.trail, sent.trail);
   EXPECT_EQ(got.predictions, sent.predictions);
   EXPECT_EQ(got.edits, sent.edits);
+  EXPECT_EQ(got.planned, sent.planned);
   EXPECT_EQ(got.picks, sent.picks);
   EXPECT_EQ(got.origins, sent.origins);
   EXPECT_EQ(got.spins, sent.spins);
@@ -136,6 +144,8 @@ inline void expect_same_record(const Execution& got, const Execution& sent) {
   EXPECT_EQ(got.future_values, sent.future_values);
   EXPECT_EQ(got.atomic_profile, sent.atomic_profile);
   EXPECT_EQ(got.side_events, sent.side_events);
+  EXPECT_EQ(got.observed_pairs, sent.observed_pairs);
+  EXPECT_EQ(got.switch_points, sent.switch_points);
   ASSERT_EQ(got.steps.size(), sent.steps.size());
   for (std::size_t i = 0; i < got.steps.size(); ++i) {
     EXPECT_EQ(got.steps[i].strand, sent.steps[i].strand);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
@@ -34,6 +35,7 @@ struct Result {
   bool error = false;
   u64 choices = 0;
   trail::Record record;  // as the strategy finished it
+  std::vector<trail::SwitchPoint> switch_points;
 
   bool same_as(const Result& other) const {
     return outcome == other.outcome && order == other.order && values == other.values &&
@@ -93,18 +95,21 @@ inline Step value(ValueKind kind, u32 count, u32 variable) {
   return plain([=](World& w) { return w.variables[variable] = static_cast<int>(w.choose(kind, count)), 0; });
 }
 
-/// A request with its three lists behind it, as in the mapped file.
+/// A request with its lists behind it, as in the mapped file.
 class RequestFile {
  public:
   explicit RequestFile(trail::Request head, const std::vector<trail::SitePair>& pairs = {},
-                       const std::vector<trail::Deviation>& trail = {}) {
+                       const std::vector<trail::Deviation>& trail = {},
+                       const std::vector<trail::PlannedSwitch>& planned = {}) {
     head.site_count = 1;  // an odd number, for the gap behind it
     head.pair_count = static_cast<u32>(pairs.size());
     head.deviation_count = trail.size();
+    head.planned_count = static_cast<u32>(planned.size());
     words_.resize((head.bytes() + 7) / 8);
     auto* request = new (words_.data()) trail::Request(head);
     std::copy(pairs.begin(), pairs.end(), request->pairs().begin());
     std::copy(trail.begin(), trail.end(), request->trail().begin());
+    std::copy(planned.begin(), planned.end(), request->planned().begin());
   }
   const trail::Request& get() const { return *reinterpret_cast<const trail::Request*>(words_.data()); }
 
@@ -144,13 +149,23 @@ class Simulator {
         perform(last->number);
       }
     }
-    strategy_.finish(result_.record);
+    finish();
     result_.variables = world_.variables;
     result_.error = world_.error;
     return std::move(result_);
   }
 
  private:
+  /// The lists of a record lie far behind it.
+  void finish() {
+    static auto* file = new (mmap(nullptr, trail::kRecordBytes, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) trail::Record;
+    *file = {};
+    strategy_.finish(*file);
+    result_.record = *file;
+    result_.switch_points.assign(file->switch_points(), file->switch_points() + file->switch_point_count);
+  }
+
   void arrive(u32 strand) {
     u64 at = static_cast<u64>(world_.position[strand]);
     if (at < program_[strand].size()) {

@@ -98,7 +98,8 @@ void identify(Failure& failure, const RunLogs& logs, Names& names) {
     finding::Frame frame = blamed(*process, stack, names);
     bool told = !failure.place.file.empty();  // by the assertion's own text, which has no folder
     if (!told || base_name(failure.place.file) == base_name(frame.file)) failure.place = frame;
-    if (failure.kind.rfind("signal:", 0) == 0) where = place_key(frame);
+    if (failure.kind.rfind("signal:", 0) == 0 || failure.kind.rfind("exit:", 0) == 0)
+      where = place_key(frame);
   }
   failure.identity = failure.kind + '\0' + failure.detail + '\0' + where;
   failure.id = failure_id(failure.identity);

@@ -115,7 +115,7 @@ void fill_document(const finding::RunLog& log, Suppressions& suppressions, Docum
     for (const finding::RaceRecord& record : process.races)
       groups.add(resolver.race(process, record), record.analysis);
     for (const finding::CrashRecord& record : process.crashes) {
-      document.crashes.push_back(resolver.crash(process, record));
+      if (record.signal != "exit") document.crashes.push_back(resolver.crash(process, record));
     }
     for (const std::string& what : process.incomplete) {
       if (incomplete.insert(what).second) document.incomplete.push_back(what);

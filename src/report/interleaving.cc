@@ -114,7 +114,7 @@ std::vector<std::string> interleaving(const finding::RunLogs& logs, const trail:
     gap = false;
     rows.push_back(shown[i].row);
   }
-  // A crash has a thread and a place; an exit code or an output is the whole program's.
+  // A crash and an exit code have a thread and a place; an output is the whole program's.
   if (!process->crashes.empty()) {
     TraceRow last{process->crashes.back().thread, failure.place.file, failure.place.line, ""};
     last.what = names.clean(short_text(failure));

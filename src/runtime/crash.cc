@@ -53,6 +53,17 @@ static void on_crash(int signal, siginfo_t* info, void* context) {
   if (info->si_code <= 0) raise(signal);
 }
 
+void report_exit(int code, uptr pc, bool returns) {
+  sched::Strand* strand = controlled();
+  Runtime* rt = g_runtime;
+  if (code == 0 || strand == nullptr || rt == nullptr) return;
+  auto tid = static_cast<Tid>(strand->number);
+  if (current_thread() == nullptr) rt->reporter.thread(tid, static_cast<Tid>(strand->creator), strand->name);
+  // A call is named by where it returns to, main by where it begins.
+  StackId stack = returns ? StackId{0} : unwound(*rt, pc);
+  rt->reporter.crash(Reporter::kExit, 0, tid, stack, returns ? pc : pc - 1, current_thread() != nullptr);
+}
+
 void install_crash_handlers() {
   for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) {
     struct sigaction now = {};

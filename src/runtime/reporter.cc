@@ -209,6 +209,8 @@ void Reporter::line(const char* data, size_t size) {
 
 static const char* signal_name(int signal) {
   switch (signal) {
+    case Reporter::kExit:
+      return "exit";
     case SIGSEGV:
       return "SIGSEGV";
     case SIGBUS:

@@ -34,6 +34,8 @@ class Reporter final : public RaceSink, public LineSink, public CounterSink {
   void warning(const Warning& warning) override;
   void line(const char* text, size_t size) override;  // an `event` line
   /// `known`: the thread is in the table of threads.
+  /// `signal`: kExit, if the process ends by an exit code.
+  static constexpr int kExit = 0;
   void crash(int signal, uptr address, Tid thread, StackId stack, uptr pc, bool known);
   /// A thread that is not: a strand of an execution where nothing is detected.
   void thread(Tid thread, Tid parent, const char* name);

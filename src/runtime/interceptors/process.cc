@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "runtime/control.h"
+#include "runtime/crash.h"
 #include "runtime/exit_wait.h"
 #include "runtime/interceptors/epoll.h"
 #include "runtime/interceptors/fork.h"
@@ -74,12 +75,14 @@ DURESS_INTERCEPTOR(pid_t, vfork, ()) {
 
 DURESS_INTERCEPTOR(void, _exit, (int code)) {
   control_settle(DURESS_CALLER_PC);
+  report_exit(code, DURESS_CALLER_PC);
   if (awake()) process_ending(code);
   DURESS_REAL(_exit)(code);
 }
 
 DURESS_INTERCEPTOR(void, _Exit, (int code)) {
   control_settle(DURESS_CALLER_PC);
+  report_exit(code, DURESS_CALLER_PC);
   if (awake()) process_ending(code);
   DURESS_REAL(_Exit)(code);
 }
@@ -87,6 +90,7 @@ DURESS_INTERCEPTOR(void, _Exit, (int code)) {
 /// The handlers of at_quick_exit run after the last line of the log: races in them are not reported.
 DURESS_INTERCEPTOR(void, quick_exit, (int code)) {
   control_settle(DURESS_CALLER_PC);
+  report_exit(code, DURESS_CALLER_PC);
   if (awake()) process_ending(code);
   DURESS_REAL(quick_exit)(code);
 }
@@ -96,6 +100,7 @@ DURESS_INTERCEPTOR(void, exit, (int code)) {
   if (controlled()) scheduler().leave(DURESS_CALLER_PC);
   wait_for_other_threads();
   if (code == 0) misuse_at_exit();
+  report_exit(code, DURESS_CALLER_PC);
   DURESS_REAL(exit)(code);
 }
 

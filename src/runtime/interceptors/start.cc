@@ -3,6 +3,7 @@
 // The start of main. Everything before it (loading, constructors) is the same in every run, so a fork server
 // waits here.
 #include "runtime/control.h"
+#include "runtime/crash.h"
 #include "runtime/exit_wait.h"
 #include "runtime/interceptors/real.h"
 #include "runtime/misuse.h"
@@ -21,6 +22,7 @@ int run_main(int count, char** arguments, char** environment) {
   if (controlled()) scheduler().leave(address_of(reinterpret_cast<void*>(program_main)));
   wait_for_other_threads();
   if (code == 0) misuse_at_exit();
+  report_exit(code, address_of(reinterpret_cast<void*>(program_main)), true);
   return code;
 }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """In which run `duress explore` finds the first failure of small programs, by strategy and seed.
 
-Each program of programs/ states its cases in its head, a name and flags of the compiler:
+Each program of programs/, or with --holdout of holdout/, states its cases in its head, a name and flags of the compiler:
   // BUG name: FLAGS        some schedule fails
   // CORRECT name: FLAGS    none does
 
@@ -21,7 +21,7 @@ ROOT = HERE.parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 import harness  # noqa: E402
 
-STRATEGIES = ["portfolio", "random", "pct", "pos", "racefuzzer"]
+STRATEGIES = ["portfolio", "random", "pct", "pos", "racefuzzer", "places", "turns", "guided"]
 
 
 class Case:
@@ -42,8 +42,8 @@ class Case:
         return document["runs"] if failures else None
 
 
-def all_cases(patterns):
-    for path in sorted((HERE / "programs").glob("*.cc")):
+def all_cases(patterns, folder):
+    for path in sorted((HERE / folder).glob("*.cc")):
         for kind, name, flags in re.findall(r"^// (BUG|CORRECT) (\w+): (.*)$", path.read_text(), re.M):
             if not patterns or any(re.search(pattern, name) for pattern in patterns):
                 yield Case(path, kind, name, flags)
@@ -105,12 +105,16 @@ def main():
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--strategy", action="append", help="only these; may be repeated")
     parser.add_argument("--kind", choices=("bug", "correct"), help="only these programs")
+    parser.add_argument("--holdout", action="store_true", help="the programs that no share was tuned on")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("cases", nargs="*", help="parts of their names")
     options = parser.parse_args()
     options.strategy = options.strategy or STRATEGIES
     tool = harness.Tool(options.build)
-    cases = [case for case in all_cases(options.cases) if options.kind in (None, "bug" if case.buggy else "correct")]
+    folder = "holdout" if options.holdout else "programs"
+    cases = [
+        case for case in all_cases(options.cases, folder) if options.kind in (None, "bug" if case.buggy else "correct")
+    ]
     measure(cases, tool, options)
     if any(case.buggy for case in cases):
         print_summary([case for case in cases if case.buggy], options)

@@ -86,6 +86,12 @@ bool values_matter(const Variable& variable, const finding::Failure& failure) {
       [&](const ReorderedSchedule& one) { return one.failure == failure.id && one.passed != 0; });
 }
 
+/// Evidence (b) cannot be had. A load of memory that was freed has no other value that would be legal; and
+/// where values cannot be replaced, (a) is enough if no other race could be the cause.
+bool by_rates_alone(const Variable& variable) {
+  return variable.freed || (variable.fixed_values && variable.only_one);
+}
+
 /// How many schedules with this failure were run with other values.
 u64 reordered_of(const Variable& variable, const finding::Failure& failure, bool few_preemptions) {
   u64 count = 0;
@@ -108,8 +114,7 @@ bool by_values(const Attack& attack) {
 }
 
 Charge charge_of(const Variable& variable, const finding::Failure& failure) {
-  // A load of memory that was freed has no other value that would be legal.
-  if (!variable.freed && !values_matter(variable, failure)) return {};
+  if (!by_rates_alone(variable) && !values_matter(variable, failure)) return {};
   std::vector<Charge> all = comparisons(variable, failure);
   Charge best;
   for (Charge& charge : all) {
@@ -179,14 +184,14 @@ std::vector<FailingTrial> to_reorder(const Variable& variable) {
 
 bool needs_few_preemptions(const Variable& variable) {
   std::vector<finding::Failure> failures = schedule_failures(variable);
-  return !variable.freed &&
+  return !by_rates_alone(variable) &&
          std::any_of(failures.begin(), failures.end(),
                      [&](const finding::Failure& failure) { return !values_matter(variable, failure); });
 }
 
 bool worth_more(const Variable& variable, const finding::Failure& failure) {
   if (charge_of(variable, failure).reason != Reason::kNone) return false;
-  if (variable.freed || values_matter(variable, failure)) return true;
+  if (by_rates_alone(variable) || values_matter(variable, failure)) return true;
   return reordered_of(variable, failure, false) < kMostReordered;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/prng.h"
 #include "catalog/analyses.h"
+#include "trail/site_key.h"
 
 namespace duress::classify {
 
@@ -64,6 +65,11 @@ bool RaceFinder::run(exec::WorkerPool& pool, const std::string& analysis, u64 ru
   return true;
 }
 
+/// An access without a site table (docs/manual/gcc.md).
+static bool is_code(const finding::AccessRecord& access) {
+  return access.site && trail::is_code_site(access.site->index);
+}
+
 void RaceFinder::take(const finding::RunLogs& logs) {
   std::map<std::pair<int, u32>, u32> keys;
   for (const finding::SiteKey& known : logs.keys) keys[{known.site.module, known.site.index}] = known.key;
@@ -100,6 +106,12 @@ void RaceFinder::take(const finding::RunLogs& logs) {
       for (const finding::AccessReport& side : race.sites) {
         variable.freed = variable.freed || side.access == finding::Access::kFree;
       }
+      if (!is_code(record.prev) && !is_code(record.cur)) continue;
+      variable.fixed_values = true;
+      found_.incomplete.insert(
+          "a race in code that another compiler built with -fsanitize=thread: values cannot be replaced "
+          "there, "
+          "only schedules are tried");
     }
   }
 }
@@ -125,6 +137,7 @@ void RaceFinder::drop_unconfirmed() {
         any = true;
     }
   }
+  for (auto& [name, variable] : found_.variables) variable.only_one = found_.variables.size() == 1;
   if (!any) return;
   std::set<std::string> dropped;
   for (finding::ProcessLog& process : found_.log.processes) {

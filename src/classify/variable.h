@@ -76,6 +76,9 @@ struct Variable {
   std::set<KeyPair> confirmed_pairs;               // racefuzzer brought both accesses to the same moment
   std::map<std::string, std::set<KeyPair>> races;  // by finding::group_key
   bool freed = false;                              // one of the racing accesses is a free
+  /// Its values cannot be replaced: an access is in code that another compiler built with -fsanitize=thread.
+  bool fixed_values = false;
+  bool only_one = false;  // no other variable races
 
   u64 confirm_runs = 0;                          // trials of racefuzzer that tried to
   TrialList sc;                                  // the baseline

@@ -35,6 +35,10 @@ void name_function(const std::string& symbol, finding::Frame& frame) {
   const std::string linkage = symbol.substr(0, symbol.find(".duress."));
   frame.function = linkage;
   frame.signature = linkage;
+  if (linkage.starts_with("_R")) {  // Rust
+    frame.function = frame.signature = llvm::demangle(linkage);
+    return;
+  }
   llvm::ItaniumPartialDemangler demangler;
   if (demangler.partialDemangle(linkage.c_str())) return;  // not mangled: a C function
   if (char* all = demangler.finishDemangle(nullptr, nullptr)) {

@@ -93,7 +93,7 @@ void misuse_at_exit() {
   if (!looks()) return;
   misuse_at_thread_end();
   for (const sched::Strand* s = scheduler().strands(); s; s = s->next_strand) {
-    if (s->number != 0 && s->thread_made && !s->joined && !s->detached)
+    if (s->number != 0 && s->thread_made && !s->joined && !s->detached && !s->of_library)
       found(trail::Outcome::kNotJoined, address_of(s), s->created_at);
   }
 }

@@ -205,19 +205,23 @@ void Modules::log_new() {
   dl_iterate_phdr(&Visit::each, &visit);
 }
 
-bool Modules::put_code_site(Text& text, const DuressSite* site) const {
-  uptr pc = code_.pc(site);
+/// The module that a return address lies in, if a site can be made of it.
+const Modules::Loaded* Modules::module_of_code(uptr pc) const {
   for (const Loaded* l = loaded_; l && pc; l = l->next) {
-    if (pc <= l->low || pc > l->high || pc - l->base >= trail::kCodeSite) continue;
-    text.put('[').number(l->id).put(',').number(trail::kCodeSite | (pc - l->base)).put(']');
-    return true;
+    if (pc > l->low && pc <= l->high && pc - l->base < trail::kCodeSite) return l;
   }
-  return false;
+  return nullptr;
 }
 
 void Modules::put_site(Text& text, SiteId id) const {
   const DuressSite* at = site(id);
-  if (at && code_.contains(at) && put_code_site(text, at)) return;
+  if (at && code_.contains(at)) {
+    uptr pc = code_.pc(at);
+    if (const Loaded* l = module_of_code(pc)) {
+      text.put('[').number(l->id).put(',').number(trail::kCodeSite | (pc - l->base)).put(']');
+      return;
+    }
+  }
   for (Loaded* l = loaded_; at && l; l = l->next) {
     u64 address = reinterpret_cast<u64>(at);
     if (address < l->low || address >= l->high) continue;
@@ -242,6 +246,19 @@ void Modules::log_sites() {
       log_.write(text);
       break;
     }
+  }
+  log_code_sites();
+}
+
+void Modules::log_code_sites() {
+  for (u32 i = 1; i < code_.count(); ++i) {
+    uptr pc = code_.pc(code_.begin() + i);
+    const Loaded* l = module_of_code(pc);
+    if (!l) continue;
+    Text text(arena_);
+    text.put('{').key("t").quoted("sites").key("module").number(l->id).key("first").number(code_first_ + i);
+    text.key("count").number(1).key("index").number(trail::kCodeSite | (pc - l->base)).put('}');
+    log_.write(text);
   }
 }
 

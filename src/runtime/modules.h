@@ -73,7 +73,8 @@ class Modules {
   SiteId site_id_slow(const DuressSite* site) const;
   bool knows(const Instrumented& m) const;
   u32 add(Instrumented m);
-  bool put_code_site(Text& text, const DuressSite* site) const;
+  const Loaded* module_of_code(uptr pc) const;
+  void log_code_sites();
 
   Arena& arena_;
   Log& log_;

@@ -15,7 +15,10 @@
 // could run them at once: such a race shows in executions where two threads take them.
 #include "runtime/openmp_tool.h"
 
+#include <dlfcn.h>
+
 #include "base/prng.h"
+#include "runtime/control.h"
 #include "runtime/runtime.h"
 
 namespace duress {
@@ -154,7 +157,20 @@ void on_dependences(Data* data, const Dependence* list, int count) {
 
 // ---- regions
 
+/// Threads of libomp wait by looking at a word again and again, which is no wait for the scheduler: under
+/// control they sleep at once.
+void sleep_at_once() {
+  using SetBlocktime = void(int);
+  static SetBlocktime* set = reinterpret_cast<SetBlocktime*>(dlsym(RTLD_DEFAULT, "kmp_set_blocktime"));
+  if (set) set(0);
+}
+
+void on_thread_begin(u32 type, Data*) {
+  if (controlled() && type != kThreadInitial) controlled()->of_library = true;
+}
+
 void on_parallel_begin(Data*, const void*, Data* parallel, unsigned, int, const void*) {
+  if (controlled()) sleep_at_once();
   Team* team = make<Team>();
   parallel->pointer = team;
   released(team->begin);
@@ -277,10 +293,10 @@ int on_initialize(Function* (*look_up)(const char*), int, Data*) {
     return set_callback(event, reinterpret_cast<Function*>(callback)) >= kSetSometimes;
   };
   // All or nothing: with a part of the order there would be false alarms.
-  g_openmp_seen = set(kParallelBegin, on_parallel_begin) && set(kParallelEnd, on_parallel_end) &&
-                  set(kImplicitTask, on_implicit_task) && set(kSyncRegion, on_sync_region) &&
-                  set(kTaskCreate, on_task_create) && set(kTaskSchedule, on_task_schedule) &&
-                  set(kDependences, on_dependences);
+  g_openmp_seen = set(kThreadBegin, on_thread_begin) && set(kParallelBegin, on_parallel_begin) &&
+                  set(kParallelEnd, on_parallel_end) && set(kImplicitTask, on_implicit_task) &&
+                  set(kSyncRegion, on_sync_region) && set(kTaskCreate, on_task_create) &&
+                  set(kTaskSchedule, on_task_schedule) && set(kDependences, on_dependences);
   return g_openmp_seen;
 }
 

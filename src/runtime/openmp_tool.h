@@ -35,6 +35,7 @@ struct StartToolResult {
 };
 
 enum Event : u8 {
+  kThreadBegin = 1,
   kParallelBegin = 3,
   kParallelEnd = 4,
   kTaskCreate = 5,
@@ -43,6 +44,7 @@ enum Event : u8 {
   kDependences = 18,
   kSyncRegion = 23,
 };
+enum ThreadType : u32 { kThreadInitial = 1 };
 enum : int { kSetSometimes = 3 };  // or more: the callback will be called
 enum Endpoint : u32 { kBegin = 1, kEnd = 2 };
 enum Region : u32 { kRegionTaskwait = 5, kRegionTaskgroup = 6, kRegionReduction = 7 };  // others: barriers

@@ -16,8 +16,8 @@ class SitePoints {
  public:
   /// A module came: its sites get keys.
   void add(const DuressModule& module);
-  /// A site of code with ThreadSanitizer's hooks was seen; `first` is where such sites lie. Threads: under the
-  /// lock of CodeSites.
+  /// A site of code with ThreadSanitizer's hooks was seen; `first` is where such sites lie. Threads: under
+  /// the lock of CodeSites.
   void add_code_site(const DuressSite* first, const DuressSite* site);
   /// Marks the sites that the request names, and sets the body of every function.
   void apply(const trail::Request& request);

@@ -113,6 +113,7 @@ struct StrandExecution : StrandView {
   bool cancelled = false;  // by pthread_cancel, not acted on yet
   bool detached = false;
   bool joined = false;
+  bool of_library = false;   // a thread of an OpenMP runtime, which joins it after main
   bool thread_made = false;  // by the program, which must join or detach it
 };
 

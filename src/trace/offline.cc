@@ -18,6 +18,7 @@ constexpr std::size_t kLocationsPerPair = 16;  // as the runtime's reporter
 struct SiteRange {
   int module;
   u32 first, count;
+  u32 index;  // of the first
 };
 
 std::vector<SiteRange> site_ranges(const std::string& text) {
@@ -27,7 +28,7 @@ std::vector<SiteRange> site_ranges(const std::string& text) {
       auto it = line.find(key);
       return it != line.end() && it->is_number_unsigned() ? it->get<u32>() : 0;
     };
-    ranges.push_back({static_cast<int>(number("module")), number("first"), number("count")});
+    ranges.push_back({static_cast<int>(number("module")), number("first"), number("count"), number("index")});
   });
   return ranges;
 }
@@ -184,7 +185,7 @@ finding::RunLog Offline::finish(const std::string& text, const Stacks& stacks, b
     u32 site = raw(side.place.site);
     for (const SiteRange& range : ranges) {
       if (site >= range.first && site - range.first < range.count)
-        r.site = finding::SiteRecord{range.module, site - range.first};
+        r.site = finding::SiteRecord{range.module, range.index + (site - range.first)};
     }
     r.stack = stacks.frames(raw(side.place.stack));
     for (const HeldLock& lock : side.locks) r.locks.push_back({lock.address, "mutex", lock.shared});

@@ -21,8 +21,8 @@ constexpr u32 site_key(const char* function, const char* variable, u32 access, u
   return hash ? hash : 1;
 }
 
-/// Code with ThreadSanitizer's hooks has no site table: a site is the return address of a hook's call. In logs
-/// its index has this bit, and the rest is how far the address is from the module's load bias.
+/// Code with ThreadSanitizer's hooks has no site table: a site is the return address of a hook's call. In
+/// logs its index has this bit, and the rest is how far the address is from the module's load bias.
 inline constexpr u32 kCodeSite = u32{1} << 31;
 
 constexpr bool is_code_site(u32 index) {

@@ -3,8 +3,8 @@
 """OpenMP programs: each file is two, the right half and the wrong one (-DWRONG).
 
 `duress run` must find nothing in the right half, and in the wrong one a race on the variable that the head names
-(`// WRONG: NAME`, `*` and `|` as in tests/programs/run.py) and on no other. With --explore the same is asked of
-`duress explore`: the right half has no failure and no race, the wrong one has the race.
+(`// WRONG: NAME`, `*` and `|` as in tests/programs/run.py) and on no other. The same holds for `duress explore`, where
+the threads of the team are scheduled one at a time; the right half has no failure there.
 
 The programs are built by duress-cc -fopenmp; without LLVM's OpenMP runtime (libomp-19-dev) the test is skipped.
 """
@@ -22,6 +22,7 @@ from harness import Failure  # noqa: E402
 FOLDER = pathlib.Path(__file__).resolve().parent / "programs"
 SKIPPED = 77
 FAST = {"barrier", "reduction", "task_depend"}
+RUNS = 20  # of explore
 
 
 def wanted_name(path):
@@ -30,30 +31,41 @@ def wanted_name(path):
     return re.compile("|".join(parts))
 
 
-def races_of(words, tool, scratch):
-    report = f"{scratch}/report.json"
-    code, out, err = tool.run([*words[:2], f"--json={report}", "--dir", f"{scratch}/d", *words[2:]], scratch)
-    text = (out + err).decode(errors="replace")
-    if not pathlib.Path(report).exists():
-        raise Failure(f"no report; ended with {code}\n{text}")
-    document = json.loads(pathlib.Path(report).read_text(encoding="utf-8"))
-    return code, document["races"], text
+def document_of(command, binary, tool):
+    """(exit code, document, text) of a command in a folder of its own."""
+    with tempfile.TemporaryDirectory(prefix="duress-openmp-") as scratch:
+        report = pathlib.Path(f"{scratch}/report.json")
+        words = [tool.duress, *command, f"--json={report}", "--dir", f"{scratch}/d", "--", binary]
+        code, out, err = tool.run(words, scratch)
+        text = (out + err).decode(errors="replace")
+        if not report.exists():
+            raise Failure(f"no report; ended with {code}\n{text}")
+        return code, json.loads(report.read_text(encoding="utf-8")), text
+
+
+def problem_of(document, name, wrong):
+    """name: of the variable that the wrong half has a race on."""
+    races = [race["variable"] for race in document["races"]]
+    others = [race for race in races if not (wrong and name.fullmatch(race))]
+    if others:
+        return f"not expected: race on {', '.join(others)}"
+    if wrong and not races:
+        return f"missed: race on {name.pattern}"
+    if not wrong and document.get("failures"):
+        return "not expected: a failure"
+    return None
 
 
 def check(path, wrong, tool):
-    flags = ["-fopenmp", *(["-DWRONG"] if wrong else [])]
-    binary = tool.compile(path, flags, "-O1")
-    with tempfile.TemporaryDirectory(prefix="duress-openmp-") as scratch:
-        code, races, text = races_of([tool.duress, "run", "--", str(binary)], tool, scratch)
+    binary = tool.compile(path, ["-fopenmp", *(["-DWRONG"] if wrong else [])], "-O1")
     name = wanted_name(path)
-    others = [race["variable"] for race in races if not (wrong and name.fullmatch(race["variable"]))]
-    if others:
-        return f"not expected: race on {', '.join(others)}\n{text}"
-    if wrong and not races:
-        return f"missed: race on {name.pattern}\n{text}"
-    if code != (66 if wrong else 0):
-        return f"ended with {code}\n{text}"
-    return "reported as incomplete:\n" + text if "incomplete" in text else None
+    code, document, text = document_of(["run"], binary, tool)
+    problem = problem_of(document, name, wrong)
+    if problem or code != (66 if wrong else 0) or document["incomplete"]:
+        return f"run ended with {code}: {problem}\n{text}"
+    code, document, text = document_of(["explore", "--runs", str(RUNS), "-j", "1"], binary, tool)
+    problem = problem_of(document, name, wrong)
+    return f"explore ended with {code}: {problem}\n{text}" if problem else None
 
 
 def has_libomp(tool):

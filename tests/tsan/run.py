@@ -57,7 +57,8 @@ class Loose(RUN.Expected):
     def matches_name(self, race):
         name = race["variable"]
         whole = re.split(r"\.|::|\[", self.text)[0]
-        return super().matches_name(race) or UNNAMED.fullmatch(name) or name in (whole, self.text.split("::")[-1])
+        part = re.sub(r"\.\d+$", "", name)  # of a structure that the compiler took apart
+        return super().matches_name(race) or UNNAMED.fullmatch(name) or part in (whole, self.text.split("::")[-1])
 
 
 def paths():

@@ -72,6 +72,8 @@ void note_linker_words(std::string_view list, Request* request) {
 }
 
 constexpr std::string_view kOwnOption = "-fduress=";
+/// The objects have ThreadSanitizer's hooks: the runtime is wanted, whatever else the line says of libraries.
+constexpr std::string_view kTsanObjects = "--tsan-objects";
 
 /// Which commands the program is built for.
 void note_purpose(std::string_view purpose, Request* request) {
@@ -83,7 +85,7 @@ void note_purpose(std::string_view purpose, Request* request) {
 }  // namespace
 
 bool is_own_option(std::string_view word) {
-  return word.starts_with(kOwnOption);
+  return word.starts_with(kOwnOption) || word == kTsanObjects;
 }
 
 Request read_arguments(const std::vector<std::string>& args) {
@@ -112,7 +114,9 @@ Request read_arguments(const std::vector<std::string>& args) {
         word == "-nolibc") {
       request.no_stdlib = true;
     }
-    if (is_own_option(word)) note_purpose(word.substr(kOwnOption.size()), &request);
+    if (word.starts_with(kOwnOption)) note_purpose(word.substr(kOwnOption.size()), &request);
+    if (word == kTsanObjects) request.tsan_objects = true;
+    if (word == "-ltsan" || (word == "-l" && next == "tsan")) request.links_libtsan = true;
     if (word.starts_with("-g")) request.has_debug_option = true;
     if (word == "-m32" || word == "-m16" || word == "-mx32") request.other_target = true;
     if (word == "-m64") request.other_target = false;

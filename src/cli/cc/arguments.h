@@ -21,15 +21,17 @@ struct Request {
   bool has_debug_option = false;  // -g, -g0, -ggdb, ...
   bool sanitize_thread = false;
   bool sanitize_address = false;
-  bool other_target = false;  // not 64-bit x86 Linux
-  bool is_cc1 = false;        // the compiler's inner interface
-  bool only_run = false;      // -fduress=run
-  std::string problem;        // of our own option; empty: none
+  bool other_target = false;   // not 64-bit x86 Linux
+  bool is_cc1 = false;         // the compiler's inner interface
+  bool only_run = false;       // -fduress=run
+  bool tsan_objects = false;   // --tsan-objects
+  bool links_libtsan = false;  // -ltsan
+  std::string problem;         // of our own option; empty: none
 };
 
 Request read_arguments(const std::vector<std::string>& args);
 
-/// -fduress=..., which the compiler does not know.
+/// -fduress=... and --tsan-objects, which the compiler does not know.
 bool is_own_option(std::string_view word);
 
 }  // namespace duress::cc

@@ -69,10 +69,16 @@ void to_linker(std::vector<std::string>* list, std::initializer_list<std::string
 }
 
 void add_link_arguments(const duress::cc::Request& request, Additions* add) {
-  if (request.shared || request.is_static || request.no_stdlib) {
+  if (request.links_libtsan)
+    fail(
+        "-ltsan: libtsan, ThreadSanitizer's own runtime, cannot be in one program with Duress'; leave it "
+        "out");
+  // rustc and its like name all libraries themselves, behind -nodefaultlibs.
+  bool own_libraries = request.no_stdlib && !request.tsan_objects;
+  if (request.shared || request.is_static || own_libraries) {
     // Weak definitions that do nothing. The runtime in the executable, if any, takes their place at load
     // time.
-    if (request.is_static && !request.shared && !request.no_stdlib)
+    if (request.is_static && !request.shared && !own_libraries)
       fail("a statically linked program cannot be observed: leave out -static, or link it without Duress");
     to_linker(&add->after, {need_file("libduress_stub.a")});
     return;
@@ -86,6 +92,7 @@ void add_link_arguments(const duress::cc::Request& request, Additions* add) {
   to_linker(&add->before, {"--no-whole-archive", "--dynamic-list=" + need_file("duress.syms")});
   add->after.push_back("-lpthread");
   add->after.push_back("-ldl");
+  if (request.no_stdlib) add->after.push_back("-lc");
 }
 
 Additions additions(const duress::cc::Request& request) {

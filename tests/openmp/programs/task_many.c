@@ -32,7 +32,7 @@ int main(void) {
 #ifdef WRONG
   int depth = 1;
 #else
-  int depth = 7;
+  int depth = 4;
 #endif
 #pragma omp parallel num_threads(2)
 #pragma omp single

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 
 #include "base/raw.h"
+#include "runtime/rollback_pages.h"
 
 namespace duress {
 namespace {
@@ -30,16 +31,6 @@ long address(const void* p) {
   return reinterpret_cast<long>(p);
 }
 
-// Not memcpy and memset: these are the C library's, whose tables are among what is put back.
-void copy_page(void* to, const void* from) {
-  u64 words = kPageSize / 8;
-  asm volatile("rep movsq" : "+D"(to), "+S"(from), "+c"(words) : : "memory");
-}
-void clear_page(void* page) {
-  u64 words = kPageSize / 8;
-  asm volatile("rep stosq" : "+D"(page), "+c"(words) : "a"(0) : "memory");
-}
-
 /// A copy with a high number. The original is closed.
 int moved_up(long fd) {
   if (fd < 0) return -1;
@@ -57,19 +48,6 @@ u64 page_faults() {
   rusage usage;
   raw_syscall(SYS_getrusage, RUSAGE_SELF, address(&usage));
   return static_cast<u64>(usage.ru_minflt + usage.ru_majflt);
-}
-
-void put_back_pages(const MemoryImage::Written& list) {
-  for (u64 i = 0; i < list.count; ++i) {
-    auto* page = reinterpret_cast<void*>(list.pages[i].at);
-    const char* copy = list.pages[i].at_checkpoint;
-    if (!copy) copy = list.pages[i].copy;
-    if (copy) {
-      copy_page(page, copy);
-    } else {
-      clear_page(page);
-    }
-  }
 }
 
 uptr hexadecimal(const char*& at) {
@@ -288,7 +266,7 @@ bool MemoryImage::find_written(uptr begin, uptr end, Written& list) {
         if (list.count == kMostWrittenPages) return false;
         bool copied = i < page_count && pages[i] == page;
         if (!copied && is_file(page)) return false;
-        list.pages[list.count++] = {page, copied ? copies + i++ * kPageSize : nullptr, nullptr};
+        list.pages[list.count++] = {page, copied ? copies + i++ * kPageSize : nullptr, nullptr, 0, 0};
       }
     }
   }
@@ -305,6 +283,7 @@ bool MemoryImage::find_written_memory() {
   }
   if (!find_written(at, kEndOfMemory, written_memory)) return false;
   match_checkpoint(written_memory, 0, checkpoint_memory);
+  written_memory.pack();
   return true;
 }
 
@@ -314,6 +293,7 @@ bool MemoryImage::find_written_tables() {
     if (!find_written(tables[i].begin, tables[i].end, written_tables)) return false;
   }
   match_checkpoint(written_tables, checkpoint_memory, checkpoint_count);
+  written_tables.pack();
   return true;
 }
 
@@ -323,19 +303,20 @@ bool MemoryImage::put_back() {
   if (dropped_count + removed_count != 0) forget_checkpoint();  // they are brought back as the image has them
   if (!put_back_mappings()) return false;
   // Without a call, mappings change only by a fault: a stack that grows.
-  if (mapped_otherwise || page_faults() != written_memory.faults) {
+  u64 faults = page_faults();
+  if (mapped_otherwise || faults != written_memory.faults) {
     if (!find_written_memory() || mapped_pages() != mapped_before) return false;
-    written_memory.faults = page_faults();
+    faults = written_memory.faults = page_faults();
   }
-  if (has_checkpoint() && page_faults() != written_tables.faults) {
+  if (has_checkpoint() && faults != written_tables.faults) {
     if (find_written_tables()) {
       written_tables.faults = page_faults();
     } else {
       forget_checkpoint();
     }
   }
-  put_back_pages(written_memory);
-  if (has_checkpoint()) put_back_pages(written_tables);
+  written_memory.put_back();
+  if (has_checkpoint()) written_tables.put_back();
   return true;
 }
 
@@ -353,7 +334,7 @@ void MemoryImage::put_back_tables() {
     }
     written_tables.faults = page_faults();
   }
-  put_back_pages(written_tables);
+  written_tables.put_back();
 }
 
 // ---- the checkpoint
@@ -374,6 +355,7 @@ bool MemoryImage::take_checkpoint() {
       copy_page(copy, reinterpret_cast<void*>(list->pages[i].at));
     }
     if (list == &written_memory) checkpoint_memory = checkpoint_count;
+    list->pack();
   }
   // Since the lists were made, only they and the copies were touched.
   written_memory.faults = written_tables.faults = page_faults();
@@ -383,13 +365,14 @@ bool MemoryImage::take_checkpoint() {
 void MemoryImage::forget_checkpoint() {
   for (Written* list : {&written_memory, &written_tables}) {
     for (u64 i = 0; i < list->count; ++i) list->pages[i].at_checkpoint = nullptr;
+    list->pack();
   }
   checkpoint_count = checkpoint_memory = 0;
 }
 
 void MemoryImage::leave_checkpoint() {
   forget_checkpoint();
-  put_back_pages(written_memory);
+  written_memory.put_back();
 }
 
 /// The pages of the checkpoint [begin, end) are among those of the list. The others are as in the image.

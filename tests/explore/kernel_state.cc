@@ -203,6 +203,37 @@ void write_much() {
   printf("%d\n", block[counter++]);
 }
 
+void scribble() {
+  printf("%d\n", counter++);
+  fflush(stdout);
+  auto* block = static_cast<char*>(malloc(100));
+  memset(block - 16, 0x5a, 4000);  // the heap's own words, before the block and behind it
+  memset(large, 0x5a, sizeof large);
+  free(block);
+  free(malloc(5000));
+}
+void exhaust_memory() {
+  rlimit none = {};
+  getrlimit(RLIMIT_AS, &none);
+  none.rlim_cur = 0;  // nobody gets any more
+  setrlimit(RLIMIT_AS, &none);
+  printf("%d %d\n", malloc(size_t{1} << 30) == nullptr, counter++);
+}
+void become_another() {
+  printf("%d\n", counter++);
+  fflush(stdout);
+  execl("/bin/echo", "echo", "another program", nullptr);
+}
+void kill_itself() {
+  printf("%d\n", counter++);
+  fflush(stdout);
+  kill(getpid(), SIGKILL);
+}
+void never_end() {
+  for (volatile int turns = 0;; turns = turns + 1) {
+  }
+}
+
 struct Word {
   const char* name;
   void (*act)();
@@ -234,7 +265,12 @@ constexpr Word kWords[] = {{"memory", touch_memory},
                            {"many", many_threads},
                            {"input", read_input},
                            {"deep", deep_stack},
-                           {"much", write_much}};
+                           {"much", write_much},
+                           {"scribble", scribble},
+                           {"exhaust", exhaust_memory},
+                           {"become", become_another},
+                           {"kill", kill_itself}};
+constexpr Word kEndless = {"endless", never_end};  // for those who have a limit
 
 }  // namespace
 
@@ -244,6 +280,7 @@ int main(int count, char** words) {
       for (const Word& word : kWords) {
         if (strcmp(word.name, words[i]) == 0) word.act();
       }
+      if (strcmp(kEndless.name, words[i]) == 0) kEndless.act();
     }
   };
   bool first = count > 1 && strcmp(words[1], "first") == 0;

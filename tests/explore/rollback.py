@@ -183,6 +183,24 @@ def check_difference(tool):
         raise Failure(f"rollback went on after the difference: {undone[0]}")
 
 
+def check_endless(tool):
+    """Executions that never end are ended, and the campaign goes on, in whatever process; nothing is left of them."""
+    odd, texts = tool.compile(HERE / "kernel_state.cc"), []
+    for rollback in ("0", "1"):
+        env = {**tool.env, "DURESS_OPTIONS": f"rollback={rollback}"}
+        with tempfile.TemporaryDirectory(prefix="duress-rollback-") as folder:
+            command = [tool.duress, "explore", "--json", "--runs", "3", "--keep-going", "--run-timeout", "2s"]
+            command += ["-j", "1", "--dir", folder, "--", odd, "memory", "endless"]
+            done = subprocess.run(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            left = [p for p in pathlib.Path(folder).glob("work/*") if p.is_dir()]
+        document = json.loads(done.stdout or "{}")
+        if done.returncode != 66 or left:
+            raise Failure(f"exit code {done.returncode}, expected 66; left behind: {left}; {done.stderr.decode()}")
+        texts.append([(f["failure"], f["id"]) for f in document["failures"]])
+    if texts[0] != texts[1] or len(texts[0]) != 1:
+        raise Failure(f"with rollback {texts[1]}, without {texts[0]}")
+
+
 def main():
     options = harness.parser(__doc__, programs=False).parse_args()
     tool = harness.Tool(options.build, options.duress)
@@ -196,6 +214,7 @@ def main():
     cases.append(("memory, races looked for", lambda: check_odd(tool, "memory+many", detect=1)))
     cases.append(("memory, on threads", lambda: check_odd(tool, "memory+many", backend=1)))
     cases += [(name, lambda name=name: check_program(tool, name)) for name in PROGRAMS]
+    cases.append(("endless", lambda: check_endless(tool)))
     cases.append(("a difference", lambda: check_difference(tool)))
     harness.report(cases)
 

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Commands say the same whether processes are rolled back or every execution has its own: the documents of explore,
-verify, classify and test are equal to the byte, times apart."""
+verify, classify, replay and test are equal to the byte, times apart.
+
+  --all PART    instead of a selection all programs of the tests of explore, verify or classify (label `real`)
+"""
 import json
 import pathlib
 import re
@@ -11,6 +14,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import harness  # noqa: E402
+import run as programs_run  # noqa: E402
 from harness import Failure  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -29,6 +33,17 @@ def without_times(document, folder):
     return re.sub(r'"\w*(seconds|per_second|rate|started|ended|time)": [\d.e+-]+', "", text)
 
 
+def replayed(tool, document, folder, env):
+    """What the replay of the first failure prints, every step of it."""
+    failures = document.get("failures") or []
+    if not failures:
+        return ""
+    command = [tool.duress, "replay", failures[0]["id"], "--trace", "--dir", folder]
+    done = subprocess.run(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    text = (done.stdout + done.stderr).decode(errors="replace").replace(folder, "")
+    return f"replay: {done.returncode}\n" + re.sub(r"\d+(\.\d+)? m?s\b", "", text)
+
+
 def compare(tool, what, *words, options=()):
     """words[0]: the command; the rest is what it runs."""
     texts = []
@@ -39,7 +54,11 @@ def compare(tool, what, *words, options=()):
             done = subprocess.run(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             if not done.stdout:
                 raise Failure(f"{words[0]} of {what} with {way} has no document: {done.stderr.decode()}")
-            texts.append((done.returncode, without_times(json.loads(done.stdout), folder)))
+            document = json.loads(done.stdout)
+            text = without_times(document, folder)
+            if words[0] in ("explore", "verify"):
+                text += "\n" + replayed(tool, document, folder, env)
+            texts.append((done.returncode, text))
     if texts[0] != texts[1]:
         pairs = zip(texts[0][1].splitlines(), texts[1][1].splitlines())
         line = next((f"{b!r}, without {a!r}" for a, b in pairs if a != b), "longer")
@@ -53,9 +72,50 @@ def check_tests(tool, binaries):
         compare(tool, "two tests", "test", folder, options=("--runs", "5"))
 
 
+def all_of(tool, part):
+    """A case for each program of the tests of that part, with the options that its head states."""
+
+    def explored(program):
+        binary = tool.compile(program.path, program.flags)
+        options = ("--runs", "60", "--keep-going", *program.options)
+        compare(tool, program.path.name, "explore", "--", binary, *program.args[0], options=options)
+
+    def verified(path, flags):
+        binary = tool.compile(path, ["-DDURESS_ANY_ORDER"], level="-O1")
+        for model in [[]] if "--model" in flags else [["--model", "sc"], ["--model", "rc11"]]:
+            options = ("--runs", "300", "--no-advice", *model, *flags)
+            compare(tool, f"{path.name} {' '.join(model)}", "verify", "--", binary, options=options)
+
+    def classified(path, statements):
+        target = [tool.compile(path), *harness.words(statements, "CLASSIFY-ARGS")]
+        options = ("--runs", "4", "--no-advice", *harness.words(statements, "CLASSIFY-OPTIONS"))
+        compare(tool, path.name, "classify", "--", *target, options=options)
+
+    if part == "explore":
+        programs = [programs_run.Program(path, statements) for path, statements in programs_run.all_programs()]
+        return [(f"explore {p.path.name}", lambda p=p: explored(p)) for p in programs]
+    folders = ("tests/verify/programs", "examples/*") if part == "verify" else ("examples/*",)
+    head = "EXPECT-VERIFY" if part == "verify" else "EXPECT-VERDICT"
+    cases = []
+    for path in sorted(path for folder in folders for path in harness.ROOT.glob(f"{folder}/*.cc")):
+        statements = harness.Statements(path.read_text())
+        if head not in statements:
+            continue
+        if part == "verify":
+            flags = harness.words(statements, "VERIFY-FLAGS")
+            cases.append((f"verify {path.name}", lambda path=path, flags=flags: verified(path, flags)))
+        else:
+            cases.append((f"classify {path.name}", lambda path=path, s=statements: classified(path, s)))
+    return cases
+
+
 def main():
-    options = harness.parser(__doc__, programs=False).parse_args()
+    parser = harness.parser(__doc__, programs=False)
+    parser.add_argument("--all", choices=("explore", "verify", "classify"))
+    options = parser.parse_args()
     tool = harness.Tool(options.build, options.duress)
+    if options.all:
+        harness.report(all_of(tool, options.all))
 
     def explored(name):
         binary = tool.compile(HERE / f"programs/{name}.cc")

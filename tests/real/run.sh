@@ -3,14 +3,15 @@
 # run.sh [--build DIR] [--plain | --tsan] [--build-only | --fetch-only] [NAME...]: real programs from Debian's source packages, from nothing.
 #
 # Fetches each source package through a copy of the machine's list of sources (with `deb-src`) and an apt
-# state of its own, builds it unchanged with CC=duress-cc CXX=duress-c++, and runs it under `duress run`. What
-# is checked is the right answer; races that are found are counted and kept in NAME.json. A package that
+# state of its own, builds it unchanged with CC=duress-cc CXX=duress-c++, and runs it under `duress run` (programs.sh). What
+# is checked is the right answer, and that every race that is reported was judged (docs/real.md); reports are kept in NAME/race-N.json. A package that
 # the mirror does not have is skipped; at least three must pass, or all that are named; 77: all were skipped. --plain does the same with clang-19 and
-# without Duress, to check this script and to compare; --tsan with its ThreadSanitizer. --build-only builds what is missing or older than Duress, for
+# without Duress, to check this script and to compare; --tsan with its ThreadSanitizer, whose reports are then in NAME/tsan.PID. --build-only builds what is missing or older than Duress, for
 # bench/detect; --fetch-only unpacks the sources into real-unpacked, for bench/build. Needs root only if packages of tools/packages-test.txt are missing.
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
+programs=(pigz pbzip2 libzstd xz-utils leveldb memcached redis libuv1 zeromq3 liburcu sqlite3)
 build=$root/build plain= only_build= only_fetch= names=()
 while [[ $# -gt 0 ]]; do
   case "$1" in
@@ -24,7 +25,7 @@ while [[ $# -gt 0 ]]; do
   esac
   shift
 done
-[[ ${#names[@]} -gt 0 ]] || names=(pigz pbzip2 libzstd xz-utils leveldb memcached)
+[[ ${#names[@]} -gt 0 ]] || names=("${programs[@]}")
 "$root/tools/install.sh" "$root/tools/packages-test.txt" || exit 1
 
 if [[ $plain ]]; then
@@ -65,6 +66,20 @@ fetch() {
   dpkg-source --no-check -x "$(ls -t "$sources/archives/$1"_*.dsc | head -1)" "$work/$1/source" >>"$work/$1/fetch.log" 2>&1
 }
 
+# ThreadSanitizer's tests, out of LLVM's source: only their folder is unpacked. Judged by tsan_suite.py.
+tsan_suite() {
+  local package=llvm-toolchain-19 archive
+  mkdir -p "$work/tsan-suite"
+  if ! (cd "$sources/archives" && "${apt[@]}" source --download-only "$package") >"$work/tsan-suite/fetch.log" 2>&1; then
+    echo "tsan-suite: skipped, the mirror does not have $package"
+    exit 77
+  fi
+  archive=$(ls -t "$sources/archives/$package"_*.orig.tar.xz | head -1)
+  tar xf "$archive" -C "$work/tsan-suite" --strip-components=1 --wildcards '*/compiler-rt/test/tsan/*' \
+    '*/compiler-rt/test/sanitizer_common/print_address.h' || exit 1
+  exec python3 "$here/tsan_suite.py" --build "$build" --suite "$work/tsan-suite/compiler-rt/test/tsan" ${plain:+--tsan}
+}
+
 # up_to_date NAME: it was built, and not with an older Duress.
 up_to_date() {
   [[ -f $work/$1/built ]] || return 1
@@ -76,76 +91,22 @@ up_to_date() {
 watched() {
   local name=$1 code=0 report
   shift
-  if [[ $plain ]]; then "$@"; return; fi
+  if [[ $plain ]]; then
+    TSAN_OPTIONS="log_path=$work/$name/tsan exitcode=0 history_size=5" "$@"
+    return
+  fi
   report=$work/$name/race-$(ls "$work/$name" | grep -c '^race-').json
   "$build/bin/duress" run -q --dir "$work/$name/.duress" --json="$report" -- "$@" || code=$?
   [[ $code -eq 66 ]] && code=0
   return $code
 }
 
-# A file of 8 MB that compresses somewhat, the same on every machine.
-input=$work/input
-[[ -f $input ]] || python3 - "$input" <<'PY'
-import random, sys
-random.seed(1)
-words = [bytes(random.choices(b"abcdefgh ", k=random.randint(2, 9))) for _ in range(3000)]
-with open(sys.argv[1], "wb") as file:
-    size = 0
-    while size < 8 << 20:
-        size += file.write(b" ".join(random.choices(words, k=1000)) + random.randbytes(40))
-PY
-
-# round_trip NAME COMPRESS... -- EXPAND...: both are filters on stdin and stdout.
-round_trip() {
-  local name=$1 compress=()
-  shift
-  while [[ $1 != -- ]]; do compress+=("$1"); shift; done
-  shift
-  watched "$name" "${compress[@]}" <"$input" >"$work/$name/packed" || return 1
-  watched "$name" "$@" <"$work/$name/packed" >"$work/$name/again" || return 1
-  [[ $(stat -c %s "$work/$name/packed") -lt $(stat -c %s "$input") ]] && cmp "$input" "$work/$name/again"
-}
-
-# ---- the programs: build_NAME runs in the source folder, check_NAME after it -------------------------
-build_pigz() { make -j2 CC="$CC" pigz; }
-check_pigz() { round_trip pigz ./pigz -p 4 -b 128 -c -- ./pigz -p 4 -d -c; }
-
-# Written before C++11, which reads "%"PRIuMAX differently.
-build_pbzip2() { make -j2 CXX="$CXX -std=gnu++98" CC="$CC" pbzip2; }
-check_pbzip2() { round_trip pbzip2 ./pbzip2 -p4 -c -- ./pbzip2 -p4 -d -c; }
-
-# Without the decoders of formats from before 2016, which take longer to compile than all the rest.
-build_libzstd() { make -j2 -C programs CC="$CC" ZSTD_LEGACY_SUPPORT=0 zstd; }
-check_libzstd() { round_trip libzstd programs/zstd -q -T4 -B512K -c -- programs/zstd -q -d -c; }
-
-build_xz_utils() {
-  ./configure --quiet --disable-shared --disable-nls --disable-doc --disable-scripts && make -s -j2
-}
-check_xz_utils() { round_trip xz-utils src/xz/xz -T4 -1 --block-size=1MiB -c -- src/xz/xz -T4 -d -c; }
-
-build_leveldb() {
-  cmake -S . -B out -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DLEVELDB_BUILD_TESTS=OFF \
-    -DLEVELDB_BUILD_BENCHMARKS=OFF -DLEVELDB_INSTALL=OFF &&
-    ninja -C out -j2 leveldb &&
-    "$CXX" -std=c++17 -g -O2 -Iinclude "$here/leveldb_check.cc" -o out/check $(ls out/libleveldb.*) \
-      -Wl,-rpath,"$PWD/out" -lsnappy -pthread
-}
-check_leveldb() { watched leveldb out/check "$work/leveldb/database"; }
-
-build_memcached() { ./configure --quiet --disable-docs && make -s -j2 memcached; }
-check_memcached() {
-  local port pid code=0
-  port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-  watched memcached ./memcached -u root -A -t 4 -l 127.0.0.1 -p "$port" -U 0 -m 64 &
-  pid=$!
-  timeout 300 python3 "$here/memcached_client.py" "$port" || { code=1; kill "$pid" 2>/dev/null; }
-  wait "$pid" || code=1
-  return $code
-}
+. "$here/programs.sh"
 
 # ---- all of them ---------------------------------------------------------------------------------------
 prepare_apt || { echo "cannot read the lists of source packages" >&2; exit 1; }
 passed=0 failed=0
+[[ ${names[*]} != tsan-suite ]] || tsan_suite
 for name in "${names[@]}"; do
   function_name=${name//-/_}
   if [[ $only_build ]] && up_to_date "$name"; then
@@ -181,10 +142,10 @@ for name in "${names[@]}"; do
     failed=$((failed + 1))
     continue
   fi
-  passed=$((passed + 1))
-  races=
-  [[ $plain ]] || races=", $(python3 "$here/summarise.py" "$name"/race-*.json)"
+  races= judged=1
+  if [[ ! $plain ]]; then races=", $(python3 "$here/summarise.py" "$name" "$name"/race-*.json)" || judged=; fi
   echo "$name $version: built in $built s, right answer in $((SECONDS - begin)) s$races"
+  if [[ $judged ]]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 done
 echo "$passed passed, $failed failed"
 [[ $((passed + failed)) -gt 0 ]] || exit 77

@@ -4,7 +4,9 @@
 // sync.h for the contract.
 #include "runtime/sync.h"
 
+#include <link.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
@@ -201,6 +203,24 @@ void memory_allocated(void* p, size_t size, size_t usable, uptr pc) {
   });
 }
 
+/// Memory of the dynamic loader itself: names and tables of libraries, which it frees under its own lock.
+/// Callbacks of dl_iterate_phdr() read them under the same one, which nobody sees.
+static bool is_loader(uptr pc) {
+  static constinit std::atomic<uptr> known_end{0};
+  uptr begin = getauxval(AT_BASE);
+  uptr end = known_end.load(std::memory_order_relaxed);
+  if (begin != 0 && end == 0) {
+    auto* header = reinterpret_cast<const ElfW(Ehdr)*>(begin);
+    auto* part = reinterpret_cast<const ElfW(Phdr)*>(begin + header->e_phoff);
+    end = begin;
+    for (int i = 0; i < header->e_phnum; ++i) {
+      if (part[i].p_type == PT_LOAD) end = begin + part[i].p_vaddr + part[i].p_memsz;
+    }
+    known_end.store(end, std::memory_order_relaxed);
+  }
+  return pc >= begin && pc < end;
+}
+
 void ThreadUpkeep::set(bool in_upkeep) {
   if (Thread* t = current_thread()) t->in_upkeep = in_upkeep;
 }
@@ -216,7 +236,7 @@ void memory_freeing(void* p, uptr pc) {
     Place place{kFreeSite, rt.checking ? rt.context(t, pc) : StackId{0}};
     if (!rt.checking) {
       rt.fasttrack.forget(t.fasttrack, at(p), at(p) + block.size);  // what synchronised there
-    } else if (t.in_upkeep) {
+    } else if (t.in_upkeep || is_loader(pc)) {
       rt.engine.fresh(t, at(p), at(p) + block.size);
     } else if (rt.direct) {
       rt.fasttrack.freed(t.fasttrack, at(p), block.size, place);

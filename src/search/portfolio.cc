@@ -19,7 +19,7 @@ namespace duress::search {
 namespace {
 
 constexpr u64 kFirstRound = 16;
-constexpr u64 kLeastRound = 32;  // workers wait at the end of each
+constexpr u64 kLeastRound = 32, kMostRound = 4096;  // workers wait at the end of each
 constexpr u64 kLaterDetections = 8;
 constexpr u64 kObservedOneIn = 4;   // of the runs of other strategies than guided; it costs them time
 constexpr u64 kMostSeen = 100'000;  // reads-from pairs
@@ -44,6 +44,11 @@ HeuristicId heuristic_in_turn(u64 index) {
   return turn < std::size(kFirst) ? kFirst[turn] : static_cast<HeuristicId>(turn);
 }
 
+u64 round_length(u64 index) {
+  u64 block = std::bit_floor(index);
+  return std::min(block, std::clamp(block / 8, kLeastRound, kMostRound));
+}
+
 bool before(const trail::SitePair& a, const trail::SitePair& b) {
   return std::tie(a.first, a.second) < std::tie(b.first, b.second);
 }
@@ -66,15 +71,11 @@ std::vector<u32> SearchState::sites() const {
 }
 
 u64 Portfolio::round_begin(u64 index) {
-  if (index < kFirstRound) return 0;
-  u64 block = std::bit_floor(index);
-  return index - index % std::min(block, std::max(kLeastRound, block / 8));
+  return index < kFirstRound ? 0 : index - index % round_length(index);
 }
 
 u64 Portfolio::round_end(u64 index) {
-  if (index < kFirstRound) return kFirstRound;
-  u64 block = std::bit_floor(index);
-  return round_begin(index) + std::min(block, std::max(kLeastRound, block / 8));
+  return index < kFirstRound ? kFirstRound : round_begin(index) + round_length(index);
 }
 
 bool Portfolio::detects(u64 index) {

@@ -42,6 +42,7 @@ TEST(Portfolio, Rounds) {
   EXPECT_EQ(Portfolio::round_begin(600), 576u);
   EXPECT_EQ(Portfolio::round_end(600), 640u);
   EXPECT_EQ(Portfolio::round_end(5000), 5120u);
+  EXPECT_EQ(Portfolio::round_end(1'000'000), 1'003'520u);
   for (u64 i = 0; i < 5000; i = Portfolio::round_end(i)) {
     EXPECT_EQ(Portfolio::round_begin(i), i);
     EXPECT_EQ(Portfolio::round_begin(Portfolio::round_end(i) - 1), i);

@@ -152,8 +152,8 @@ void Search::resume_saved(const std::string& name) {
   }
   resumed_at_ = state_.next_run;
   RunFeedback suspected;
-  suspected.pairs = setup_.pairs;
-  if (!suspected.pairs.empty()) Portfolio::learn({suspected}, state_.search_state);
+  suspected.pairs = setup_.pairs;  // a search that goes on has them
+  if (resumed_at_ == 0 && !suspected.pairs.empty()) Portfolio::learn({suspected}, state_.search_state);
 }
 
 u64 Search::end_round(Round& round) {

@@ -41,6 +41,13 @@ void drop_unwatched(finding::RunLog& log) {
 
 void mark_unseen(const std::string& program, report::Document& document) {
   if (document.races.empty()) return;
+  // gcc's OpenMP runtime tells nobody what it orders (finding/unseen_runtimes.h has said that it is there).
+  for (const std::string& what : document.incomplete) {
+    if (!what.starts_with("libgomp")) continue;
+    for (report::RaceEntry& race : document.races)
+      race.unconfirmed = what.substr(0, what.find(' ')) +
+                         " may order the accesses; build with duress-cc -fopenmp, which uses libomp";
+  }
   std::vector<std::string> functions = collide::unseen_atomics(exec::program_path(program));
   if (functions.empty()) return;
   std::string text = collide::unseen_text(functions);

@@ -4,14 +4,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "cli/campaign.h"
 #include "cli/error_stream.h"
 #include "cli/explore_options.h"
+#include "cli/report_replay.h"
 #include "cli/stop.h"
 #include "report/campaign_text.h"
 #include "report/discovery_text.h"
 #include "report/failure_text.h"
+#include "report/json_writer.h"
+#include "report/lanes_text.h"
 #include "report/words.h"
 #include "search/document.h"
 
@@ -67,6 +71,22 @@ class Screen : public search::SearchListener {
   report::FindingStyle style_;
 };
 
+/// The execution of each failure, a column per thread.
+void print_lanes(const report::Document& document, const ExploreOptions& options) {
+  constexpr std::size_t kMostFailures = 8, kMostRows = 12, kWidth = 78;
+  if (!document.failures || document.failures->empty()) return;
+  report::StoredDocument stored = report::stored_document(report::json_of(document));
+  std::error_code ignored;
+  stored.folder = std::filesystem::current_path(ignored).string();
+  add_lanes(stored, options.setup.dir);
+  for (std::size_t i = 0; i < document.failures->size() && i < kMostFailures; ++i) {
+    const std::string& id = (*document.failures)[i].failure.id;
+    const finding::Lanes* lanes = stored.lanes_for(id);
+    std::string text = lanes == nullptr ? "" : report::lanes_text(*lanes, kWidth, kMostRows);
+    if (!text.empty()) fmt::print(stderr, "interleaving of {}:\n{}", id, text);
+  }
+}
+
 }  // namespace
 
 int explore_command(const Arguments& arguments) {
@@ -81,6 +101,7 @@ int explore_command(const Arguments& arguments) {
   search::fill_document(result, campaign.names(), document);
   mark_known(document, options.known);
   if (options.prints()) {
+    if (!options.quiet) print_lanes(document, options);
     for (const std::string& line : report::search_notes(document)) {
       if (!options.quiet) say(line);
     }

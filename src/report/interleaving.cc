@@ -12,7 +12,8 @@
 namespace duress::report {
 namespace {
 
-constexpr std::size_t kWidth = 120;
+// With the indent of its finding, which takes the place of its own, two columns fit into 80.
+constexpr std::size_t kWidth = 80;
 constexpr std::size_t kMostRows = 12;  // more than that is what `duress replay --trace` is for
 
 struct Shown {

@@ -107,5 +107,16 @@ TEST(ValueText, SmallNumbersAndOthers) {
   EXPECT_EQ(text(1, 16), "1");
 }
 
+TEST(TraceText, LongNamesAreShortenedAndValuesStay) {
+  finding::Names names;
+  TraceRow row{1, "a.cc", 7, "Account_withdraw_twice_Test::TestBody()::balance = 42"};
+  row.name_size = row.what.find(" =");
+  std::string text = rows_text({row, {2, "a.cc", 9, "x → 1"}}, {{1, ""}, {2, ""}}, names, 60);
+  EXPECT_NE(text.find(":7 …stBody()::balance = 42"), std::string::npos) << text;
+  EXPECT_EQ(text.find("Account"), std::string::npos) << text;
+  // With a column that is wide enough nothing is left out.
+  EXPECT_NE(rows_text({row}, {{1, ""}}, names, 120).find("TestBody()::balance = 42"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace duress::report

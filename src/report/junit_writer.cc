@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "report/formats.h"
 #include "report/path.h"
 
@@ -87,6 +89,19 @@ Case failure_case(const StoredDocument& document, const Json& failure) {
   return one;
 }
 
+/// A case of `duress test` that has no race of its own in the list: it passed, or could not be looked at.
+std::optional<Case> test_case(const Json& entry) {
+  if (!list_at(entry, "races").empty()) return std::nullopt;
+  Case one;
+  one.name = text_at(entry, "name");
+  one.place = text_at(entry, "test");
+  std::string outcome = text_at(entry, "outcome");
+  one.message = outcome + (text_at(entry, "text").empty() ? "" : ": " + text_at(entry, "text"));
+  one.type = "error";
+  if (outcome != "passed") one.result = outcome == "error" ? Case::Result::kFailed : Case::Result::kSkipped;
+  return one;
+}
+
 std::string limited(const std::string& text) {
   return text.size() <= kMostText ? text : "…" + text.substr(text.size() - kMostText);
 }
@@ -151,6 +166,9 @@ std::string to_junit(const StoredDocument& document) {
   for (const std::vector<const Json*>& race : races_of(document)) cases.push_back(race_case(document, race));
   for (const Json& failure : list_at(document.json, "failures"))
     cases.push_back(failure_case(document, failure));
+  for (const Json& entry : list_at(document.json, "cases")) {
+    if (std::optional<Case> one = test_case(entry)) cases.push_back(std::move(*one));
+  }
   if (cases.empty()) {
     Case none;
     none.name = "no finding";

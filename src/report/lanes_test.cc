@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "report/lanes_text.h"
+
 namespace duress::report {
 namespace {
 
@@ -125,6 +127,19 @@ TEST_F(LanesTest, OfManyEventsTheLastAreKept) {
 
 TEST_F(LanesTest, NothingMakesNothing) {
   EXPECT_TRUE(make().events.empty());
+}
+
+TEST_F(LanesTest, AsTextALostUpdateShowsBothThreads) {
+  logs_.steps = {step(0, "create", 0), step(1, "read", 0x10, "0x0", 1), step(2, "read", 0x10, "0x0", 1),
+                 step(1, "read", 0x20, "0x5", 2), step(1, "write", 0x10, "0x1", 1),
+                 step(2, "write", 0x10, "0x1", 1)};
+  std::string text = lanes_text(make(), 78, 12);
+  std::size_t columns = 0;
+  for (std::size_t at = text.find("→ 0"); at != std::string::npos; at = text.find("→ 0", at + 1)) ++columns;
+  EXPECT_EQ(columns, 2u) << text;
+  EXPECT_NE(text.find("= 1"), std::string::npos) << text;
+  EXPECT_EQ(text.find("→ 5"), std::string::npos) << text;  // nobody else touches it
+  EXPECT_EQ(text.find("create"), std::string::npos) << text;
 }
 
 }  // namespace

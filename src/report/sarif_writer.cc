@@ -8,9 +8,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "report/formats.h"
 #include "report/path.h"
+#include "report/sarif_line_hash.h"
 #include "report/sarif_places.h"
 
 namespace duress::report {
@@ -81,6 +83,14 @@ Json result_of(const char* rule, const std::string& id, const std::vector<std::s
   return result;
 }
 
+/// What code scanning services follow a finding by; they compute it themselves where it is missing.
+void put_line_hash(Json& result, const StoredDocument& document, const Json& place) {
+  std::filesystem::path file = text_at(place, "file");
+  if (file.is_relative()) file = document.folder / file;
+  std::string hash = line_hash_of_file(file.string(), number_at(place, "line"));
+  if (!hash.empty()) result["partialFingerprints"]["primaryLocationLineHash"] = hash;
+}
+
 /// Both accesses of a pair as places, with their stacks. The first place of the first pair is the result's.
 void put_pair(Json& result, const Json& pair) {
   std::string variable = text_at(pair, "variable");
@@ -108,6 +118,8 @@ Json to_result(const StoredDocument& document, const std::vector<const Json*>& p
   if (std::string line = replay_line(document, race); !line.empty()) text.push_back("replay: " + line);
   Json result = result_of(rule_of(race), id, text);
   for (const char* list : {"locations", "relatedLocations", "stacks"}) result[list] = Json::array();
+  if (const Json& sites = list_at(race, "sites"); headline_of(race) < sites.size())
+    put_line_hash(result, document, sites[headline_of(race)]);
   bool known = true;
   for (const Json* pair : pairs) {
     put_pair(result, *pair);
@@ -148,6 +160,7 @@ Json failure_result(const StoredDocument& document, const Json& failure) {
     place = {{"file", !target.empty() && target[0].is_string() ? target[0].get<std::string>() : "program"}};
   }
   result["locations"].push_back(location(place, text[0]));
+  put_line_hash(result, document, place);
   if (!stacks.empty()) result["stacks"] = std::move(stacks);
   if (const finding::Lanes* lanes = document.lanes_for(id)) put_flows(result, flows_of(*lanes));
   return result;

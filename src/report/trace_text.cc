@@ -39,6 +39,25 @@ std::string fitted(const std::string& text, std::size_t width) {
   return cut + "…";
 }
 
+/// `place` and what the row says in at most `width` columns: the beginning of a long name is left out, never
+/// the operation and the value.
+std::string shortened(const std::string& place, const TraceRow& row, std::size_t width) {
+  constexpr std::size_t kLeastName = 4;
+  std::string text = place + row.what;
+  std::size_t have = columns(text);
+  if (have <= width || row.name_size == 0) return text;
+  std::string name = row.what.substr(row.name_at, row.name_size);
+  std::size_t length = columns(name), excess = have - width + 1;  // and the mark
+  std::size_t kept = std::max(kLeastName, length > excess ? length - excess : 0);
+  if (kept + 1 >= length) return text;
+  std::size_t at = 0;
+  for (std::size_t skipped = 0; at < name.size(); ++at) {
+    if ((name[at] & 0xc0) != 0x80 && skipped++ == length - kept) break;
+  }
+  return place + row.what.substr(0, row.name_at) + "…" + name.substr(at) +
+         row.what.substr(row.name_at + row.name_size);
+}
+
 std::string value_of(const finding::Step& step) {
   if (step.value.empty()) return {};
   u64 value[2] = {std::strtoull(step.value.c_str(), nullptr, 0), 0};
@@ -101,7 +120,7 @@ StepNames step_names(const finding::Step& step, const finding::ProcessLog& proce
 TraceRow trace_row(const finding::Step& step, const finding::ProcessLog& process, finding::Names& names) {
   StepNames named = step_names(step, process, names);
   TraceRow row{step.strand, named.file, named.line, ""};
-  const std::string& object = named.object;
+  std::string object = names.clean(named.object);
   const std::string& op = step.operation;
   bool reads = op == "read" || op == "atomic read", writes = op == "write" || op == "atomic write";
   std::string value = value_of(step);
@@ -110,7 +129,8 @@ TraceRow trace_row(const finding::Step& step, const finding::ProcessLog& process
     row.what = object + (value.empty() ? (reads ? " read" : " written") : (reads ? " → " : " = ") + value);
   else
     row.what = op + (object.empty() ? "" : " " + object) + (value.empty() ? "" : " = " + value);
-  row.what = names.clean(row.what);
+  row.name_at = reads || writes ? 0 : op.size() + 1;
+  row.name_size = object.size();
   return row;
 }
 
@@ -142,12 +162,12 @@ std::string rows_text(const std::vector<TraceRow>& rows, const std::map<int, std
     if (!row.file.empty()) files.insert(row.file);
   }
   // One file needs no name in every row.
-  auto text_of = [&](const TraceRow& row) {
+  auto text_of = [&](const TraceRow& row, std::size_t most) {
     std::string place;
     if (row.line != 0)
       place = (files.size() > 1 ? names.clean(finding::base_name(row.file)) : "") + ":" +
               std::to_string(row.line) + " ";
-    return place + row.what;
+    return shortened(place, row, most);
   };
   auto name_of = [&](int strand) {
     auto it = strands.find(strand);
@@ -160,13 +180,14 @@ std::string rows_text(const std::vector<TraceRow>& rows, const std::map<int, std
   column = column > 3 ? column - 3 : 0;
   if (column < kLeastColumn) {
     for (const TraceRow& row : rows) {
-      std::string text = fitted(name_of(row.strand), 16) + " " + text_of(row);
-      out += (columns(text) > width ? fitted(text, std::max<std::size_t>(width, 20)) : text) + "\n";
+      std::size_t most = std::max<std::size_t>(width, 20);
+      std::string text = fitted(name_of(row.strand), 16) + " " + text_of(row, most > 17 ? most - 17 : 0);
+      out += (columns(text) > width ? fitted(text, most) : text) + "\n";
     }
     return out;
   }
   std::size_t longest = 0;
-  for (const TraceRow& row : rows) longest = std::max(longest, columns(text_of(row)));
+  for (const TraceRow& row : rows) longest = std::max(longest, columns(text_of(row, ~std::size_t{0})));
   column = std::min({column, kMostColumn, std::max(longest, kLeastColumn)});
   auto line = [&](const std::function<std::string(int)>& cell) {
     std::string text = "  ";
@@ -177,7 +198,7 @@ std::string rows_text(const std::vector<TraceRow>& rows, const std::map<int, std
   };
   line([&](int strand) { return name_of(strand); });
   for (const TraceRow& row : rows)
-    line([&](int strand) { return strand == row.strand ? text_of(row) : std::string(); });
+    line([&](int strand) { return strand == row.strand ? text_of(row, column) : std::string(); });
   return out;
 }
 

@@ -18,6 +18,8 @@ struct TraceRow {
   std::string file;
   std::uint32_t line = 0;
   std::string what;  // "size_ = 0"
+  // The name of the object in `what`: the part that is shortened where a column is too narrow.
+  std::size_t name_at = 0, name_size = 0;
 };
 
 /// Where a step is, and the name of what it is about; "" where it needs none, as a thread.

@@ -10,6 +10,7 @@
 #include "report/junit_writer.h"
 #include "report/lanes_json.h"
 #include "report/perfetto_writer.h"
+#include "report/sarif_line_hash.h"
 #include "report/sarif_places.h"
 #include "report/sarif_writer.h"
 #include "report/sources.h"
@@ -175,6 +176,27 @@ TEST(JunitTest, VerdictsDecide) {
   one.json["races"][0].erase("verdict");
   EXPECT_NE(to_junit(one).find("failures=\"1\""), std::string::npos);
   EXPECT_NE(to_junit(document("")).find("tests=\"1\" failures=\"0\""), std::string::npos);
+}
+
+TEST(JunitTest, CasesThatPassedAreThere) {
+  StoredDocument one = document("");
+  one.json["cases"] =
+      Json::array({{{"name", "Queue.Push"}, {"test", "queue"}, {"outcome", "passed"}},
+                   {{"name", "Queue.Pop"}, {"test", "queue"}, {"outcome", "disabled"}},
+                   {{"name", "Queue.Racy"}, {"test", "queue"}, {"outcome", "passed"}, {"races", {"R-1"}}}});
+  std::string xml = to_junit(one);
+  EXPECT_NE(xml.find("tests=\"2\" failures=\"0\" skipped=\"1\""), std::string::npos) << xml;
+  EXPECT_NE(xml.find("<testcase classname=\"queue\" name=\"Queue.Push\">"), std::string::npos) << xml;
+  EXPECT_EQ(xml.find("Queue.Racy"), std::string::npos) << xml;
+}
+
+TEST(SarifTest, LinesHaveTheHashThatCodeScanningComputes) {
+  EXPECT_EQ(line_hash("", 1), "c129715d7a2bc9a3:1");
+  EXPECT_EQ(line_hash(" a\nb\n  \t\tc\n d", 1), "271789c17abda88f:1");
+  EXPECT_EQ(line_hash(" a\nb\n  \t\tc\n d", 4), "a23a3dc5e078b07b:1");
+  EXPECT_EQ(line_hash("a\r\nb", 2), line_hash("a\nb", 2));
+  EXPECT_EQ(line_hash("a\nb", 7), "");
+  EXPECT_EQ(line_hash_of_file("/nowhere/f.cc", 1), "");
 }
 
 TEST(JunitTest, AnyBytesAreWellFormed) {

@@ -3,12 +3,13 @@
 // How often each attack made the program fail: a table whose last column is a bar.
 
 import { h, plural } from "./dom.js";
+import { plainWords } from "./model.js";
 
 /** @typedef {import("./model.js").Rate} Rate */
 
 /** @param {Rate} rate */
 function attackName(rate) {
-  const name = rate.heuristic || rate.strategy || "";
+  const name = plainWords(rate.heuristic || rate.strategy || "");
   return rate.fair === false ? `${name}, for ever` : name;
 }
 
@@ -25,8 +26,8 @@ export function ratesChart(rates) {
     const bar = h("span", { class: "bar" }, h("span", { class: share > 0 ? "fill" : "fill none" }));
     /** @type {HTMLElement} */ (bar.firstChild).style.width = `${(share * 100).toFixed(2)}%`;
     rows.append(h("tr", { class: rate.model !== model ? "first" : "" },
-      h("th", { scope: "row" }, rate.model !== model ? rate.model : ""),
-      h("td", {}, attackName(rate)),
+      h("th", { scope: "row", title: rate.model }, rate.model !== model ? plainWords(rate.model) : ""),
+      h("td", { title: rate.heuristic || rate.strategy || null }, attackName(rate)),
       h("td", { class: "amount" }, `${rate.failed.toLocaleString("en")} of ${rate.runs.toLocaleString("en")}`),
       h("td", { class: "bars", title: rate.invalid ? `${plural(rate.invalid, "run")} proved nothing and were thrown away` : null }, bar)));
     model = rate.model;

@@ -5,7 +5,7 @@
 import { ratesChart } from "./chart.js";
 import { baseName, copyButton, h, plural, shown } from "./dom.js";
 import { LanesView } from "./lanes.js";
-import { lanesAt, VERDICTS } from "./model.js";
+import { lanesAt, plainWords, VERDICTS } from "./model.js";
 import { diffView, snippet } from "./source.js";
 
 /** @typedef {import("./model.js").Data} Data */
@@ -59,9 +59,10 @@ function siteView(data, site) {
     stackView(data, site.stack, "Stack", false));
 }
 
-/** @param {Evidence} evidence */
-function attackText(evidence) {
-  return [evidence.model, evidence.heuristic ?? evidence.strategy].filter(Boolean).join(", ");
+/** What the loads were given, with the technical names where the mouse rests. @param {string} before @param {Evidence} evidence */
+function attackLine(before, evidence) {
+  const names = [evidence.model, evidence.heuristic ?? evidence.strategy].filter((name) => name !== undefined && name !== "");
+  return h("p", { class: "hint", title: names.join(", ") }, `${before}${names.map((name) => plainWords(name ?? "")).join(", ")}`);
 }
 
 /** What the document says of a race, and what to make of it. @param {Finding} finding @param {Data} data */
@@ -70,10 +71,10 @@ function story(finding, data) {
   if (!race) return [];
   const lines = [h("p", { class: "headline" }, shown(finding.title, 400))];
   if (Array.isArray(race.account)) lines.push(...race.account.map((line) => h("p", { class: "account" }, shown(line, 1000))));
-  if (race.verdict === "destructive") lines.push(h("p", { class: "hint" }, `Model and choice: ${attackText(race.evidence ?? {})}`));
-  if (race.verdict === "slower") lines.push(h("p", { class: "hint" }, `With other legal values: ${attackText(race.evidence ?? {})}`));
+  if (race.verdict === "destructive") lines.push(attackLine("Values that loads were given: ", race.evidence ?? {}));
+  if (race.verdict === "slower") lines.push(attackLine("With other legal values: ", race.evidence ?? {}));
   if (race.verdict && race.verdict !== "destructive")
-    lines.push(h("p", { class: "hint" }, "That is no proof: other inputs, machines and compilers may see it."));
+    lines.push(h("p", { class: "hint" }, "The race is still undefined behaviour, and this is no proof: other inputs, machines and compilers may see harm."));
   if (!race.verdict)
     lines.push(h("p", { class: "hint" }, data.document.command === "classify" ? "The campaign ended before every attack had its turn."
       : "Nothing orders the two accesses. duress classify says whether that does harm."));
@@ -161,11 +162,27 @@ function lanesSection(finding, data, onView) {
   return part;
 }
 
+/** Who waits for what, and who holds it. @param {import("./model.js").Failure} failure */
+function waitingView(failure) {
+  const waiting = (failure.stacks ?? []).filter((stack) => stack.state === "blocked");
+  if (!waiting.length) return null;
+  const list = h("ul", { class: "waiting" });
+  for (const one of waiting) {
+    const holders = (one.held_by ?? []).map((thread) => `T${thread}`).join(", ");
+    const object = one.object && one.operation !== "join" ? h("code", {}, shown(one.object, 200)) : null;
+    list.append(h("li", {}, h("b", {}, `T${one.thread}`), ` waits in ${shown(one.operation ?? "", 60)} `, object,
+      holders ? (one.operation === "join" ? ` for the end of ${holders}` : `, held by ${holders}`) : " and nobody is left who could wake it"));
+  }
+  return section("Who waits for whom", "waiting", list);
+}
+
 /** @param {Finding} finding @param {Data} data */
 function failureParts(finding, data) {
   const failure = finding.failure;
   if (!failure) return [];
   const parts = [];
+  const waiting = waitingView(failure);
+  if (waiting) parts.push(waiting);
   if (failure.file) parts.push(section("Where", "where", h("p", { class: "where" }, `${shown(failure.file, 300)}:${failure.line}`), snippet(data.sources, failure.file, failure.line, 5, "write")));
   if (failure.stacks?.length)
     parts.push(section("Stacks", "stacks", ...failure.stacks.map((stack) =>
@@ -222,15 +239,22 @@ function effect(finding) {
   return race.kind;
 }
 
-/** The worst findings as a table. @param {Finding[]} findings */
+/** The findings as a table: the worst, and the others when they are asked for. @param {Finding[]} findings */
 function summary(findings) {
   const rows = h("tbody");
-  for (const finding of findings.slice(0, MOST_SUMMARISED)) {
+  /** @param {Finding} finding */
+  const add = (finding) =>
     rows.append(h("tr", {}, h("td", {}, badge(finding.verdict)),
       h("td", {}, h("a", { href: "#" + encodeURIComponent(finding.id) }, h("code", {}, shown(finding.subject, 160)))),
       h("td", {}, shown(effect(finding), 160)), h("td", { class: "where", title: shown(finding.place, 300) }, shown(baseName(finding.place), 120))));
-  }
-  return h("table", { class: "summary" }, h("thead", {}, h("tr", {}, ...["verdict", "variable", "what it does", "where"].map((name) => h("th", { scope: "col" }, name)))), rows);
+  findings.slice(0, MOST_SUMMARISED).forEach(add);
+  const rest = findings.slice(MOST_SUMMARISED);
+  const more = rest.length === 0 ? null : h("button", { type: "button", class: "more", click: () => {
+    rest.forEach(add);
+    more?.remove();
+  } }, `Show the other ${plural(rest.length, "finding")}`);
+  const table = h("table", { class: "summary" }, h("thead", {}, h("tr", {}, ...["verdict", "variable", "what it does", "where"].map((name) => h("th", { scope: "col" }, name)))), rows);
+  return h("div", {}, table, more);
 }
 
 /**

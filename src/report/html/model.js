@@ -19,7 +19,7 @@
  * @typedef {{id: string, failure: string, text?: string, strategy?: string, model?: string, heuristic?: string,
  *            switches?: number, found_at_run?: number, file?: string, line?: number, column?: number, stderr?: string,
  *            stacks?: {thread: number, thread_name?: string, state?: string, operation?: string, object?: string,
- *                      stack: Frame[]}[]}} Failure
+ *                      held_by?: number[], stack: Frame[]}[]}} Failure
  * @typedef {{replay: string, token: string, rule?: string, headline?: number, lanes?: number, events?: number,
  *            lack?: string}} Extra
  * @typedef {{missing?: string, lines?: Record<string, string>}} Source
@@ -67,6 +67,18 @@ export const VERDICTS = {
   "same-value": "Same value",
   "no-harm-found": "No harm found",
 };
+
+/** Models, and which value a load is given, in plain words. @type {Record<string, string>} */
+const PLAIN_WORDS = {
+  sc: "thread timing alone", stale: "old values", future: "future values", both: "old and future values", rc11: "C++ memory model",
+  SequentiallyConsistent: "newest value", Oldest: "oldest value", OldestButDifferent: "oldest value that differs from the last one",
+  Random: "any allowed value", RandomButDifferent: "any allowed value that differs from the last one",
+};
+
+/** What a model, a heuristic or a strategy is called on the page; its own name where there are no plainer words. @param {string} name */
+export function plainWords(name) {
+  return PLAIN_WORDS[name] ?? name;
+}
 
 /** @template T @param {T[] | undefined} list @returns {T[]} */
 function listed(list) {

@@ -37,6 +37,7 @@ int execute(TestOptions& options) {
   std::vector<suite::CaseResult> cases;
   std::vector<std::string> notes;
   for (const suite::CtestTest& test : *chosen) suite::add_cases(test, cases, notes);
+  if (std::string wrong = suite::keep_shard(cases); !wrong.empty()) return wrong_use("test", wrong);
   if (options.list) {
     for (const suite::CaseResult& result : cases) fmt::print("{}\n", result.test_case.name);
     return kExitOk;

@@ -5,10 +5,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <optional>
 #include <set>
 
 #include "exec/child.h"
+#include "exec/files.h"
 
 namespace duress::suite {
 
@@ -83,6 +88,43 @@ std::string outcomes_text(const std::vector<CaseResult>& cases) {
       text += fmt::format(", {} {}", n, words);
   }
   return text;
+}
+
+namespace {
+
+/// The number in the variable; nothing: it is not set. False: it is not a number.
+bool number_in(const char* name, std::optional<std::uint64_t>& number) {
+  const char* text = std::getenv(name);
+  if (text == nullptr || *text == '\0') return true;
+  std::uint64_t value = 0;
+  auto [end, error] = std::from_chars(text, text + std::strlen(text), value);
+  if (error != std::errc() || *end != '\0') return false;
+  number = value;
+  return true;
+}
+
+}  // namespace
+
+std::string keep_shard(std::vector<CaseResult>& cases) {
+  for (const std::string prefix : {"GTEST_", "TEST_"}) {
+    std::optional<std::uint64_t> total, index;
+    std::string total_name = prefix + "TOTAL_SHARDS", index_name = prefix + "SHARD_INDEX";
+    if (!number_in(total_name.c_str(), total) || !number_in(index_name.c_str(), index) ||
+        total.has_value() != index.has_value() || (total && (*total == 0 || *index >= *total)))
+      return total_name + " and " + index_name + " must be two numbers, the second below the first";
+    if (!total) continue;
+    if (const char* status = std::getenv("TEST_SHARD_STATUS_FILE")) exec::write_file(status, "");
+    std::vector<CaseResult> kept;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      if (i % *total == *index) kept.push_back(std::move(cases[i]));
+    }
+    cases = std::move(kept);
+    for (const char* one :
+         {"GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX", "TEST_TOTAL_SHARDS", "TEST_SHARD_INDEX"})
+      unsetenv(one);
+    return "";
+  }
+  return "";
 }
 
 }  // namespace duress::suite

@@ -46,7 +46,7 @@ ROWS = {
 DIRECT = {folder: row.split() for folder, row in ROWS.items()}
 IN_PROCESS = set("base catalog event exhaustive clock trail shadow analysis memory sched runtime check".split())
 LLVM = {"pass", "report", "rewrite"}
-HOST_LIBRARIES = re.compile(r"(fmt|CLI|nlohmann|llvm|gtest)/|iostream$|sqlite3.h$")
+HOST_LIBRARIES = re.compile(r"(fmt|CLI|nlohmann|llvm|gtest|toml\+\+)/|iostream$|sqlite3.h$")
 
 
 def allowed(folder):

@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 
 #include "base/exec_words.h"
 #include "catalog/lookup.h"
@@ -34,6 +35,38 @@ std::optional<int> check_program(const std::vector<std::string>& target) {
   if (problem.empty()) return std::nullopt;
   say(problem);
   return kExitToolFailed;
+}
+
+bool g_only_origins = false;
+
+/// The names of an option as they are typed.
+std::vector<std::string> typed_names(const CLI::Option& option) {
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  return names;
+}
+
+/// Options that several commands have: a key for all commands may be one that this command does not know.
+bool is_option_of_any(const std::string& key) {
+  static const std::set<std::string> known = {
+      "runs",    "time",     "seed",    "jobs",          "run-timeout", "dir",      "suppressions",
+      "fail-on", "baseline", "check",   "expect-output", "expect-exit", "model",    "heuristic",
+      "color",   "quiet",    "verbose", "volatile",      "tear",        "strategy", "timeouts",
+      "html",    "sarif",    "junit",   "json"};
+  return known.count(key) != 0;
+}
+
+/// Whether the user's words give that option.
+bool is_given(const CLI::Option& option, const Arguments& words) {
+  for (const std::string& name : typed_names(option)) {
+    bool is_short = name[1] != '-';
+    for (const std::string& word : words) {
+      if (word == name || word.rfind(name + "=", 0) == 0) return true;
+      if (is_short && word.rfind(name, 0) == 0) return true;
+    }
+  }
+  return false;
 }
 
 /// The help of `app`, with what follows the options.
@@ -123,6 +156,74 @@ void CommandApp::allow_bare(const std::string& option, const std::string& meanin
   if (loose) loose_.insert(option);
 }
 
+std::string CommandApp::project_words(const ProjectFile& file, Arguments& ours) {
+  std::vector<std::string> known;
+  for (const CLI::Option* option : app_->get_options()) {
+    for (const std::string& name : option->get_lnames()) known.push_back(name);
+  }
+  Arguments words;
+  std::set<std::string> own;  // a table of the command wins over what is for all
+  for (const ProjectSetting& setting : file.settings) {
+    if (setting.command == command()) own.insert(setting.key);
+  }
+  for (const ProjectSetting& setting : file.settings) {
+    bool mine = setting.command == command();
+    if (!mine && (!setting.command.empty() || own.count(setting.key) != 0)) continue;
+    const CLI::Option* option = app_->get_option_no_throw("--" + setting.key);
+    if (option == nullptr) {
+      if (mine || !is_option_of_any(setting.key))
+        return fmt::format("{}: unknown key '{}'{}", file.place(setting), setting.key,
+                           catalog::nearest_hint(setting.key, known));
+      continue;
+    }
+    bool is_flag = option->get_items_expected_max() == 0;
+    if (is_flag != setting.flag)
+      return fmt::format("{}: {} must be {}", file.place(setting), setting.key,
+                         is_flag ? "true or false" : "a text or a number");
+    if (setting.list && option->get_expected_max() <= 1)
+      return fmt::format("{}: {} takes one value, not a list", file.place(setting), setting.key);
+    bool colour = setting.key == "color" && std::getenv("NO_COLOR") != nullptr;
+    if (is_given(*option, ours) || colour) continue;
+    origins_[option->get_name()] = file.place(setting);
+    if (is_flag && setting.values[0] == "true") words.push_back("--" + setting.key);
+    for (const std::string& value : setting.values) {
+      if (!is_flag) words.push_back("--" + setting.key + "=" + value);
+    }
+  }
+  ours.insert(ours.begin(), words.begin(), words.end());
+  return "";
+}
+
+std::string CommandApp::with_project(Arguments& ours) {
+  for (const std::string& word : ours) {
+    if (word == "-h" || word == "--help") return "";
+  }
+  for (const CLI::Option* option : app_->get_options()) {
+    if (is_given(*option, ours)) origins_[option->get_name()] = "command line";
+  }
+  std::error_code ignored;
+  ProjectFile file = find_project_file(std::filesystem::current_path(ignored).string());
+  if (!file.error.empty() || file.path.empty()) return file.error;
+  // What this command starts, duress classify for a test case for example, gets its options from this command.
+  setenv("DURESS_CONFIG", "none", 1);
+  return project_words(file, ours);
+}
+
+void CommandApp::print_origins() const {
+  for (const CLI::Option* option : app_->get_options()) {
+    if (option->get_lnames().empty() || option->get_name() == "--help" || option->get_group().empty())
+      continue;
+    auto origin = origins_.find(option->get_name());
+    std::string value = option->count() == 0 ? "" : fmt::format("{}", fmt::join(option->results(), " "));
+    fmt::print("{:<24}{:<24}{}\n", "--" + option->get_lnames()[0], value.empty() ? "-" : value,
+               origin == origins_.end() ? "default" : origin->second);
+  }
+}
+
+void only_print_origins() {
+  g_only_origins = true;
+}
+
 template <class Parse>
 std::optional<int> CommandApp::guarded(const std::string& rest, Parse parse) {
   try {
@@ -133,12 +234,19 @@ std::optional<int> CommandApp::guarded(const std::string& rest, Parse parse) {
   } catch (const CLI::ParseError& error) {
     return wrong_use(command(), message_of(error));
   }
-  return std::nullopt;
+  if (!g_only_origins) return std::nullopt;
+  print_origins();
+  return kExitOk;
 }
 
 std::optional<int> CommandApp::read(const Arguments& arguments) {
+  Arguments ours = arguments;
+  if (std::string error = with_project(ours); !error.empty()) {
+    say_plain(error);
+    return kExitWrongUse;
+  }
   return guarded("", [&] {
-    Arguments words(arguments.rbegin(), arguments.rend());  // CLI11 takes arguments from the back
+    Arguments words(ours.rbegin(), ours.rend());  // CLI11 takes arguments from the back
     for (std::string& word : words) {
       if (auto meaning = bare_.find(word); meaning != bare_.end()) word += "=" + meaning->second;
     }
@@ -157,8 +265,14 @@ std::optional<int> CommandApp::read_before_mark(const Arguments& arguments,
 std::optional<int> CommandApp::read_with_target(const Arguments& arguments, std::vector<std::string>& target,
                                                 const std::string& rest, bool required) {
   app_->prefix_command();
-  std::optional<int> code =
-      guarded(rest, [&] { target = parse_with_target(*app_, arguments, bare_, loose_); });
+  auto mark = std::find(arguments.begin(), arguments.end(), "--");
+  Arguments ours(arguments.begin(), mark);
+  if (std::string error = with_project(ours); !error.empty()) {
+    say_plain(error);
+    return kExitWrongUse;
+  }
+  ours.insert(ours.end(), mark, arguments.end());
+  std::optional<int> code = guarded(rest, [&] { target = parse_with_target(*app_, ours, bare_, loose_); });
   if (code) return code;
   if (!required || (!target.empty() && !target[0].empty())) return check_program(target);
   return reject("no program given; put it and its arguments after --");

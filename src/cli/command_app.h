@@ -15,6 +15,7 @@
 
 #include "cli/added_option.h"
 #include "cli/commands.h"
+#include "cli/project_file.h"
 
 namespace CLI {
 class App;
@@ -58,12 +59,21 @@ class CommandApp {
   template <class Parse>
   std::optional<int> guarded(const std::string& rest, Parse parse);
   std::string command() const { return name_.substr(0, name_.find(' ')); }
+  /// The user's options, and those of .duress.toml that they do not give. "" or what is wrong.
+  std::string with_project(Arguments& ours);
+  std::string project_words(const ProjectFile& file, Arguments& ours);
+  /// `duress config`: all values and where they come from.
+  void print_origins() const;
 
   std::unique_ptr<CLI::App> app_;
   std::string name_;
   std::map<std::string, std::string> bare_;
   std::set<std::string> loose_;
+  std::map<std::string, std::string> origins_;  // where an option's value comes from, by its name
 };
+
+/// From now on commands print where their options come from instead of doing their work.
+void only_print_origins();
 
 /// Parses the options in `arguments` with `app` (which must be a prefix command) and returns the program and
 /// its arguments. `bare` holds the meaning of options given without `=VALUE`. The options in `loose`

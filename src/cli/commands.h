@@ -46,6 +46,8 @@ int list_command(const Arguments& arguments);
 int doctor_command(const Arguments& arguments);
 /// The part of it about one program.
 int doctor_program(const std::vector<std::string>& target);
+int demo_command(const Arguments& arguments);
+int config_command(const Arguments& arguments);
 int cmake_command(const Arguments& arguments);
 
 /// What is to be done with a program that is not instrumented; "" if it is.

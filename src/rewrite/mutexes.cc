@@ -154,7 +154,7 @@ std::string expression_for(Source& source, const Mutex& mutex, const Expr& acces
     return "";
   }
   const auto* var = dyn_cast<VarDecl>(decl);
-  if (mutex.decl != nullptr && var != nullptr && var->hasGlobalStorage() &&
+  if (mutex.decl != nullptr && var != nullptr && var->isFileVarDecl() && !var->isStaticDataMember() &&
       source.manager().isBeforeInTranslationUnit(function.getBeginLoc(), var->getBeginLoc())) {
     source.change().fail(mutex.name + " is declared after " + source.place_text(access.getExprLoc()));
     return "";

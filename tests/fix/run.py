@@ -5,8 +5,9 @@
   // FIX: TEXT        what is proposed begins so
   // FIX-FLAGS: ...   options of duress verify
 
-Each program is copied, built, verified (which must find a race), fixed, built again from the changed source without a warning,
-run, and verified once more: no race and no failure in any interleaving. A copy of the source that has changed since is left alone.
+Each program is copied, built, verified (which must find a race), fixed, built again from the changed source without a
+warning, run, and verified once more: no race and no failure in any interleaving. A source that has changed since is left
+alone.
 """
 import json
 import pathlib
@@ -26,10 +27,11 @@ def build(tool, source):
     harness.expect(ended.returncode == 0, f"{source.name} does not compile: {ended.stderr[:1000]}")
 
 
-def duress(tool, folder, *words, code=0):
+def duress(tool, folder, *words, code=0, text=""):
     ended = subprocess.run(
         [tool.duress, *words],
         cwd=folder,
+        input=text,
         capture_output=True,
         text=True,
         timeout=harness.TIMEOUT,
@@ -70,6 +72,9 @@ def problems_of(path, tool):
     if source.read_text() != before + "// changed since\n":
         yield "a file that has changed since was written over"
     source.write_text(before)
+    asked = duress(tool, folder, "fix", finding, "--dir", "found", "--interactive", "--no-check", text="n\n")
+    if "apply it? [y/N]" not in asked.stderr or source.read_text() != before:
+        yield f"a 'n' did not leave the file alone: {asked.stderr}"
     said = duress(tool, folder, "fix", finding, "--dir", "found", "--apply").stderr
     if "built with the change and verified" not in said:
         yield f"the fix was applied unchecked: {said}"

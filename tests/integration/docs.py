@@ -7,6 +7,7 @@ after `$ echo $?` must be the code. A block whose first line is `// NAME` or `# 
 takes for granted (programs of its readers) is in GIVEN. Nothing may end with 2 (wrong use), 125 (Duress failed), 126 or
 127.
 """
+import json
 import pathlib
 import re
 import shutil
@@ -19,11 +20,11 @@ from harness import project  # noqa: E402
 ROOT = project.ROOT
 PAGES = [
     "README.md",
-    *sorted(str(p.relative_to(ROOT)) for d in ("guide", "manual") for p in (ROOT / "docs" / d).glob("*.md")),
+    *sorted(str(p.relative_to(ROOT)) for d in ("guide", "manual", "tutorial") for p in (ROOT / "docs" / d).glob("*.md")),
 ]
 PAGES.remove("docs/guide/cluster.md")  # needs a Slurm: tests/slurm/manual.py runs it
 PROGRAMS = r"\$ |duress |duress-c|CC=|cmake |ctest |sqlite3 |\./|build/bin/|gcc |g\+\+ |meson |valgrind "
-FILE = re.compile(r"(?://|#) ([\w./-]+\.(?:cc|c|h|txt|json|yml|build))$")
+FILE = re.compile(r"(?://|#) ([\w./-]+\.(?:cc|c|h|txt|json|yml|build|toml))$")
 
 # What cannot run in a test, and why.
 CANNOT = {
@@ -133,6 +134,8 @@ class DocsTest(project.ProjectTest):
 
     def fill_in(self, page, command):
         """What a page can only show by example: an id, a token, a file with one."""
+        if page.startswith("docs/tutorial/"):
+            return re.sub(r"\b([RF])-1234\b", lambda match: self.last_finding(match[1]), command)
         if page != "docs/guide/replay.md":
             return command
         if not hasattr(self, "known"):
@@ -140,6 +143,12 @@ class DocsTest(project.ProjectTest):
             self.known = self.document(done.stdout)["failures"][0]
             (self.folder / "bug.trail").write_text(self.known["replay"] + "\n")
         return re.sub(r"D1\.\S+…", self.known["replay"], command).replace("F-fb08", self.known["id"])
+
+    def last_finding(self, letter):
+        """An id of that kind in what the last command found."""
+        self.assertEqual(self.shell("duress report --json last.json").returncode, 0)
+        document = json.loads((self.folder / "last.json").read_text())
+        return next(one["id"] for one in [*document["races"], *document.get("failures", [])] if one["id"][0] == letter)
 
     def run_page(self, page):
         self.prepare(page)

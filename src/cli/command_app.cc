@@ -204,7 +204,8 @@ std::string CommandApp::with_project(Arguments& ours) {
   std::error_code ignored;
   ProjectFile file = find_project_file(std::filesystem::current_path(ignored).string());
   if (!file.error.empty() || file.path.empty()) return file.error;
-  // What this command starts, duress classify for a test case for example, gets its options from this command.
+  // What this command starts, duress classify for a test case for example, gets its options from this
+  // command.
   setenv("DURESS_CONFIG", "none", 1);
   return project_words(file, ours);
 }

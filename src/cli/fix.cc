@@ -103,8 +103,8 @@ int fix_command(const Arguments& arguments) {
     say(error);
     return kExitToolFailed;
   }
-  say(fmt::format("{}: no race and no failure in all {} interleavings then", advice->text,
-                  advice->interleavings));
+  say(fmt::format("{} — checked: {}, no race, no failure", advice->text,
+                  report::count_text(advice->interleavings, "interleaving")));
   if (advice->edits.empty()) return no_edit(*advice);
   if (!no_check) {
     Checked checked = check_changed(*advice);

@@ -130,8 +130,11 @@ TEST_F(LanesTest, NothingMakesNothing) {
 }
 
 TEST_F(LanesTest, AsTextALostUpdateShowsBothThreads) {
-  logs_.steps = {step(0, "create", 0), step(1, "read", 0x10, "0x0", 1), step(2, "read", 0x10, "0x0", 1),
-                 step(1, "read", 0x20, "0x5", 2), step(1, "write", 0x10, "0x1", 1),
+  logs_.steps = {step(0, "create", 0),
+                 step(1, "read", 0x10, "0x0", 1),
+                 step(2, "read", 0x10, "0x0", 1),
+                 step(1, "read", 0x20, "0x5", 2),
+                 step(1, "write", 0x10, "0x1", 1),
                  step(2, "write", 0x10, "0x1", 1)};
   std::string text = lanes_text(make(), 78, 12);
   std::size_t columns = 0;

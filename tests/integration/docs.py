@@ -20,7 +20,9 @@ from harness import project  # noqa: E402
 ROOT = project.ROOT
 PAGES = [
     "README.md",
-    *sorted(str(p.relative_to(ROOT)) for d in ("guide", "manual", "tutorial") for p in (ROOT / "docs" / d).glob("*.md")),
+    *sorted(
+        str(p.relative_to(ROOT)) for d in ("guide", "manual", "tutorial") for p in (ROOT / "docs" / d).glob("*.md")
+    ),
 ]
 PAGES.remove("docs/guide/cluster.md")  # needs a Slurm: tests/slurm/manual.py runs it
 PROGRAMS = r"\$ |duress |duress-c|CC=|cmake |ctest |sqlite3 |\./|build/bin/|gcc |g\+\+ |meson |valgrind "

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "report/lanes_text.h"
 
 namespace duress::report {
@@ -127,6 +129,13 @@ TEST_F(LanesTest, OfManyEventsTheLastAreKept) {
 
 TEST_F(LanesTest, NothingMakesNothing) {
   EXPECT_TRUE(make().events.empty());
+}
+
+TEST_F(LanesTest, AsTextADeadlockShowsWhoHoldsWhat) {
+  logs_.steps = {step(1, "lock", 0x10), step(1, "unlock", 0x10), step(1, "lock", 0x10),
+                 step(2, "lock", 0x20)};
+  std::string text = lanes_text(make(), 78, 12);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3) << text;  // the threads, and a lock of each
 }
 
 TEST_F(LanesTest, AsTextALostUpdateShowsBothThreads) {

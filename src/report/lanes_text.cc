@@ -27,6 +27,21 @@ bool is_about_threads(const std::string& operation) {
   return words.count(operation) != 0;
 }
 
+/// Locks that are still held at the end: in a deadlock others wait for them, and a wait that never ends is no
+/// event.
+std::vector<bool> kept_locks(const Lanes& lanes) {
+  std::vector<bool> keep(lanes.events.size(), false);
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> held;  // by thread and object
+  for (std::size_t i = 0; i < lanes.events.size(); ++i) {
+    const LaneEvent& event = lanes.events[i];
+    const std::string& operation = lanes.words[event.operation];
+    if (operation == "lock") held[{event.thread, event.object}] = i;
+    if (operation == "unlock") held.erase({event.thread, event.object});
+  }
+  for (const auto& [who, at] : held) keep[at] = true;
+  return keep;
+}
+
 /// Which events several threads have to do with.
 std::vector<bool> shared_events(const Lanes& lanes) {
   struct Use {
@@ -40,12 +55,13 @@ std::vector<bool> shared_events(const Lanes& lanes) {
     use.threads.insert(event.thread);
     use.changed = use.changed || !is_read(lanes.words[event.operation]);
   }
-  std::vector<bool> keep;
-  for (const LaneEvent& event : lanes.events) {
+  std::vector<bool> keep = kept_locks(lanes);
+  for (std::size_t i = 0; i < lanes.events.size(); ++i) {
+    const LaneEvent& event = lanes.events[i];
     auto use = uses.find(event.object);
     bool shared = use != uses.end() && use->second.changed && use->second.threads.size() > 1 &&
                   !is_about_threads(lanes.words[event.operation]);
-    keep.push_back(shared || lanes.words[event.operation] == "failure");
+    keep[i] = keep[i] || shared || lanes.words[event.operation] == "failure";
   }
   return keep;
 }

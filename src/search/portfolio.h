@@ -47,8 +47,8 @@ struct RunFeedback {
 };
 
 /// Runs go in rounds, [0, 16), [16, 32), then of 32, from 512 on of an eighth of the runs before them, at
-/// most 4096: the feedback of a round is used from the next one on. So run i does not depend on which other runs have ended,
-/// and results do not depend on the number of workers.
+/// most 4096: the feedback of a round is used from the next one on. So run i does not depend on which other
+/// runs have ended, and results do not depend on the number of workers.
 class Portfolio {
  public:
   /// What a run is to be.

@@ -45,7 +45,7 @@ Element SyncFlow::get(ElementRole role, uptr address, u8 size) {
 
 template <typename Visit>
 void SyncFlow::each_overlapping(uptr address, u8 size, Visit visit) {
-  for (uptr granule = (address >> 3) - 1; granule << 3 < address + size; ++granule) {
+  for (uptr granule = (address >> 3) - 1, last = (address + size - 1) >> 3; granule <= last; ++granule) {
     for (Entry* e = table_[hash_of(granule)]; e; e = e->next) {
       const Name& n = name(e->element);
       bool other = n.role == ElementRole::kReleased && n.size && n.address >> 3 == granule &&

@@ -43,8 +43,9 @@ class SyncTable {
   /// Calls visit(SyncObject*) for every atomic that overlaps [address, address + size), with no lock held.
   template <typename Visit>
   void each_overlapping(uptr address, u32 size, Visit visit) {
-    // 16-byte atomics start in the granule before.
-    for (uptr granule = (address >> 3) - 1; granule << 3 < address + size; ++granule) {
+    // 16-byte atomics start in the granule before. Numbers of granules are compared, not addresses: behind
+    // the last granule of memory (damaged traces name it) comes address 0.
+    for (uptr granule = (address >> 3) - 1, last = (address + size - 1) >> 3; granule <= last; ++granule) {
       SyncObject* found[kMostInGranule];
       u32 count = 0;
       Bucket& bucket = buckets_[index(granule)];

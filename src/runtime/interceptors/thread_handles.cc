@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/interceptors/thread_handles.h"
 
+#include <atomic>
+
 #include "base/arena.h"
 #include "runtime/interceptors/real.h"
 
@@ -13,6 +15,8 @@ constinit SpinLock handles_lock;
 constinit Arena arena;
 constinit ThreadHandle* buckets[kBuckets];
 constinit u32 on_their_way = 0;  // made, neither enrolled nor abandoned
+constinit u32 waiting = 0;       // for one of these, in find_handle()
+constinit std::atomic<u32> arrivals{0};
 
 ThreadHandle** bucket_of(pthread_t id) {
   return &buckets[(id >> 8) * 0x9e3779b97f4a7c15u >> 54];
@@ -22,6 +26,13 @@ static_assert(kBuckets == 1u << (64 - 54));
 // The rest is called with the lock held.
 void release(ThreadHandle* handle) {
   if (--handle->references == 0) arena.free(handle, sizeof(ThreadHandle));
+}
+
+/// Whether somebody has to be woken, without the lock.
+bool arrived() {
+  --on_their_way;
+  arrivals.fetch_add(1, std::memory_order_relaxed);
+  return waiting != 0;
 }
 
 void unlist(ThreadHandle* handle) {
@@ -43,6 +54,7 @@ void unlock_thread_handles() {
 }
 void forget_other_threads() {
   on_their_way = 0;
+  waiting = 0;
   // A new thread may get the number of one that is not here any more, and would be taken for it.
   pthread_t self = pthread_self();
   for (ThreadHandle*& bucket : buckets) {
@@ -69,29 +81,46 @@ ThreadHandle* make_handle(Thread* thread, bool detached) {
 }
 
 void abandon_handle(ThreadHandle* handle) {
-  SpinGuard guard(handles_lock);
-  --on_their_way;
-  release(handle);
+  bool wake;
+  {
+    SpinGuard guard(handles_lock);
+    wake = arrived();
+    release(handle);
+  }
+  if (wake) wake_all(arrivals);
 }
 
 void enroll_handle(ThreadHandle* handle, pthread_t id) {
-  SpinGuard guard(handles_lock);
-  --on_their_way;
-  handle->listed = true;
-  handle->id = id;
-  ++handle->references;
-  ThreadHandle** bucket = bucket_of(id);
-  handle->next = *bucket;
-  *bucket = handle;
+  bool wake;
+  {
+    SpinGuard guard(handles_lock);
+    wake = arrived();
+    handle->listed = true;
+    handle->id = id;
+    ++handle->references;
+    ThreadHandle** bucket = bucket_of(id);
+    handle->next = *bucket;
+    *bucket = handle;
+  }
+  if (wake) wake_all(arrivals);
 }
 
+/// Sleeps while threads are on their way: who joins a thread at once would else take the processor from it,
+/// and on a busy machine for as long as the kernel lets it.
 ThreadHandle* find_handle(pthread_t id) {
-  for (;; yield_processor()) {
-    SpinGuard guard(handles_lock);
-    ThreadHandle* handle = *bucket_of(id);
-    while (handle && handle->id != id) handle = handle->next;
-    if (handle) ++handle->references;
-    if (handle || on_their_way == 0) return handle;
+  for (bool slept = false;; slept = true) {
+    u32 seen;
+    {
+      SpinGuard guard(handles_lock);
+      if (slept) --waiting;
+      ThreadHandle* handle = *bucket_of(id);
+      while (handle && handle->id != id) handle = handle->next;
+      if (handle) ++handle->references;
+      if (handle || on_their_way == 0) return handle;
+      ++waiting;
+      seen = arrivals.load(std::memory_order_relaxed);
+    }
+    wait_while(arrivals, seen);
   }
 }
 

@@ -50,6 +50,7 @@ Explorer::Node* Explorer::make_node(Node* parent, const Step& step) {
   n->serial = ++serials_;
   n->depth = parent ? parent->depth + 1 : 0;
   n->open = 0;
+  n->explored = 0;
   n->state = State::kPending;
   n->whole = n->to_offer = false;
   if (parent) {
@@ -172,6 +173,7 @@ bool Explorer::next(Plan* plan) {
 
 /// Marks the leaf as explored, and every ancestor that has no unexplored child.
 void Explorer::finish(Node* leaf) {
+  for (Node* up = leaf; up; up = up->parent) up->explored += 1;
   Node* n = leaf;
   for (;;) {
     n->state = State::kDone;
@@ -187,6 +189,28 @@ void Explorer::finish(Node* leaf) {
     n = parent;
   }
   cut(0);
+}
+
+Estimate Explorer::estimate() const {
+  Estimate below;
+  const Node* active = nullptr;
+  for (const Node* n = path_[path_.size() - 1]; n; active = n, n = n->parent) {
+    Estimate::Branches branches;
+    branches.active = active != nullptr;
+    for (const Node* c = n->first; c; c = c->next) {
+      if (c == active) continue;
+      if (c->state == State::kDone) {
+        branches.explored += c->explored;
+        if (c->explored > branches.largest) branches.largest = c->explored;
+        ++branches.explored_count;
+      } else {
+        branches.pending_leaves += c->open;
+        ++branches.pending;
+      }
+    }
+    below = n->first ? Estimate::of(branches, below) : Estimate{n->explored, n->explored, n->explored};
+  }
+  return below;
 }
 
 // ---- learning ----

@@ -16,6 +16,7 @@
 #pragma once
 
 #include "exhaustive/execution_trace.h"
+#include "exhaustive/tree_estimate.h"
 #include "trail/execution.h"
 
 namespace duress::exhaustive {
@@ -77,6 +78,8 @@ class Explorer {
   u64 redundant() const { return redundant_; }
   u64 diverged() const { return diverged_; }
   u64 nodes() const { return nodes_; }
+  /// Of all executions, as far as it can be told now.
+  Estimate estimate() const;
 
   struct Node {
     enum class State : u8 { kPending, kActive, kDone };
@@ -87,7 +90,8 @@ class Explorer {
     Node* next;
     u64 serial;
     u32 depth;
-    u32 open;  // leaves of this subtree that next() has not returned
+    u32 open;         // leaves of this subtree that next() has not returned
+    double explored;  // executions of this subtree that are over
     State state;
     /// Of an atomic under rc11 (Step::kHasStoreAge): each of its alternatives here is a branch, or will be.
     bool whole;

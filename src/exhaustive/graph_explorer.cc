@@ -17,7 +17,8 @@ GraphExplorer::GraphExplorer(Arena& arena)
       kept_(arena),
       kept_blocks_(arena),
       place_(arena),
-      seen_(arena) {
+      seen_(arena),
+      tree_(arena) {
   seen_.resize(1024);
   for (u64& hash : seen_) hash = 0;
   auto* item = static_cast<Item*>(arena_.allocate(sizeof(Item)));
@@ -274,6 +275,7 @@ bool GraphExplorer::seen_before() {
 GraphExplorer::Learned GraphExplorer::learn(Item* ticket, const Step* steps, u32 count, u32 limits) {
   DURESS_CHECK(items_.size() && items_.last() == ticket);
   items_.cut(items_.size() - 1);
+  const u32 others = items_.size();
   Learned result = Learned::kNew;
   if (limits & StepLog::kIllegal) {
     ++illegal_;
@@ -297,6 +299,7 @@ GraphExplorer::Learned GraphExplorer::learn(Item* ticket, const Step* steps, u32
     }
   }
   free_item(ticket);
+  tree_.learned(result == Learned::kNew, items_.size() - others);
   return result;
 }
 

@@ -25,6 +25,7 @@
 
 #include "exhaustive/execution_trace.h"
 #include "exhaustive/step_log.h"
+#include "exhaustive/tree_estimate.h"
 #include "trail/execution.h"
 
 namespace duress::exhaustive {
@@ -103,6 +104,8 @@ class GraphExplorer {
   u64 diverged() const { return diverged_; }
   u64 skipped() const { return 0; }
   u64 nodes() const { return nodes_; }
+  /// Of all executions that count, as far as it can be told now.
+  Estimate estimate() const { return tree_.estimate(); }
   u32 limits() const { return limits_; }
 
   static constexpr i32 kInitial = -1, kNothing = -2;
@@ -180,6 +183,7 @@ class GraphExplorer {
   u32 stamps_ = 0;
   List<u64> seen_;  // hashes of graphs, open addressing; 0 is free
   u64 seen_count_ = 0;
+  TreeEstimate tree_;
   u64 serials_ = 0, duplicates_ = 0, illegal_ = 0, await_blocked_ = 0, diverged_ = 0, nodes_ = 0;
   u32 limits_ = 0;
 };

@@ -32,6 +32,7 @@ bool RaceFinder::run(exec::WorkerPool& pool, const std::string& analysis, u64 ru
     plan.head.strategy = i % 2 ? StrategyId::kPct : StrategyId::kRandom;
     plan.head.depth = 1 + static_cast<u32>(i / 2 % 3);
     plan.head.detect = trail::Detect::kRaces;
+    plan.head.memory = true;
     plan.head.points = trail::Points::kLongRuns;
     exec::Result result = pool.execute(worker, plan, oracle_, exec::Logs::kAll);
     if (!result.usable()) return false;

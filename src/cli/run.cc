@@ -57,8 +57,10 @@ std::string stuck_text(trail::Outcome outcome) {
     case trail::Outcome::kStuck:
       return "a thread ran on without reaching a schedule point";
     default:
-      return {};
+      break;
   }
+  const trail::Misuse* misuse = trail::misuse_of(outcome);
+  return misuse ? fmt::format("{}: the program {}", misuse->word, misuse->text) : "";
 }
 
 /// What ended a program that a signal ended.

@@ -122,11 +122,12 @@ int verify_command(const Arguments& arguments) {
   Campaign campaign("verify", options);
   if (std::optional<int> code = campaign.begin(arguments, options.setup)) return *code;
   LiveLine& line = campaign.line();
-  auto show = [&](u64 interleavings, u64 waiting, double seconds) {
+  auto show = [&](u64 interleavings, const verify::Verifier::EstimateNow& estimate_now, double seconds) {
     if (!line.due(seconds)) return;
-    line.show(fmt::format(
-        "{}, {:.0f}/s, {} branches left{}", report::count_text(interleavings, "interleaving"),
-        static_cast<double>(interleavings) / seconds, report::grouped(waiting), campaign.workers_text()));
+    const exhaustive::Estimate estimate = estimate_now();
+    line.show(fmt::format("{} of {}, {:.0f}/s{}", report::count_text(interleavings, "interleaving"),
+                          report::estimate_text({estimate.executions, estimate.low, estimate.high}),
+                          static_cast<double>(interleavings) / seconds, campaign.workers_text()));
   };
   VerifyResult result = verify::Verifier(options.setup, campaign.names(), show).run(stop_asked);
   line.clear();

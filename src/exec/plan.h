@@ -14,9 +14,10 @@ namespace duress::exec {
 
 using Trail = std::vector<trail::Deviation>;
 
-/// What a replay under that model has to follow: clocks decide which values are legal. rc11 has its own.
-inline trail::Detect detect_for_replay(ModelId model) {
-  bool needs_clocks = model != ModelId::kSc && model != ModelId::kRc11;
+/// What a replay has to follow: clocks decide which values are legal (rc11 has its own), and what looks for
+/// memory errors needs to know the threads.
+inline trail::Detect detect_for_replay(ModelId model, bool memory) {
+  bool needs_clocks = memory || (model != ModelId::kSc && model != ModelId::kRc11);
   return needs_clocks ? trail::Detect::kClocks : trail::Detect::kNothing;
 }
 
@@ -41,7 +42,7 @@ struct Plan {
 inline Plan Plan::replaying(Trail choices) const {
   Plan plan = *this;
   plan.head.strategy = StrategyId::kReplay;
-  plan.head.detect = detect_for_replay(head.model);
+  plan.head.detect = detect_for_replay(head.model, head.memory);
   plan.pairs.clear();
   plan.planned.clear();
   plan.picks.clear();

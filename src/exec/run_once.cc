@@ -64,6 +64,7 @@ Plan random_plan(u64 seed) {
   plan.head.seed = seed;
   plan.head.strategy = StrategyId::kRandom;
   plan.head.detect = trail::Detect::kRaces;
+  plan.head.memory = true;
   plan.head.points = trail::Points::kLongRuns;  // a thread that spins on a plain variable must be preempted
   return plan;
 }

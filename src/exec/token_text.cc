@@ -36,6 +36,7 @@ std::string make_token(const Plan& plan, const Trail& trail, const std::string& 
   view.fair = plan.head.fair_after != 0;
   view.sample = plan.head.sample;
   view.variables = plan.head.variables;
+  view.memory = plan.head.memory;
   view.systematic = plan.head.systematic;
   view.spurious = plan.head.spurious;
   view.timeouts = plan.head.timeouts;
@@ -91,11 +92,12 @@ TokenText read_token_text(const std::string& given) {
   result.plan.head.seed = view.seed;
   result.plan.head.points = view.points;
   result.plan.head.model = view.model;
-  result.plan.head.detect = detect_for_replay(view.model);
+  result.plan.head.detect = detect_for_replay(view.model, view.memory);
   result.plan.predictions.assign(view.predictions, view.predictions + view.prediction_count);
   result.plan.head.tear = view.tear;
   result.plan.head.sample = view.sample;
   result.plan.head.variables = view.variables;
+  result.plan.head.memory = view.memory;
   result.plan.head.systematic = view.systematic;
   result.plan.head.spurious = view.spurious;
   result.plan.head.timeouts = view.timeouts;

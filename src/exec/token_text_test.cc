@@ -46,6 +46,16 @@ TEST(TokenText, TheModelIsPartOfIt) {
   }
 }
 
+TEST(TokenText, MemoryErrorsArePartOfIt) {
+  Plan plan;
+  plan.head.memory = true;
+  TokenText back = read_token_text(make_token(plan, {}, "prog"));
+  ASSERT_EQ(back.error, "");
+  EXPECT_TRUE(back.plan.head.memory);
+  EXPECT_EQ(back.plan.head.detect, trail::Detect::kClocks);
+  EXPECT_EQ(plan.replaying({}).head.detect, trail::Detect::kClocks);
+}
+
 TEST(TokenText, EndsOfWaitsArePartOfIt) {
   Plan plan;
   plan.head.systematic = true;

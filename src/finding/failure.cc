@@ -88,6 +88,9 @@ void identify(Failure& failure, const RunLogs& logs, Names& names) {
         places.insert(place_key(body_of(*process, strand->stack, names)));
     }
     for (const std::string& place : places) where += '\2' + place;
+  } else if (process != nullptr && logs.memory && failure.kind == logs.memory->what) {
+    failure.place = names.race(*process, logs.memory->accesses).sites[1].site();
+    where = place_key(failure.place);
   } else if (process != nullptr && logs.stuck && !logs.stuck->strands.empty() &&
              std::any_of(std::begin(trail::kMisuses), std::end(trail::kMisuses),
                          [&](const trail::Misuse& misuse) { return failure.kind == misuse.word; })) {

@@ -69,6 +69,19 @@ RaceRecord to_race(const Json& line, std::size_t modules) {
   return race;
 }
 
+MemoryErrorRecord to_memory_error(const Json& line, std::size_t modules) {
+  MemoryErrorRecord error;
+  error.what = need_text(line, "what");
+  error.accesses.address = need_address(line, "addr");
+  error.accesses.size = number_or<std::uint64_t>(line, "size", 0);
+  error.freed = line.contains("prev");
+  if (error.freed) error.accesses.prev = to_access(need(line, "prev"));
+  error.accesses.cur = to_access(need(line, "cur"));
+  error.accesses.block = block_of(line);
+  error.accesses.modules_loaded = modules;
+  return error;
+}
+
 WarningRecord to_warning(const Json& line, std::size_t modules) {
   WarningRecord warning;
   warning.analysis = need_text(line, "analysis");
@@ -203,6 +216,8 @@ void add_line(const std::string& kind, const Json& line, ProcessLog& process) {
     process.exit = 0;  // another program goes on under this pid
   } else if (kind == "stuck") {
     process.control.stuck = to_stuck(line);
+  } else if (kind == "memory") {
+    process.control.memory = to_memory_error(line, modules);
   } else if (kind == "step") {
     process.control.steps.push_back(to_step(line));
   } else if (kind == "stale") {

@@ -128,6 +128,13 @@ struct WarningRecord {
   std::size_t modules_loaded = 0;
 };
 
+/// A memory error, in the shape of a race: `prev` is the free, if there was one, `cur` what was wrong.
+struct MemoryErrorRecord {
+  std::string what;  // the word of trail/outcome.h
+  bool freed = false;
+  RaceRecord accesses;
+};
+
 struct CrashRecord {
   std::string signal;
   Address address = 0;
@@ -193,6 +200,7 @@ struct SiteKey {
 /// The lines that only controlled executions write.
 struct ControlLines {
   std::optional<Stuck> stuck;
+  std::optional<MemoryErrorRecord> memory;
   std::vector<Step> steps;
   std::vector<SiteKey> keys;
   std::vector<StaleRead> stale;  // the first of them

@@ -28,6 +28,7 @@ void RunLogs::take_control_lines() {
       from.clear();
     };
     if (part.control.stuck) stuck = std::move(part.control.stuck);
+    if (part.control.memory) memory = std::move(part.control.memory);
     take(steps, part.control.steps);
     take(keys, part.control.keys);
     take(stale, part.control.stale);

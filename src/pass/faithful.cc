@@ -9,6 +9,7 @@
 #include "pass/bodies.h"
 #include "pass/check_emitter.h"
 #include "pass/compat.h"
+#include "pass/deciding_loads.h"
 #include "pass/frames.h"
 #include "pass/library_calls.h"
 #include "pass/masked.h"
@@ -49,7 +50,11 @@ class FaithfulBody {
     // Which locals escape must be known before hooks take addresses, so classify everything first.
     for (llvm::Instruction& inst : llvm::instructions(function_)) {
       Access access;
-      if (filter_.classify(&inst, &access)) accesses.push_back(access);
+      if (filter_.classify(&inst, &access)) {
+        accesses.push_back(access);
+        auto* load = llvm::dyn_cast<llvm::LoadInst>(&inst);
+        if (load != nullptr && is_deciding(*load)) deciding_.insert(load);
+      }
       if (filter_.is_hooked_atomic(&inst)) atomics.push_back(&inst);
       if (is_atomic_assembly(inst)) assembly.push_back(llvm::cast<llvm::CallInst>(&inst));
       if (is_masked_access(&inst, filter_)) masked.push_back(llvm::cast<llvm::IntrinsicInst>(&inst));
@@ -90,6 +95,7 @@ class FaithfulBody {
   llvm::Constant* site(llvm::Instruction* inst, llvm::Value* address, int access, uint64_t size,
                        bool is_volatile, llvm::Type* type = nullptr) {
     uint8_t flags = DURESS_SITE_FAITHFUL | (is_volatile ? DURESS_SITE_VOLATILE : 0);
+    if (deciding_.contains(inst)) flags |= DURESS_SITE_DECIDES;
     if (type != nullptr && type->isFloatingPointTy()) flags |= DURESS_SITE_FLOAT;
     if (type != nullptr && type->isPointerTy()) flags |= DURESS_SITE_POINTER;
     return unit_.site(inst, address, static_cast<DuressAccess>(access), size, index_, flags);
@@ -218,6 +224,7 @@ class FaithfulBody {
   Unit& unit_;
   uint32_t index_;
   AccessFilter filter_;
+  llvm::SmallPtrSet<const llvm::Instruction*, 16> deciding_;  // before hooks take their places
 };
 
 }  // namespace

@@ -58,6 +58,14 @@ struct OrderEntry {
 };
 
 /// What `duress verify` adds.
+/// Which memory errors a verification would have seen.
+enum class MemoryErrors : std::uint8_t { kNotLookedFor, kPartly, kLookedFor };
+
+/// How many interleavings or executions there may be.
+struct EstimatedTotal {
+  double total = 0, low = 0, high = 0;
+};
+
 struct Verification {
   std::uint64_t interleavings = 0;  // of the last round
   std::uint64_t blocked = 0;        // executions that had to be begun, but do not count: see verify.md
@@ -69,6 +77,8 @@ struct Verification {
   bool rc11 = false;                // else sequentially consistent memory
   double explore_seconds = 0;
   bool assumes_signals = false;     // the result holds if waits end only by signals
+  MemoryErrors memory = MemoryErrors::kNotLookedFor;
+  std::optional<EstimatedTotal> estimate;  // of interleavings, if not all were explored
   std::vector<std::string> bounds;  // what was not explored, and why
   std::optional<Fix> advice;
   std::optional<std::vector<OrderEntry>> orders;

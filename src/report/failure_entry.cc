@@ -65,6 +65,14 @@ FailureEntry describe_failure(const finding::Failure& failure, const finding::Ru
     for (const finding::StuckStrand* strand : finding::waiting_strands(*logs.stuck))
       entry.waiting.push_back(waiting_thread(*strand, *process, names));
   }
+  if (logs.memory && logs.memory->what == failure.kind) {
+    finding::Race race = names.race(*process, logs.memory->accesses);
+    MemoryError& error = entry.memory.emplace();
+    error.access = std::move(race.sites[1]);
+    error.variable = std::move(race.variable);
+    error.block = std::move(race.block);
+    if (logs.memory->freed) error.freed = std::move(race.sites[0]);
+  }
   for (const finding::CrashRecord& crash : process->crashes)
     entry.crashes.push_back(
         {crash.thread, thread_name(*process, crash.thread), names.stack(*process, crash.stack)});

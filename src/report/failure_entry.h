@@ -57,6 +57,14 @@ struct Discovery : finding::Reproduction {
   std::optional<std::uint64_t> times;  // how many runs failed so; nothing: the search ended at the first
 };
 
+/// A memory error: what was done, to which block, and where that was freed.
+struct MemoryError {
+  finding::AccessReport access;
+  std::string variable;
+  finding::BlockReport block;
+  std::optional<finding::AccessReport> freed;  // or destroyed
+};
+
 struct FailureEntry {
   finding::Failure failure;
   bool stuck = false;
@@ -64,6 +72,7 @@ struct FailureEntry {
   std::vector<WaitingThread> waiting;
   std::map<int, std::string> thread_names;  // of a run that got stuck
   std::vector<CrashedThread> crashes;
+  std::optional<MemoryError> memory;
   std::vector<StaleValue> stale;  // the first of them
   bool more_stale = false;
   std::vector<EarlyTimeout> timeouts;

@@ -12,6 +12,7 @@
 
 #include "report/access_text.h"
 #include "report/path.h"
+#include "report/words.h"
 
 namespace duress::report {
 namespace {
@@ -24,7 +25,9 @@ class Writer {
     const finding::Failure& failure = entry_.failure;
     out_ = first_line({failure.place, program, FirstLine::kError, failure.text, failure.id}, style_);
     if (style_.quiet) return std::move(out_);
-    if (entry_.stuck)
+    if (entry_.memory)
+      write_memory_error(*entry_.memory);
+    else if (entry_.stuck)
       write_stuck();
     else
       write_crash();
@@ -80,6 +83,44 @@ class Writer {
                             [](const WaitingThread& one) { return !one.held_by.empty(); });
     if (entry_.outcome == "deadlock" && !held)
       line("  no thread is left that could wake them: a wake-up came before its wait, or never");
+  }
+
+  /// "reads 4 bytes, 8 bytes into a heap block of 24 bytes: Counter::hits"
+  static std::string deed(const MemoryError& error) {
+    const finding::BlockReport& block = error.block;
+    bool heap = block.kind == finding::BlockKind::kHeap;
+    const auto size = static_cast<std::int64_t>(block.size);
+    std::string text = error.access.access == finding::Access::kFree
+                           ? std::string("frees")
+                           : fmt::format("{} {}", is_write(error.access.access) ? "writes" : "reads",
+                                         count_text(error.access.size, "byte"));
+    if (heap) {
+      std::string where = block.offset < 0       ? count_text(-block.offset, "byte") + " before"
+                          : block.offset >= size ? count_text(block.offset - size, "byte") + " behind"
+                          : block.offset == 0    ? "at the beginning of"
+                                                 : count_text(block.offset, "byte") + " into";
+      text +=
+          fmt::format("{} {} a heap block of {}", error.access.access == finding::Access::kFree ? "" : ",",
+                      where, count_text(block.size, "byte"));
+    } else if (block.kind == finding::BlockKind::kStack && block.thread >= 0) {
+      text += fmt::format(" of the stack of T{}", block.thread);
+    }
+    return text + (error.variable.empty() ? "" : ": " + printable(error.variable));
+  }
+
+  void write_memory_error(const MemoryError& error) {
+    line("  " + thread_text(error.access.thread, error.access.thread_name) + " " + deed(error));
+    write_stack(error.access.stack);
+    if (error.freed) {
+      const char* word = entry_.failure.kind == "double-init"         ? "initialised before"
+                         : entry_.failure.kind == "use-after-destroy" ? "destroyed"
+                                                                      : "freed";
+      line(fmt::format("  {} by {}", word, thread_text(error.freed->thread, error.freed->thread_name)));
+      write_stack(error.freed->stack);
+    }
+    if (error.block.stack.empty()) return;
+    line(fmt::format("  allocated by T{}", error.block.thread));
+    write_stack(error.block.stack);
   }
 
   void write_crash() {

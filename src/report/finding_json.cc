@@ -167,6 +167,17 @@ Json to_json(const finding::AccessReport& access, const std::string& cwd) {
   return json;
 }
 
+static Json block_json(const finding::BlockReport& block, const std::string& cwd) {
+  Json json;
+  json["kind"] = kind_name(block.kind);
+  if (!block.name.empty()) json["name"] = block.name;
+  if (block.size != 0) json["size"] = block.size;
+  json["offset"] = block.offset;
+  if (block.thread >= 0) json["thread"] = block.thread;
+  if (!block.stack.empty()) json["stack"] = to_json(block.stack, cwd);
+  return json;
+}
+
 Json to_json(const finding::Race& race, const std::string& cwd) {
   Json json;
   json["id"] = race.id;
@@ -182,13 +193,7 @@ Json to_json(const finding::Race& race, const std::string& cwd) {
     json["held_us"] = race.collision->held_microseconds;
   }
   json["process"] = race.pid;
-  Json& block = json["block"];
-  block["kind"] = kind_name(race.block.kind);
-  if (!race.block.name.empty()) block["name"] = race.block.name;
-  if (race.block.size != 0) block["size"] = race.block.size;
-  block["offset"] = race.block.offset;
-  if (race.block.thread >= 0) block["thread"] = race.block.thread;
-  if (!race.block.stack.empty()) block["stack"] = to_json(race.block.stack, cwd);
+  json["block"] = block_json(race.block, cwd);
   json["threads"] = Json::array();
   for (const finding::ThreadReport& thread : race.threads) {
     Json entry;
@@ -250,6 +255,13 @@ Json to_json(const FailureEntry& entry, const std::string& cwd) {
   json["replay"] = found.token;
   put_place(json, entry.failure.place, cwd);
   json["stacks"] = stacks_json(entry, cwd);
+  if (entry.memory) {
+    Json& memory = json["memory"];
+    memory["variable"] = entry.memory->variable;
+    memory["access"] = to_json(entry.memory->access, cwd);
+    if (entry.memory->freed) memory["freed"] = to_json(*entry.memory->freed, cwd);
+    memory["block"] = block_json(entry.memory->block, cwd);
+  }
   for (const EarlyTimeout& timeout : entry.timeouts) {
     Json one = {{"operation", timeout.what}, {"seconds", timeout.seconds}};
     if (timeout.thread >= 0) one["thread"] = timeout.thread;

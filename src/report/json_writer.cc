@@ -4,6 +4,7 @@
 // them. A crash is not a "failure" of the schema: that one carries a replay token, and a free run has none.
 #include "report/json_writer.h"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "report/finding_json.h"
@@ -22,8 +23,14 @@ void put_verification(Json& json, const Verification& verification) {
   }
   if (verification.spurious != 0) json["spurious"] = verification.spurious;
   if (verification.timeouts != 0) json["timeouts"] = verification.timeouts;
+  static constexpr const char* kMemory[] = {"not-looked-for", "partly", "looked-for"};
+  json["memory_errors"] = kMemory[static_cast<std::size_t>(verification.memory)];
   if (verification.assumes_signals) json["assumes"] = "waits end only by signals";
   if (verification.first_finding != 0) json["first_finding"] = verification.first_finding;
+  if (const std::optional<EstimatedTotal>& estimate = verification.estimate)
+    json["estimate"] = {{"total", std::round(estimate->total)},
+                        {"low", std::round(estimate->low)},
+                        {"high", std::round(estimate->high)}};
   std::string bound;
   for (const std::string& one : verification.bounds) bound += (bound.empty() ? "" : "; ") + one;
   if (!bound.empty()) json["bound"] = bound;

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "report/failure_text.h"
 #include "report/path.h"
 #include "report/race_text.h"
@@ -65,10 +68,13 @@ std::string racing_text(const Verification& verification) {
 
 /// What a proof covers: a line that can be cited.
 std::string proof_text(const Verification& verification) {
-  std::string text = fmt::format(
-      "no data race, crash, failed assertion, deadlock or livelock under {}; memory errors only where they "
-      "crash; ",
-      verification.rc11 ? "rc11" : "sequential consistency");
+  std::string text = fmt::format("no data race, crash, failed assertion, deadlock, livelock{} under {}; ",
+                                 verification.memory == MemoryErrors::kNotLookedFor ? "" : " or memory error",
+                                 verification.rc11 ? "rc11" : "sequential consistency");
+  if (verification.memory == MemoryErrors::kNotLookedFor)
+    text += "memory errors were not looked for: the heap is a sanitizer's; ";
+  if (verification.memory == MemoryErrors::kPartly)
+    text += "of freed memory the last 4 MiB were watched, older blocks were used again; ";
   if (verification.blocked != 0) text += count_text(verification.blocked, "blocked execution") + ", ";
   return text + fmt::format("{:.1f} s", verification.explore_seconds);
 }
@@ -82,6 +88,17 @@ std::string verification_text(const Document& document, const FindingStyle& styl
   if (const std::optional<Fix>& advice = document.verification->advice)
     text += advice_text(*advice, document, style);
   return text;
+}
+
+std::string estimate_text(const EstimatedTotal& estimate) {
+  // Three digits of an estimate are more than enough.
+  auto number = [](double value) {
+    if (value >= 1e12) return fmt::format("{:.0e}", value);
+    double unit = std::pow(10, std::max(0.0, std::floor(std::log10(std::max(value, 1.0))) - 2));
+    return grouped(static_cast<std::uint64_t>(std::round(value / unit) * unit));
+  };
+  return fmt::format("about {} ({} to {})", number(estimate.total), number(estimate.low),
+                     number(estimate.high));
 }
 
 std::vector<std::string> verification_summary(const Document& document) {
@@ -117,6 +134,9 @@ std::vector<std::string> verification_summary(const Document& document) {
   std::vector<std::string> lines{
       fmt::format("bounded: {} in {} ({:.0f}/s); not everything was explored:", what, all, rate)};
   for (const std::string& bound : verification.bounds) lines.push_back("  " + bound);
+  if (verification.estimate)
+    lines.push_back(fmt::format("  {} of {} explored", grouped(verification.interleavings),
+                                estimate_text(*verification.estimate)));
   if (!racing.empty()) lines.push_back("  " + racing);
   return lines;
 }

@@ -17,6 +17,8 @@ namespace duress::report {
 std::string verification_text(const Document& document, const FindingStyle& style);
 
 /// The result in one line, and a line for each bound.
+/// "about 1,200 (800 to 3,000)"
+std::string estimate_text(const EstimatedTotal& estimate);
 std::vector<std::string> verification_summary(const Document& document);
 
 /// Whether one operation needs its memory order, a line.

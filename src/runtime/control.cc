@@ -20,6 +20,7 @@
 #include "runtime/crash.h"
 #include "runtime/frame_rooms.h"
 #include "runtime/interceptors/real.h"
+#include "runtime/memory_guard.h"
 #include "runtime/preemption.h"
 #include "runtime/rc11.h"
 #include "runtime/rollback.h"
@@ -118,12 +119,14 @@ void control_begin() {
   if (g_request->systematic) g_scheduler->set_step_log(prepared_step_log());
   rt.points.apply(*g_request);
   what_if_begin(*g_request, *g_record);
-  g_note_caller = g_request->systematic && (g_request->site_count || g_request->edit_count);
+  g_note_caller =
+      g_request->memory || (g_request->systematic && (g_request->site_count || g_request->edit_count));
   g_observe_plain = g_request->detect == trail::Detect::kRaces || g_request->site_count ||
-                    g_request->wait_site_count || g_request->points == trail::Points::kAll;
+                    g_request->wait_site_count || g_request->points == trail::Points::kAll ||
+                    g_request->memory;
   bool by_volatile = rt.volatile_mode != VolatileMode::kPlain;
   if (g_request->detect != trail::Detect::kRaces && g_request->points == trail::Points::kSync &&
-      !g_request->systematic && !by_volatile)
+      !g_request->systematic && !g_request->memory && !by_volatile)
     rt.points.begin_filter();
   if (g_request->trace) g_trace_value = log_traced_value;
   bool rc11 = g_request->model == ModelId::kRc11;
@@ -143,6 +146,10 @@ void control_begin() {
     g_adversary = new (memory) Adversary(rt, *g_request, *g_record);
   }
   if (!clocks) control_enter_strand();
+  if (g_request->memory) {
+    if (!detects) fatal("a request that looks for memory errors must follow clocks");
+    memory_guard_begin(rt);
+  }
   own_thread_number();
   bool emulates = g_request->backend != trail::Backend::kThread && emulation_possible();
   t_strand = scheduler().begin(*g_request, g_record, emulates);

@@ -6,6 +6,7 @@
 
 #include "runtime/adversary.h"
 #include "runtime/control.h"
+#include "runtime/memory_guard.h"
 #include "runtime/runtime.h"
 #include "runtime/unwinding.h"
 
@@ -37,6 +38,11 @@ __attribute__((noinline)) u64 stack_state() {
   return hash;
 }
 
+AccessKind access_kind(OpKind kind) {
+  if (kind == OpKind::kAtomicRead) return AccessKind::kAtomicRead;
+  return kind == OpKind::kAtomicWrite ? AccessKind::kAtomicWrite : AccessKind::kAtomicRmw;
+}
+
 }  // namespace
 
 bool control_access(const void* p, u64 size, bool write, const DuressSite* site) {
@@ -66,7 +72,18 @@ bool control_access(const void* p, u64 size, bool write, const DuressSite* site)
 }
 
 void control_free(void* p, uptr caller) {
-  scheduler().point({OpKind::kFree, static_cast<u32>(malloc_usable_size(p)), address_of(p), 0, caller});
+  const uptr start = address_of(p);
+  const u64 size = malloc_usable_size(p);
+  if (!scheduler().is_systematic())
+    return scheduler().point({OpKind::kFree, static_cast<u32>(size), start, 0, caller});
+  // Steps conflict within 16 bytes of memory (exhaustive::ExecutionTrace): each is a step of its own.
+  constexpr u64 kBytes = 16, kMost = 256;
+  if (size > kMost) scheduler().step_log().limits |= exhaustive::StepLog::kWideAccess;
+  for (u64 at = 0; at == 0 || (at < size && at < kMost); at += kBytes) {
+    const u64 left = size - at;
+    scheduler().point(
+        {OpKind::kFree, static_cast<u32>(left < kBytes ? left : kBytes), start + at, 0, caller});
+  }
 }
 
 void control_atomic(const void* p, u64 size, OpKind kind, const DuressSite* site) {
@@ -77,6 +94,7 @@ void control_atomic(const void* p, u64 size, OpKind kind, const DuressSite* site
   }
   scheduler().point({kind, static_cast<u32>(size), address_of(p), g_runtime->points.point(site),
                      reinterpret_cast<uptr>(site), site->line << 10 ^ site->column});
+  if (DURESS_UNLIKELY(g_memory_guard != nullptr)) guard_atomic(p, size, access_kind(kind), site);
 }
 
 void control_compare(const void* p, u64 size, u64 expected, const DuressSite* site) {
@@ -84,6 +102,7 @@ void control_compare(const void* p, u64 size, u64 expected, const DuressSite* si
   if (DURESS_UNLIKELY(g_adversary != nullptr)) g_adversary->forget(address_of(p), address_of(p) + size);
   scheduler().point({OpKind::kAtomicRmw, static_cast<u32>(size), address_of(p), g_runtime->points.point(site),
                      reinterpret_cast<uptr>(site), site->line << 10 ^ site->column, 1, expected});
+  if (DURESS_UNLIKELY(g_memory_guard != nullptr)) guard_atomic(p, size, AccessKind::kAtomicRmw, site);
 }
 
 void control_done(bool changed) {

@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/faithful_access.h"
 
+#include "runtime/memory_guard.h"
 #include "runtime/runtime.h"
 
 namespace duress {
 
 bool report_access(const void* p, u64 size, AccessKind kind, const DuressSite* site) {
-  bool point = controlled() && control_access(p, size, is_write(kind), site);
+  bool point = false;
+  if (controlled()) {
+    CallerFrame caller(t_hook_frame);
+    point = control_access(p, size, is_write(kind), site);
+  }
   Thread* t = current_thread_or_adopt();
   if (!t || t->in_runtime || t->fasttrack.ignore) return point;
   Runtime& rt = *g_runtime;
   if (!rt.checking) {
+    if (DURESS_UNLIKELY(g_memory_guard != nullptr) && controlled())
+      g_memory_guard->access(*t, p, size, kind, site);
     t->clock.tick_if_released();  // the memory model needs the access's own epoch
     return point;
   }
@@ -23,6 +30,9 @@ bool report_access(const void* p, u64 size, AccessKind kind, const DuressSite* s
     rt.chain.access(t->view, {reinterpret_cast<uptr>(p), static_cast<u32>(size), kind, place});
   }
   t->in_runtime = false;
+  // After the race, which is one whatever the memory error makes of it.
+  if (DURESS_UNLIKELY(g_memory_guard != nullptr) && controlled())
+    g_memory_guard->access(*t, p, size, kind, site);
   return point;
 }
 

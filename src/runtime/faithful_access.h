@@ -7,6 +7,7 @@
 #include "event/access.h"
 #include "runtime/adversary.h"
 #include "runtime/control.h"
+#include "runtime/gone_frames.h"
 #include "runtime/parallel_adversary.h"
 
 namespace duress {
@@ -39,4 +40,4 @@ void store_by_steps(void* to, const void* from, u64 size, const DuressSite* site
 #define DURESS_EXPORT extern "C" __attribute__((visibility("default")))
 /// The access may be a step of a loop that waits.
 #define DURESS_NOTE_CALLER() \
-  if (DURESS_UNLIKELY(g_note_caller)) t_hook_caller = DURESS_CALLER_PC
+  if (DURESS_UNLIKELY(g_note_caller)) t_hook_caller = DURESS_CALLER_PC, t_hook_frame = DURESS_CALLER_FRAME

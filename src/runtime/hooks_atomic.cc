@@ -32,7 +32,7 @@ void publish_held_back() {
 using namespace duress;
 
 #define DURESS_EXPORT extern "C" __attribute__((visibility("default")))
-#define DURESS_NOTE_CALLER() note_atomic_caller(DURESS_CALLER_PC)
+#define DURESS_NOTE_CALLER() note_atomic_caller(DURESS_CALLER_PC, DURESS_CALLER_FRAME)
 using trail::AtomicKind;
 #define DURESS_ATOMIC_HOOKS(N, T)                                                                  \
   DURESS_EXPORT T __duress_atomic_load##N(const void* p, u32 order, const DuressSite* s) {         \

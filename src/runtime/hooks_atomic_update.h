@@ -6,14 +6,19 @@
 
 #include "runtime/adversary.h"
 #include "runtime/atomic_update.h"
+#include "runtime/gone_frames.h"
 #include "runtime/hooks_atomic.h"
+#include "runtime/memory_guard.h"
 #include "runtime/what_if.h"
 
 namespace duress {
 
-/// In controlled mode only: the return address of the hook, which names the operation.
-inline void note_atomic_caller(uptr pc) {
-  if (DURESS_UNLIKELY(controlled() != nullptr)) t_hook_caller = pc;
+/// In controlled mode only: the return address of the hook, which names the operation, and the stack pointer
+/// of its caller; 0: not known.
+inline void note_atomic_caller(uptr pc, uptr frame) {
+  if (DURESS_LIKELY(controlled() == nullptr)) return;
+  t_hook_caller = pc;
+  t_hook_frame = frame;
 }
 
 /// A schedule point before an exchange: as control_atomic, and the scheduler knows the value.
@@ -22,6 +27,7 @@ inline void control_exchange(const void* p, u64 size, u64 value, const DuressSit
   if (DURESS_UNLIKELY(g_adversary != nullptr)) g_adversary->forget(address_of(p), address_of(p) + size);
   scheduler().point({OpKind::kAtomicRmw, static_cast<u32>(size), address_of(p), g_runtime->points.point(site),
                      reinterpret_cast<uptr>(site), site->line << 10 ^ site->column, 2, value});
+  if (DURESS_UNLIKELY(g_memory_guard != nullptr)) guard_atomic(p, size, AccessKind::kAtomicRmw, site);
 }
 
 template <typename T>

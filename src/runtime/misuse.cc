@@ -2,6 +2,7 @@
 #include "runtime/misuse.h"
 
 #include "runtime/control.h"
+#include "runtime/memory_guard.h"
 #include "runtime/runtime.h"
 #include "runtime/unwinding.h"
 
@@ -45,6 +46,16 @@ bool may_be_kept(uptr lock) {
 }
 
 }  // namespace
+
+void memory_error(const MemoryError& error) {
+  Runtime& rt = *g_runtime;
+  rt.reporter.memory_error(error);
+  g_misuse_calls = {};
+  for (StackId at = error.place.stack; raw(at) && g_misuse_calls.count < MisuseCalls::kMost;
+       at = rt.stacks.caller(at))
+    g_misuse_calls.pc[g_misuse_calls.count++] = rt.stacks.return_address(at);
+  scheduler().misuse(error.outcome);
+}
 
 void misuse_note_lock(const void* lock, uptr pc) {
   if (!looks()) return;

@@ -6,6 +6,7 @@
 #include "analysis/analysis.h"
 #include "base/prng.h"
 #include "runtime/control.h"
+#include "runtime/thread.h"
 #include "trail/strand_path.h"
 
 namespace duress {
@@ -79,17 +80,18 @@ void Reporter::put_side(Text& text, const RaceSide& side, Tid thread, uptr addre
   text.put("]}");
 }
 
+void Reporter::put_heap_block(Text& text, const HeapBlock& block) {
+  log_thread(block.thread);
+  text.put('{').key("kind").quoted("heap").key("start").address(block.start).key("size").number(block.size);
+  text.key("thread").number(raw(block.thread)).key("stack");
+  put_stack(text, block.stack);
+  text.put('}');
+}
+
 void Reporter::put_block(Text& text, uptr address) {
   HeapBlock block = parts_.heap.find_containing(address);
+  if (block.start) return put_heap_block(text, block);
   text.put('{').key("kind");
-  if (block.start) {
-    log_thread(block.thread);
-    text.quoted("heap").key("start").address(block.start).key("size").number(block.size);
-    text.key("thread").number(raw(block.thread)).key("stack");
-    put_stack(text, block.stack);
-    text.put('}');
-    return;
-  }
   for (u32 i = 0; i < parts_.threads.count(); ++i) {
     const ThreadInfo& info = parts_.threads[static_cast<Tid>(i)];
     if (address < info.stack_begin || address >= info.stack_end) continue;
@@ -104,6 +106,36 @@ void Reporter::put_block(Text& text, uptr address) {
   }
   text.quoted(parts_.modules.is_global(address) ? "global" : "unknown").key("start").address(address);
   text.key("size").number(0).key("thread").number(0).key("stack").put("[]}");
+}
+
+void Reporter::memory_error(const MemoryError& error) {
+  if (listener_ && controlled()) return;  // duress::check tells it itself
+  SpinGuard guard(lock_);
+  const Tid thread = current_thread()->tid;
+  Uncontrolled here;
+  parts_.modules.log_new();
+  log_thread(thread);
+  if (error.freed) log_thread(error.freed_by);
+  if (error.stack) log_thread(error.owner);
+  const trail::Misuse* misuse = trail::misuse_of(error.outcome);
+  Text text(parts_.arena);
+  text.put('{').key("t").quoted("memory").key("what").quoted(misuse ? misuse->word : "");
+  text.key("addr").address(error.address).key("size").number(error.size);
+  if (error.freed) {
+    const Place place = {kFreeSite, error.freed_at};
+    text.key("prev");
+    put_side(text, {AccessKind::kFree, place, {}, 0, {}}, error.freed_by, error.address, 0);
+  }
+  text.key("cur");
+  put_side(text, {error.kind, error.place, {}, 0, {}}, thread, error.address, static_cast<u32>(error.size));
+  text.key("block");
+  if (error.block.start) {
+    put_heap_block(text, error.block);
+  } else {
+    put_block(text, error.address);
+  }
+  text.put('}');
+  parts_.log.write(text);
 }
 
 void Reporter::race(const Race& race) {

@@ -9,6 +9,7 @@
 #include "clock/lock_set.h"
 #include "finding/race.h"
 #include "runtime/heap_table.h"
+#include "runtime/memory_guard.h"
 #include "runtime/modules.h"
 #include "runtime/site_points.h"
 #include "runtime/stack_depot.h"
@@ -32,6 +33,7 @@ class Reporter final : public RaceSink, public LineSink, public CounterSink {
 
   void race(const Race& race) override;  // a `race` line, or a `potential` one
   void warning(const Warning& warning) override;
+  void memory_error(const MemoryError& error);        // a `memory` line
   void line(const char* text, size_t size) override;  // an `event` line
   /// `known`: the thread is in the table of threads.
   /// `signal`: kExit, if the process ends by an exit code.
@@ -68,6 +70,7 @@ class Reporter final : public RaceSink, public LineSink, public CounterSink {
   void put_side(Text& text, const RaceSide& side, Tid thread, uptr address, u32 size);
   void put_stack(Text& text, StackId stack);
   void put_block(Text& text, uptr address);
+  void put_heap_block(Text& text, const HeapBlock& block);
   void log_thread(Tid thread);
 
   Parts parts_;

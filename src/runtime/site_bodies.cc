@@ -49,7 +49,8 @@ class Functions {
 /// Plain bodies know nothing of atomics: a function that has one runs its checked body, where no check fails
 /// while nothing is detected; one that has a point runs faithfully.
 void SitePoints::set_bodies(const DuressModule& module) const {
-  bool all = request_->points == trail::Points::kAll || request_->detect == trail::Detect::kRaces;
+  bool all = request_->points == trail::Points::kAll || request_->detect == trail::Detect::kRaces ||
+             request_->memory;
   memset(module.flags_begin, all ? DURESS_BODY_FAITHFUL : DURESS_BODY_PLAIN,
          static_cast<size_t>(module.flags_end - module.flags_begin));
   const Unit* unit = all ? nullptr : find(module.sites_begin);

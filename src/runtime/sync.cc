@@ -15,6 +15,7 @@
 #include "base/raw.h"
 #include "runtime/adversary.h"
 #include "runtime/filtered_range.h"
+#include "runtime/memory_guard.h"
 #include "runtime/parallel_adversary.h"
 #include "runtime/rc11.h"
 #include "runtime/runtime.h"
@@ -188,18 +189,25 @@ static bool unseen(Runtime& rt, void* p) {
   return true;
 }
 
-void memory_allocated(void* p, size_t size, size_t usable, uptr pc) {
+/// Null: the calling thread's memory errors are not looked for.
+static MemoryGuard* memory_guard() {
+  return DURESS_UNLIKELY(g_memory_guard != nullptr) && controlled() ? g_memory_guard : nullptr;
+}
+
+void memory_allocated(void* p, size_t size, size_t usable, HeapCall by, uptr pc) {
   if (!p || unseen(*g_runtime, p)) return;
   as_event([&](Runtime& rt, Thread& t) {
-    if (!rt.checking) {
+    MemoryGuard* guard = memory_guard();
+    if (!rt.checking && !guard) {
       rt.heap.insert({at(p), size, StackId{0}, t.tid});
       return;
     }
     // All of it: a program may ask malloc_usable_size(), and another thread may have used the rest before.
-    rt.engine.fresh(t, at(p), at(p) + usable);
+    if (rt.checking) rt.engine.fresh(t, at(p), at(p) + usable);
     StackId stack = rt.context(t, pc);
     rt.heap.insert({at(p), size, stack, t.tid});
-    rt.engine.notify_chain(t, {SyncKind::kAlloc, at(p), size, {SiteId{0}, stack}});
+    if (rt.checking) rt.engine.notify_chain(t, {SyncKind::kAlloc, at(p), size, {SiteId{0}, stack}});
+    if (guard) guard->allocated({at(p), size, stack, t.tid}, usable, by);
   });
 }
 
@@ -225,15 +233,16 @@ void ThreadUpkeep::set(bool in_upkeep) {
   if (Thread* t = current_thread()) t->in_upkeep = in_upkeep;
 }
 
-void memory_freeing(void* p, uptr pc) {
-  if (!p) return;
-  if (DURESS_UNLIKELY(g_runtime->points.frees()) && controlled()) control_free(p, pc);
-  if (DURESS_UNLIKELY(g_learn_freed != nullptr) && controlled()) g_learn_freed(p);
-  if (unseen(*g_runtime, p)) return;
+/// What was known of the block's memory is forgotten. True: its memory is kept.
+static bool end_block(void* p, MemoryGuard* guard, uptr pc) {
+  bool kept = false;
   as_event([&](Runtime& rt, Thread& t) {
     HeapBlock block = rt.heap.remove(at(p));
-    if (!block.start) return;
-    Place place{kFreeSite, rt.checking ? rt.context(t, pc) : StackId{0}};
+    if (!block.start) {
+      if (guard) kept = guard->freed_unseen(p, rt.context(t, pc), t.tid);
+      return;
+    }
+    Place place{kFreeSite, rt.checking || guard ? rt.context(t, pc) : StackId{0}};
     if (!rt.checking) {
       rt.fasttrack.forget(t.fasttrack, at(p), at(p) + block.size);  // what synchronised there
     } else if (t.in_upkeep || is_loader(pc)) {
@@ -248,7 +257,21 @@ void memory_freeing(void* p, uptr pc) {
       g_parallel_adversary->forget(at(p), at(p) + block.size);
     if (DURESS_UNLIKELY(g_rc11 != nullptr)) g_rc11->forget(at(p), at(p) + block.size);
     rt.engine.notify_chain(t, {SyncKind::kFree, at(p), block.size});
+    if (guard) kept = guard->freed(block, place.stack, t.tid);
   });
+  return kept;
+}
+
+bool memory_freeing(void* p, HeapCall by, uptr pc) {
+  if (!p) return false;
+  if (DURESS_UNLIKELY(g_runtime->points.frees()) && controlled()) control_free(p, pc);
+  MemoryGuard* guard = memory_guard();
+  if (guard) guard->check_free(p, by, pc);
+  if (DURESS_UNLIKELY(g_learn_freed != nullptr) && controlled()) g_learn_freed(p);
+  bool kept = false;
+  if (!unseen(*g_runtime, p)) kept = end_block(p, guard, pc);
+  if (DURESS_UNLIKELY(g_memory_guard != nullptr) && !kept) g_memory_guard->forget(p);
+  return kept;
 }
 
 void memory_mapped(void* p, size_t size) {
@@ -262,6 +285,10 @@ void memory_mapped(void* p, size_t size) {
 void memory_accessed(const void* p, size_t size, bool write, uptr pc) {
   if (!size) return;
   if (DURESS_UNLIKELY(g_learn_access != nullptr) && controlled()) g_learn_access(p, size, write, nullptr);
+  if (MemoryGuard* guard = memory_guard()) {
+    Thread* t = current_thread();
+    if (t && !t->in_runtime) guard->library_access(*t, p, size, write, pc);
+  }
   if (is_known_range(p, size, write)) return;
   as_event([&](Runtime& rt, Thread& t) {
     if (!rt.checking) return;

@@ -10,6 +10,7 @@
 
 #include "base/types.h"
 #include "event/access.h"
+#include "runtime/heap_call.h"
 
 struct DuressSite;
 
@@ -112,8 +113,16 @@ class ThreadUpkeep {
 
 // Memory. After an allocation; before a free.
 /// `usable` bytes belong to the block, of which the program asked for `size`.
-void memory_allocated(void* p, size_t size, size_t usable, uptr pc);
-void memory_freeing(void* p, uptr pc);
+void memory_allocated(void* p, size_t size, size_t usable, HeapCall by, uptr pc);
+/// True: the block must not be given back to the allocator; the runtime keeps it (memory_guard.h).
+bool memory_freeing(void* p, HeapCall by, uptr pc);
+/// How many bytes more than the program asks for a block must have. Nothing is allowed there.
+extern constinit size_t g_redzone;
+inline constexpr size_t kRedzone = 32;
+/// Blocks are announced here; and the eight bytes in front of each are the allocator's alone.
+extern constinit bool g_heap_seen, g_heap_headers;
+/// What the program asked for, if it may be copied from there by realloc(); 0: not known.
+size_t guarded_size(void* p);
 /// Pages appear or vanish (mmap, munmap, a new stack).
 void memory_mapped(void* p, size_t size);
 /// A library function reads or writes the program's memory on its behalf (read(2), memcpy in a library, ...).
@@ -143,6 +152,9 @@ void interceptors_ready();
 
 /// Where an interceptor was called from.
 #define DURESS_CALLER_PC (reinterpret_cast<::duress::uptr>(__builtin_return_address(0)))
+/// The stack pointer of the caller after the return.
+#define DURESS_CALLER_FRAME \
+  (reinterpret_cast<::duress::uptr>(__builtin_frame_address(0)) + 2 * sizeof(::duress::uptr))
 /// Where it lies.
 #define DURESS_CALLER_SLOT (static_cast<const ::duress::uptr*>(__builtin_frame_address(0)) + 1)
 

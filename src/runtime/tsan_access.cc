@@ -44,6 +44,7 @@ void every_access(const void* p, u64 size, bool write, uptr pc) {
   const DuressSite* site = tsan_site(pc, write ? kDuressWrite : kDuressRead, size <= 16 ? size : 0);
   if (!g_observe_plain) return observe_access(p, size, write, site);
   if (DURESS_UNLIKELY(g_note_caller)) t_hook_caller = pc;
+  t_hook_frame = 0;  // not known here
   bool point = report_access(p, size, write ? AccessKind::kWrite : AccessKind::kRead, site);
   // What it writes is not known: what the memory model remembers of these bytes is no longer true.
   if (write && replaces_memory()) forget_history(p, size);

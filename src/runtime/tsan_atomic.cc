@@ -17,7 +17,7 @@ constexpr u32 kOrderBits = 0x7fff;
 struct Called {
   Called(uptr pc, DuressAccess access, u32 size, u32 success, u32 failure, AtomicKind kind)
       : site(tsan_site(pc, access, static_cast<u8>(size))),
-        orders((note_atomic_caller(pc), success & kOrderBits), failure & kOrderBits, kind, site) {}
+        orders((note_atomic_caller(pc, 0), success & kOrderBits), failure & kOrderBits, kind, site) {}
   const DuressSite* site;
   Orders orders;
 };
@@ -98,7 +98,7 @@ DURESS_TSAN_ATOMIC(128, u128)
 DURESS_EXPORT void __tsan_atomic_thread_fence(u32 asked) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   if (!g_runtime) return;
-  note_atomic_caller(DURESS_CALLER_PC);
+  note_atomic_caller(DURESS_CALLER_PC, 0);
   atomic_fence(raw(Orders(asked & kOrderBits, asked & kOrderBits, AtomicKind::kFence, nullptr).success));
 }
 DURESS_EXPORT void __tsan_atomic_signal_fence(u32) {

@@ -237,7 +237,7 @@ bool Search::run_one(exec::Worker& worker, u64 index, Round& round) {
   const Portfolio::Turn& turn = round.turn(index);
   exec::Plan plan = portfolio_.plan(index, turn, state_.search_state);
   // What could not be controlled is in the logs; the first runs show enough of it.
-  bool all = plan.head.detect != trail::Detect::kNothing || index < 16;
+  bool all = plan.head.detect == trail::Detect::kRaces || index < 16;
   exec::Result result = run_identified(worker, plan, all ? exec::Logs::kAll : exec::Logs::kOfFailures);
   if (!result.usable()) return false;
   std::optional<exec::Result> again;
@@ -313,7 +313,7 @@ void Search::note_run(u64 index, const exec::Plan& plan, exec::Result& result, R
   result_.most_output = std::max(result_.most_output, execution.output_bytes + execution.error_bytes);
   for (const finding::ProcessLog& process : logs.run.processes)
     result_.incomplete.insert(process.incomplete.begin(), process.incomplete.end());
-  if (plan.head.detect != trail::Detect::kNothing) {
+  if (plan.head.detect == trail::Detect::kRaces) {
     finding::RunLog& races = races_[index];
     for (const finding::ProcessLog& process : logs.run.processes) {
       if (!process.races.empty()) races.processes.push_back(process);

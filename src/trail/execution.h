@@ -24,7 +24,7 @@
 namespace duress::trail {
 
 inline constexpr u32 kMagic = 0x53525544;  // "DURS"
-inline constexpr u32 kVersion = 11;
+inline constexpr u32 kVersion = 12;
 
 enum class ChoiceKind : u32 { kThread = 0, kValue = 1 };
 
@@ -149,6 +149,8 @@ struct Request {
   bool variables = false;        // the sites stand for their variables: all sites that name one are points
   EarlyTimeouts early_timeouts = EarlyTimeouts::kShort;
   bool observe = false;  // Record::signature and the list of reads-from pairs are wanted
+  bool memory = false;   // memory errors are looked for (runtime/memory_guard.h); `detect` is not kNothing
+  u8 unused[3] = {};
   // Lengths of the lists behind this struct.
   u32 site_count = 0;        // keys of sites that are schedule points
   u32 wait_site_count = 0;   // keys of sites that are not, but end a long run of one thread
@@ -157,8 +159,7 @@ struct Request {
   u32 edit_count = 0;        // systematic executions: what-if edits
   u32 pick_count = 0;        // the first choices of the exhaustive strategy
   u32 planned_count = 0;     // what guided follows
-  u32 unused = 0;
-  u64 deviation_count = 0;  // what replay follows
+  u64 deviation_count = 0;   // what replay follows
 
   /// Where each list begins, in bytes from the struct: the only place that knows their order. Each begins at
   /// a multiple of 8.
@@ -215,6 +216,10 @@ struct Request {
 };
 static_assert(sizeof(Request) == 136);
 
+/// What a search for memory errors could not see: freed memory had to be used again, because it was too much
+/// to keep; the heap is another's, a sanitizer's.
+inline constexpr u32 kMemoryReused = 1, kHeapNotSeen = 2;
+
 /// In file RECORD; cleared by the host before each execution, written by the target while it runs.
 struct Record {
   u32 magic = 0;  // set when the execution begins
@@ -250,11 +255,11 @@ struct Record {
   u32 own_signal = 0;   // the last signal that the program itself caused: a fault, or sent to itself
   u32 tool_failed = 0;  // 1: the runtime could not go on, and said why on standard error
   Rollback rollback = Rollback::kNone;
-  u32 rollback_call = 0;    // number of the system call
-  u32 write_failed = 0;     // kDone: 1: something could not be written, which may have been output
-  u32 wrote = 0;            // kDone: 1: something was written, which may have been output
-  u32 from_checkpoint = 0;  // kDone: 1: it began at its first choice, where an earlier one had come to
-  u32 unused = 0;
+  u32 rollback_call = 0;     // number of the system call
+  u32 write_failed = 0;      // kDone: 1: something could not be written, which may have been output
+  u32 wrote = 0;             // kDone: 1: something was written, which may have been output
+  u32 from_checkpoint = 0;   // kDone: 1: it began at its first choice, where an earlier one had come to
+  u32 memory_limits = 0;     // of Request::memory: kMemory*
   u64 publishing_store = 0;  // where the call of the atomic store returns to that WhatIfEdit::kPublishedAfter
                              // moved, or could move; 0: none
   // With Request::observe: equal in executions with the same accesses that read from the same ones.

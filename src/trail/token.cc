@@ -2,13 +2,14 @@
 //
 // Payload, before base64url: version, flags (bit 0: points all, bit 1: a step limit follows, bit 2: waits
 // follow the sites, bit 3: tearing words of 4 bytes, bit 4: unfair, bit 5: the memory model's number follows,
-// with bit 7 if arrays are sampled, bit 5 if sites stand for their variables, and bit 6 if the bounds of
-// spurious wake-ups and timeouts follow it, bit 6: predictions follow at the end, bit 7: a systematic
-// execution), [model, [spurious wake-ups, timeouts,]] seed, [step limit], number of sites, the sites' keys (4
-// bytes each, little endian), [how many of the last are wait sites,] number of deviations, per deviation the
-// gap to the one before and pick * 2 + kind, [number of predictions, of each strand, site (4 bytes), ordinal,
-// size, as many bytes of the value,] CRC-32 of all that (4 bytes). Numbers are LEB128. The program's name is
-// hashed into the checksum as well, so that a payload pasted behind another name is detected.
+// with bit 7 if arrays are sampled, bit 5 if sites stand for their variables, bit 4 if memory errors are
+// looked for, and bit 6 if the bounds of spurious wake-ups and timeouts follow it, bit 6: predictions follow
+// at the end, bit 7: a systematic execution), [model, [spurious wake-ups, timeouts,]] seed, [step limit],
+// number of sites, the sites' keys (4 bytes each, little endian), [how many of the last are wait sites,]
+// number of deviations, per deviation the gap to the one before and pick * 2 + kind, [number of predictions,
+// of each strand, site (4 bytes), ordinal, size, as many bytes of the value,] CRC-32 of all that (4 bytes).
+// Numbers are LEB128. The program's name is hashed into the checksum as well, so that a payload pasted behind
+// another name is detected.
 #include "trail/token.h"
 
 namespace duress::trail {
@@ -16,7 +17,8 @@ namespace {
 
 constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 constexpr u64 kLongestVarint = 10;
-constexpr u8 kSample = 0x80, kWaitBounds = 0x40, kVariables = 0x20;  // in the byte of the model's number
+constexpr u8 kSample = 0x80, kWaitBounds = 0x40, kVariables = 0x20,
+             kMemory = 0x10;  // in the byte of the model's number
 
 constexpr int digit_value(char c) {
   if (c >= 'A' && c <= 'Z') return c - 'A';
@@ -206,14 +208,15 @@ u64 write_token(const TokenView& view, const char* program, char* out) {
   encoder.hash(name, length);
   encoder.byte(kTokenVersion);
   bool wait_bounds = view.spurious || view.timeouts;
-  bool has_model = view.model != ModelId::kSc || view.sample || view.variables || wait_bounds;
+  bool has_model = view.model != ModelId::kSc || view.sample || view.variables || view.memory || wait_bounds;
   encoder.byte(static_cast<u8>((view.points == Points::kAll ? 1 : 0) | (view.most_steps ? 2 : 0) |
                                (view.wait_count ? 4 : 0) | (view.tear == 4 ? 8 : 0) | (view.fair ? 0 : 16) |
                                (has_model ? 32 : 0) | (view.prediction_count ? 64 : 0) |
                                (view.systematic ? 128 : 0)));
   if (has_model)
     encoder.byte(static_cast<u8>(raw(view.model) | (view.sample ? kSample : 0) |
-                                 (view.variables ? kVariables : 0) | (wait_bounds ? kWaitBounds : 0)));
+                                 (view.variables ? kVariables : 0) | (view.memory ? kMemory : 0) |
+                                 (wait_bounds ? kWaitBounds : 0)));
   if (wait_bounds) encoder.varint(view.spurious), encoder.varint(view.timeouts);
   encoder.varint(view.seed);
   if (view.most_steps) encoder.varint(view.most_steps);
@@ -261,13 +264,14 @@ TokenError read_token(const char* text, u64 length, void* memory, TokenHead& hea
   if (flags_version != kTokenVersion) return TokenError::kDamaged;
   view.points = flags & 1 ? Points::kAll : Points::kSync;
   u8 model = flags & 32 ? in.byte() : 0;
-  view.model = static_cast<ModelId>(model & ~(kSample | kWaitBounds | kVariables));
+  view.model = static_cast<ModelId>(model & ~(kSample | kWaitBounds | kVariables | kMemory));
   u64 spurious = model & kWaitBounds ? in.varint() : 0, timeouts = model & kWaitBounds ? in.varint() : 0;
   if (spurious > 0xffffffffu || timeouts > 0xffffffffu) return TokenError::kDamaged;
   view.spurious = static_cast<u32>(spurious);
   view.timeouts = static_cast<u32>(timeouts);
   view.sample = model & kSample;
   view.variables = model & kVariables;
+  view.memory = model & kMemory;
   view.tear = flags & 8 ? 4 : 8;
   view.fair = !(flags & 16);
   view.systematic = flags & 128;

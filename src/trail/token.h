@@ -33,6 +33,7 @@ struct TokenView {
   u32 wait_count = 0;              // this many of the sites, the last ones, are Request::wait_sites
   bool sample = false;             // of arrays, only some elements are points
   bool variables = false;          // as in Request
+  bool memory = false;             // as in Request
   bool systematic = false;         // only steps that other strands can observe are choices (exhaustive)
   u32 spurious = 0, timeouts = 0;  // as in Request
 };

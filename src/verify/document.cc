@@ -9,6 +9,8 @@
 namespace duress::verify {
 namespace {
 
+using report::MemoryErrors;
+
 /// For each race the first execution that shows it, by finding::group_key: races of one id differ in places.
 std::unordered_map<std::string, const RacyExecution*> executions_by_race(const VerifyResult& result,
                                                                          finding::Names& names) {
@@ -52,8 +54,13 @@ void fill_document(const VerifySetup& setup, const VerifyResult& result, finding
   verification.timeouts = result.timeouts;
   verification.rc11 = setup.model != ModelId::kSc;
   verification.explore_seconds = result.explore_seconds;
+  verification.memory = result.memory_limits & trail::kHeapNotSeen    ? MemoryErrors::kNotLookedFor
+                        : result.memory_limits & trail::kMemoryReused ? MemoryErrors::kPartly
+                                                                      : MemoryErrors::kLookedFor;
   verification.assumes_signals = result.waited && result.spurious == 0;
   verification.bounds = result.bounds;
+  if (result.estimate.executions > 0)
+    verification.estimate = {result.estimate.executions, result.estimate.low, result.estimate.high};
   report::finish_document(document);
 }
 

@@ -101,8 +101,22 @@ class Verifier::Exploration {
     return verifier_.explored_long_enough(has_findings_);
   }
 
+  /// Of what is counted. Interleavings that are blocked or left out are executions of the explorer, too:
+  /// their share is taken to stay the same.
+  exhaustive::Estimate estimate() const {
+    exhaustive::Estimate all = explorer_.estimate();
+    if constexpr (!kByGraphs) {
+      const auto counted = static_cast<double>(result_.interleavings);
+      const auto learned = static_cast<double>(explorer_.learned());
+      const double share = learned > 0 ? counted / learned : 1;
+      all = {all.executions * share, all.low * share, all.high * share};
+    }
+    return all;
+  }
+
   void report_progress() {
-    if (verifier_.progress_) verifier_.progress_(result_.interleavings, explorer_.nodes(), seconds());
+    if (!verifier_.progress_) return;
+    verifier_.progress_(result_.interleavings, [this] { return estimate(); }, seconds());
   }
 
   /// Nothing: interrupted, or out of time; then bound_ is set. Or a probe found a new racing access.
@@ -155,7 +169,7 @@ class Verifier::Exploration {
   std::optional<Outcome> stopped(const std::atomic<bool>& stop) {
     result_.interrupted = stop;
     result_.out_of_time = !stop;
-    bound_ = stop ? kInterrupted : exhaustive::kTimeIsUp;
+    bound_ = stop ? kInterrupted : kOutOfTime;
     return std::nullopt;
   }
 
@@ -211,7 +225,7 @@ class Verifier::Exploration {
     if (setup.stops_at_first && result_.first_finding != 0) bound_ = "one finding was enough";
     if (explorer_.nodes() > exhaustive::kMostNodes) bound_ = exhaustive::kOutOfMemory;
     if (is_late()) {
-      bound_ = exhaustive::kTimeIsUp;
+      bound_ = kOutOfTime;
       result_.out_of_time = true;
     }
     if (stop) {
@@ -223,6 +237,7 @@ class Verifier::Exploration {
   }
 
   void finish() {
+    if (!explorer_.done()) result_.estimate = estimate();
     result_.complete = explorer_.done() && verifier_.new_racing_sites_.empty();
     result_.redundant = explorer_.redundant();
     result_.skipped += explorer_.skipped();
@@ -230,9 +245,9 @@ class Verifier::Exploration {
     if (!verifier_.new_racing_sites_.empty()) result_.bounds.emplace_back(exhaustive::kFailuresNotSearched);
     if (verifier_.races_in_library_) result_.bounds.emplace_back(exhaustive::kLibraryRaces);
     if (result_.skipped != 0)
-      result_.bounds.push_back("only interleavings with at most " +
-                               std::to_string(verifier_.setup_.preemptions) +
-                               " preemptions: " + std::to_string(result_.skipped) + " others were left out");
+      result_.bounds.push_back(
+          "only interleavings with at most " + std::to_string(verifier_.setup_.preemptions) +
+          " preemptions (--preemptions): " + std::to_string(result_.skipped) + " others were left out");
   }
 
   Verifier& verifier_;

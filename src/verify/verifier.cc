@@ -45,6 +45,7 @@ exec::Plan Verifier::base_plan() const {
   plan.head.seed = setup_.seed;
   plan.head.detect = trail::Detect::kRaces;
   plan.head.systematic = true;
+  plan.head.memory = true;
   plan.head.exploration_order = setup_.order;
   plan.head.model = setup_.model;
   plan.head.profile_atomics = setup_.profile_atomics;
@@ -119,6 +120,7 @@ void Verifier::take(Outcome& outcome) {
   for (const finding::ProcessLog& process : outcome.logs.run.processes)
     result_.incomplete.insert(process.incomplete.begin(), process.incomplete.end());
   uncontrolled_ = uncontrolled_ || execution.record.uncontrolled != 0;
+  result_.memory_limits |= execution.record.memory_limits;
   result_.waited =
       result_.waited || std::any_of(execution.steps.begin(), execution.steps.end(),
                                     [](const exhaustive::Step& step) { return step.kind == OpKind::kWait; });
@@ -200,7 +202,7 @@ VerifyResult Verifier::run(const std::atomic<bool>& stop) {
   if (setup_.deadline == 0 && setup_.seconds > 0) setup_.deadline = started_ + setup_.seconds;
   if (setup_.deadline > 0 && started_ > setup_.deadline) {
     result_.out_of_time = true;
-    result_.bounds.emplace_back(exhaustive::kTimeIsUp);
+    result_.bounds.emplace_back(kOutOfTime);
     return std::move(result_);
   }
   pool_ = std::make_unique<exec::WorkerPool>(setup_.worker, setup_.jobs);

@@ -42,6 +42,8 @@ struct VerifySetup : exec::CampaignSetup {
   std::vector<trail::WhatIfEdit> edits;
 };
 
+inline constexpr char kOutOfTime[] = "the time was up (--time gives more)";
+
 /// An atomic operation that ran.
 struct AtomicUse {
   finding::Address pc = 0;  // where the user's call of it returns to
@@ -85,18 +87,21 @@ struct VerifyResult {
   u64 cut_off = 0;  // executions that do not count: forbidden by rc11, or a wait that never ends
   u32 spurious = 0, timeouts = 0;  // as asked for
   bool waited = false;             // on a condition
+  u32 memory_limits = 0;           // trail::Record::memory_limits of all executions
   u64 publishing_store = 0;        // trail::Record::publishing_store
   std::vector<AtomicUse> atomics;
   std::vector<JoinPlace> joins;
   u32 most_strands = 0;
   u64 most_steps = 0;
+  exhaustive::Estimate estimate;  // of `interleavings`, if not everything was explored
   double seconds = 0, explore_seconds = 0;
   std::set<std::string> incomplete;
 };
 
 class Verifier {
  public:
-  using Progress = std::function<void(u64 interleavings, u64 waiting, double seconds)>;
+  using EstimateNow = std::function<exhaustive::Estimate()>;  // costs more than an execution should
+  using Progress = std::function<void(u64 interleavings, const EstimateNow& estimate, double seconds)>;
 
   Verifier(VerifySetup setup, finding::Names& names, Progress progress);
   ~Verifier();
@@ -147,9 +152,9 @@ class Verifier {
   std::mutex names_lock_;
   std::vector<exhaustive::StepLog::Origin> origins_;
   std::vector<u64> spins_;
-  std::vector<u32> racing_sites_;      // keys of sites that race, and are therefore steps
-  std::vector<u32> new_racing_sites_;  // those of the next round
-  bool races_in_library_ = false;      // an access that races has no site
+  std::vector<u32> racing_sites_;            // keys of sites that race, and are therefore steps
+  std::vector<u32> new_racing_sites_;        // those of the next round
+  bool races_in_library_ = false;            // an access that races has no site
   std::vector<RacyExecution> earlier_races_;
   std::vector<search::Found> earlier_failures_;
   u64 earlier_executions_ = 0, earlier_first_finding_ = 0;

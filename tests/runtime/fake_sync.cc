@@ -9,6 +9,7 @@
 #include "base/spin_lock.h"
 #include "runtime/control.h"
 #include "runtime/misuse.h"
+#include "runtime/object_errors.h"
 #include "runtime/robust_mutexes.h"
 #include "runtime/startup.h"
 #include "runtime/sync.h"
@@ -67,6 +68,12 @@ Runtime* g_runtime = nullptr;
 
 // No execution is controlled here, so nothing is looked at.
 void misuse_at_unlock(const pthread_mutex_t*) {}
+void check_mutex_use(const pthread_mutex_t*, uptr) {}
+void check_mutex_init(const pthread_mutex_t*, uptr) {}
+void check_mutex_destroy(const pthread_mutex_t*, uptr) {}
+void check_barrier_use(const pthread_barrier_t*, BarrierState, uptr) {}
+void check_barrier_init(const pthread_barrier_t*, BarrierState, uptr) {}
+void check_barrier_destroy(const pthread_barrier_t*, BarrierState, uptr) {}
 void misuse_at_thread_end() {}
 void misuse_at_exit() {}
 void wait_for_other_threads() {}
@@ -185,13 +192,19 @@ void thread_named(Thread* t, const char*) {
   FAKE("thread_named", t);
 }
 
-void memory_allocated(void* p, size_t size, size_t usable, uptr) {
+constinit size_t g_redzone = 0;
+constinit bool g_heap_seen = false, g_heap_headers = false;
+size_t guarded_size(void*) {
+  return 0;
+}
+void memory_allocated(void* p, size_t size, size_t usable, HeapCall, uptr) {
   CHECK(usable == malloc_usable_size(p));
   FAKE("allocated", p, static_cast<long>(size));
 }
 void ThreadUpkeep::set(bool) {}
-void memory_freeing(void* p, uptr) {
+bool memory_freeing(void* p, HeapCall, uptr) {
   FAKE("freeing", p);
+  return false;
 }
 void memory_mapped(void* p, size_t size) {
   FAKE("mapped", p, static_cast<long>(size));

@@ -39,6 +39,7 @@ inline Plan plan_with_every_field() {
   plan.head.early_timeouts = trail::EarlyTimeouts::kAll;
   plan.head.trace = plan.head.systematic = plan.head.sample = plan.head.variables = true;
   plan.head.profile_futures = plan.head.profile_atomics = plan.head.observe = true;
+  plan.head.memory = true;
   plan.sites = {20, 21, 22};
   plan.wait_sites = {23};
   plan.pairs = {{24, 25}, {26, 27}};
@@ -93,8 +94,8 @@ inline void expect_same_head(const trail::Request& got, const trail::Request& se
   const auto& [magic, version, seed, strategy, depth, expected_choices, most_steps, points, backend, detect,
                model, heuristic, fair_after, tear, exploration_order, priority_strands, spurious, timeouts,
                trace, systematic, sample, profile_futures, profile_atomics, variables, early_timeouts,
-               observe, sites, wait_sites, pairs, predictions, edits, picks, planned, unused, deviations] =
-      got;
+               observe, memory, unused, sites, wait_sites, pairs, predictions, edits, picks, planned,
+               deviations] = got;
   EXPECT_EQ(magic, sent.magic);
   EXPECT_EQ(version, sent.version);
   EXPECT_EQ(seed, sent.seed);
@@ -121,6 +122,7 @@ inline void expect_same_head(const trail::Request& got, const trail::Request& se
   EXPECT_EQ(variables, sent.variables);
   EXPECT_EQ(profile_futures, sent.profile_futures);
   EXPECT_EQ(profile_atomics, sent.profile_atomics);
+  EXPECT_EQ(memory, sent.memory);
 }
 
 inline void expect_same(const Plan& got, const Plan& sent) {

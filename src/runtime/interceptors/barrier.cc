@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "runtime/control.h"
 #include "runtime/interceptors/object.h"
+#include "runtime/object_errors.h"
 
 namespace duress {
 namespace {
@@ -58,6 +59,12 @@ void remove_barrier(const void* address) {
   arena.free(barrier, sizeof(Barrier));
 }
 
+BarrierState state_of(const void* address) {
+  SpinGuard guard(barriers_lock);
+  const Barrier* barrier = *find(address);
+  return {barrier != nullptr, barrier && barrier->current && barrier->current->arrived != 0};
+}
+
 /// Null if nobody saw the barrier being made (it lies in memory shared with another process).
 Round* arrive(const void* address, u32* count, uptr pc) {
   SpinGuard guard(barriers_lock);
@@ -95,6 +102,7 @@ using namespace duress;
 DURESS_INTERCEPTOR(int, pthread_barrier_init,
                    (pthread_barrier_t * barrier, const pthread_barrierattr_t* attributes, unsigned count)) {
   DURESS_OBJECT_CHANGED(barrier);
+  if (controlled()) check_barrier_init(barrier, state_of(barrier), DURESS_CALLER_PC);
   int result = DURESS_REAL(pthread_barrier_init)(barrier, attributes, count);
   if (awake() && result == 0) add_barrier(barrier, count);
   return result;
@@ -102,6 +110,7 @@ DURESS_INTERCEPTOR(int, pthread_barrier_init,
 
 DURESS_INTERCEPTOR(int, pthread_barrier_destroy, (pthread_barrier_t * barrier)) {
   DURESS_OBJECT_CHANGED(barrier);
+  if (controlled()) check_barrier_destroy(barrier, state_of(barrier), DURESS_CALLER_PC);
   // Before the real one: afterwards the memory may hold another thread's new barrier.
   if (awake()) remove_barrier(barrier);
   return DURESS_REAL(pthread_barrier_destroy)(barrier);
@@ -124,7 +133,10 @@ DURESS_INTERCEPTOR(int, pthread_barrier_wait, (pthread_barrier_t * barrier)) {
   DURESS_OBJECT_USED(barrier);
   if (!awake()) return DURESS_REAL(pthread_barrier_wait)(barrier);
   uptr pc = DURESS_CALLER_PC;
-  if (controlled()) control_point(OpKind::kBarrier, barrier, pc);
+  if (controlled()) {
+    control_point(OpKind::kBarrier, barrier, pc);
+    check_barrier_use(barrier, state_of(barrier), pc);
+  }
   u32 count = 0;
   Round* round = arrive(barrier, &count, pc);
   if (!round) {

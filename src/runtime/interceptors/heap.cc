@@ -23,18 +23,31 @@ void* module_of(void* function) {
   return function && dladdr(function, &info) ? info.dli_fbase : nullptr;
 }
 
+/// Where freed blocks are kept, one that grows or shrinks always moves.
+void* move_block(void* old, size_t size, uptr pc) {
+  size_t known = guarded_size(old);
+  size_t old_size = known ? known : usable_size(old, 0);
+  void* p = __libc_malloc(with_redzone(size));
+  if (!p) return nullptr;
+  new_block(p, size, HeapCall::kMalloc, pc);
+  __builtin_memcpy(p, old, old_size < size ? old_size : size);
+  free_block(old, HeapCall::kMalloc, pc);
+  return p;
+}
+
 /// A block that moves or grows ends and begins anew. If the allocator refuses, the old one is still there;
 /// what was known about accesses to it is lost.
 void* resize_block(void* old, size_t size, uptr pc) {
   if (!awake()) return __libc_realloc(old, size);
-  if (!old) return new_block(__libc_malloc(size), size, pc);
+  if (!old) return new_block(__libc_malloc(with_redzone(size)), size, HeapCall::kMalloc, pc);
+  if (g_redzone && size != 0) return move_block(old, size, pc);
   size_t old_size = usable_size(old, 0);
-  memory_freeing(old, pc);
+  if (memory_freeing(old, HeapCall::kMalloc, pc)) return nullptr;
   void* p = __libc_realloc(old, size);
   if (p) {
-    memory_allocated(p, size, usable_size(p, size), pc);
+    memory_allocated(p, size, usable_size(p, size), HeapCall::kMalloc, pc);
   } else if (size != 0) {  // with size 0 it is a free
-    memory_allocated(old, old_size, old_size, pc);
+    memory_allocated(old, old_size, old_size, HeapCall::kMalloc, pc);
   }
   return p;
 }
@@ -46,9 +59,11 @@ bool is_power_of_two(size_t n) {
 }  // namespace
 
 void heap_ready() {
+  g_heap_seen = true;
   void* allocator = module_of(dlsym(RTLD_NEXT, "__libc_malloc"));
   if (allocator == module_of(dlsym(RTLD_NEXT, "gnu_get_libc_version"))) {
     g_allocator = Allocator::kCLibrary;
+    g_heap_headers = true;
     return;
   }
   g_allocator = Allocator::kOther;
@@ -76,11 +91,14 @@ using namespace duress;
   extern "C" result duress_in_##name parameters
 
 DURESS_HEAP_FUNCTION(void*, malloc, (size_t size)) {
-  return new_block(__libc_malloc(size), size, DURESS_CALLER_PC);
+  return new_block(__libc_malloc(with_redzone(size)), size, HeapCall::kMalloc, DURESS_CALLER_PC);
 }
 
 DURESS_HEAP_FUNCTION(void*, calloc, (size_t count, size_t size)) {
-  return new_block(__libc_calloc(count, size), count * size, DURESS_CALLER_PC);
+  size_t bytes;
+  void* p = g_redzone && !__builtin_mul_overflow(count, size, &bytes) ? __libc_calloc(1, with_redzone(bytes))
+                                                                      : __libc_calloc(count, size);
+  return new_block(p, count * size, HeapCall::kCalloc, DURESS_CALLER_PC);
 }
 
 DURESS_HEAP_FUNCTION(void*, realloc, (void* p, size_t size)) {
@@ -97,21 +115,22 @@ DURESS_HEAP_FUNCTION(void*, reallocarray, (void* p, size_t count, size_t size)) 
 }
 
 DURESS_HEAP_FUNCTION(void, free, (void* p)) {
-  free_block(p, DURESS_CALLER_PC);
+  free_block(p, HeapCall::kMalloc, DURESS_CALLER_PC);
 }
 
 DURESS_HEAP_FUNCTION(void*, memalign, (size_t alignment, size_t size)) {
-  return new_block(__libc_memalign(alignment, size), size, DURESS_CALLER_PC);
+  return new_block(__libc_memalign(alignment, with_redzone(size)), size, HeapCall::kMalloc, DURESS_CALLER_PC);
 }
 
 DURESS_HEAP_FUNCTION(void*, aligned_alloc, (size_t alignment, size_t size)) {
-  return new_block(__libc_memalign(alignment, size), size, DURESS_CALLER_PC);
+  return new_block(__libc_memalign(alignment, with_redzone(size)), size, HeapCall::kMalloc, DURESS_CALLER_PC);
 }
 
 DURESS_HEAP_FUNCTION(int, posix_memalign, (void** out, size_t alignment, size_t size)) {
   if (!is_power_of_two(alignment) || alignment % sizeof(void*) != 0) return EINVAL;
   int saved = errno;
-  void* p = new_block(__libc_memalign(alignment, size), size, DURESS_CALLER_PC);
+  void* p =
+      new_block(__libc_memalign(alignment, with_redzone(size)), size, HeapCall::kMalloc, DURESS_CALLER_PC);
   errno = saved;
   if (!p) return ENOMEM;
   *out = p;
@@ -119,17 +138,18 @@ DURESS_HEAP_FUNCTION(int, posix_memalign, (void** out, size_t alignment, size_t 
 }
 
 DURESS_HEAP_FUNCTION(void*, valloc, (size_t size)) {
-  return new_block(__libc_valloc(size), size, DURESS_CALLER_PC);
+  return new_block(__libc_valloc(with_redzone(size)), size, HeapCall::kMalloc, DURESS_CALLER_PC);
 }
 
 DURESS_HEAP_FUNCTION(void*, pvalloc, (size_t size)) {
   void* p = __libc_pvalloc(size);  // rounds up to whole pages
-  return new_block(p, p ? usable_size(p, size) : size, DURESS_CALLER_PC);
+  return new_block(p, p ? usable_size(p, size) : size, HeapCall::kCalloc, DURESS_CALLER_PC);
 }
 
 // Of the allocator that made the block: the name alone would lead to one that did not.
 DURESS_HEAP_FUNCTION(size_t, malloc_usable_size, (void* p)) {
   if (!p) return 0;
   if (g_allocator == Allocator::kUnknown) heap_ready();
+  if (size_t known = g_redzone && awake() ? guarded_size(p) : 0) return known;
   return usable_size(p, 0);
 }

@@ -39,14 +39,19 @@ inline size_t usable_size(void* p, size_t size) {
   return known > size ? known : size;
 }
 
+/// What to ask the allocator for when the program asks for `size` bytes.
+inline size_t with_redzone(size_t size) {
+  return size + (DURESS_LIKELY(size <= SIZE_MAX - kRedzone) ? g_redzone : 0);
+}
+
 /// Announces a block that was just allocated.
-inline void* new_block(void* p, size_t size, uptr pc) {
-  if (awake() && p) memory_allocated(p, size, usable_size(p, size), pc);
+inline void* new_block(void* p, size_t size, HeapCall by, uptr pc) {
+  if (awake() && p) memory_allocated(p, size, usable_size(p, size), by, pc);
   return p;
 }
 
-inline void free_block(void* p, uptr pc) {
-  if (awake() && p) memory_freeing(p, pc);
+inline void free_block(void* p, HeapCall by, uptr pc) {
+  if (awake() && p && memory_freeing(p, by, pc)) return;
   __libc_free(p);
 }
 

@@ -5,8 +5,10 @@
 // mutexes are announced at every level.
 #include "runtime/interceptors/mutex.h"
 
+#include "runtime/gone_frames.h"
 #include "runtime/interceptors/object.h"
 #include "runtime/misuse.h"
+#include "runtime/object_errors.h"
 
 using namespace duress;
 
@@ -21,12 +23,14 @@ static int locked(int result, pthread_mutex_t* mutex, uptr pc) {
 DURESS_INTERCEPTOR(int, pthread_mutex_init,
                    (pthread_mutex_t * mutex, const pthread_mutexattr_t* attributes)) {
   DURESS_OBJECT_CHANGED(mutex);
+  check_mutex_init(mutex, DURESS_CALLER_PC);
   if (awake()) sync_forget(mutex);
   return DURESS_REAL(pthread_mutex_init)(mutex, attributes);
 }
 
 DURESS_INTERCEPTOR(int, pthread_mutex_destroy, (pthread_mutex_t * mutex)) {
   DURESS_OBJECT_CHANGED(mutex);
+  check_mutex_destroy(mutex, DURESS_CALLER_PC);
   int result = DURESS_REAL(pthread_mutex_destroy)(mutex);
   if (awake() && result == 0) sync_forget(mutex);
   return result;
@@ -34,6 +38,7 @@ DURESS_INTERCEPTOR(int, pthread_mutex_destroy, (pthread_mutex_t * mutex)) {
 
 DURESS_INTERCEPTOR(int, pthread_mutex_trylock, (pthread_mutex_t * mutex)) {
   DURESS_LOCK_USED(mutex);
+  check_mutex_use(mutex, DURESS_CALLER_PC);
   int result = controlled() ? try_controlled(mutex, DURESS_CALLER_PC,
                                              [=] { return DURESS_REAL(pthread_mutex_trylock)(mutex); })
                             : DURESS_REAL(pthread_mutex_trylock)(mutex);
@@ -42,14 +47,22 @@ DURESS_INTERCEPTOR(int, pthread_mutex_trylock, (pthread_mutex_t * mutex)) {
 
 /// The lock of a strand. The obvious real call could wait, and with it everybody.
 static int lock_strand(pthread_mutex_t* mutex, uptr pc, u64 deadline = sched::kNever) {
-  return locked(
-      lock_controlled(mutex, pc, deadline, [=] { return DURESS_REAL(pthread_mutex_trylock)(mutex); }), mutex,
-      pc);
+  check_mutex_use(mutex, pc);
+  return locked(lock_controlled(mutex, pc, deadline,
+                                [=] {
+                                  check_mutex_use(mutex,
+                                                  pc);  // destroyed while this thread waited for its turn
+                                  return DURESS_REAL(pthread_mutex_trylock)(mutex);
+                                }),
+                mutex, pc);
 }
 
 DURESS_INTERCEPTOR(int, pthread_mutex_lock, (pthread_mutex_t * mutex)) {
   DURESS_LOCK_USED(mutex);
-  if (controlled()) return lock_strand(mutex, DURESS_CALLER_PC);
+  if (controlled()) {
+    CallerFrame caller(DURESS_CALLER_FRAME);
+    return lock_strand(mutex, DURESS_CALLER_PC);
+  }
   int result = DURESS_REAL(pthread_mutex_lock)(mutex);
   return DURESS_UNLIKELY(!awake()) ? result : locked(result, mutex, DURESS_CALLER_PC);
 }
@@ -75,6 +88,7 @@ DURESS_INTERCEPTOR(int, pthread_mutex_clocklock,
 
 DURESS_INTERCEPTOR(int, pthread_mutex_unlock, (pthread_mutex_t * mutex)) {
   if (controlled()) control_point(OpKind::kUnlock, mutex, DURESS_CALLER_PC);
+  check_mutex_use(mutex, DURESS_CALLER_PC);
   bool refused = DURESS_LIKELY(awake()) && refuses_unlock(mutex);
   if (!refused) misuse_at_unlock(mutex);
   if (DURESS_LIKELY(awake()) && !refused) sync_unlocking(mutex, /*shared=*/false, DURESS_CALLER_PC);

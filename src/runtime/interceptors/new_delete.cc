@@ -41,24 +41,24 @@ size_t at_least_one(size_t size) {
   return size ? size : 1;
 }
 
-void* allocate(size_t size, uptr pc) {
+void* allocate(size_t size, HeapCall by, uptr pc) {
   void* p;
-  while (DURESS_UNLIKELY(!(p = __libc_malloc(at_least_one(size))))) {
+  while (DURESS_UNLIKELY(!(p = __libc_malloc(with_redzone(at_least_one(size)))))) {
     Handler handler = new_handler();
     if (!handler) return nullptr;
     handler();
   }
-  return new_block(p, size, pc);
+  return new_block(p, size, by, pc);
 }
 
-void* allocate_aligned(size_t size, size_t alignment, uptr pc) {
+void* allocate_aligned(size_t size, size_t alignment, HeapCall by, uptr pc) {
   void* p;
-  while (DURESS_UNLIKELY(!(p = __libc_memalign(alignment, at_least_one(size))))) {
+  while (DURESS_UNLIKELY(!(p = __libc_memalign(alignment, with_redzone(at_least_one(size)))))) {
     Handler handler = new_handler();
     if (!handler) return nullptr;
     handler();
   }
-  return new_block(p, size, pc);
+  return new_block(p, size, by, pc);
 }
 
 void* or_throw(void* p, size_t size) {
@@ -85,18 +85,18 @@ extern "C" void duress_plain_delete(void* p) __attribute__((visibility("hidden")
 extern "C" void duress_plain_delete_aligned(void* p, size_t alignment) __attribute__((visibility("hidden")));
 
 void* duress_plain_new(size_t size) {
-  return or_throw(allocate(size, DURESS_CALLER_PC), size);
+  return or_throw(allocate(size, HeapCall::kNew, DURESS_CALLER_PC), size);
 }
 
 void* duress_plain_new_aligned(size_t size, size_t alignment) {
-  return or_throw(allocate_aligned(size, alignment, DURESS_CALLER_PC), size);
+  return or_throw(allocate_aligned(size, alignment, HeapCall::kNew, DURESS_CALLER_PC), size);
 }
 
 void duress_plain_delete(void* p) {
-  free_block(p, DURESS_CALLER_PC);
+  free_block(p, HeapCall::kNew, DURESS_CALLER_PC);
 }
 void duress_plain_delete_aligned(void* p, size_t) {
-  free_block(p, DURESS_CALLER_PC);
+  free_block(p, HeapCall::kNew, DURESS_CALLER_PC);
 }
 
 extern "C" {
@@ -110,88 +110,88 @@ DURESS_INTERCEPTOR_SYMBOL void _ZdlPvSt11align_val_t(void*, size_t)
 
 #define DURESS_IS_OURS(mangled, plain) (DURESS_LIKELY(&mangled == &plain))
 
-static void* new_from(size_t size, uptr pc) {
+static void* new_from(size_t size, HeapCall by, uptr pc) {
   if (!DURESS_IS_OURS(_Znwm, duress_plain_new)) return _Znwm(size);
-  return or_throw(allocate(size, pc), size);
+  return or_throw(allocate(size, by, pc), size);
 }
 
-static void* new_aligned_from(size_t size, size_t alignment, uptr pc) {
+static void* new_aligned_from(size_t size, size_t alignment, HeapCall by, uptr pc) {
   if (!DURESS_IS_OURS(_ZnwmSt11align_val_t, duress_plain_new_aligned))
     return _ZnwmSt11align_val_t(size, alignment);
-  return or_throw(allocate_aligned(size, alignment, pc), size);
+  return or_throw(allocate_aligned(size, alignment, by, pc), size);
 }
 
 /// If the program's own plain operator throws here, the exception goes on, where the C++ library would catch
 /// it.
-static void* new_or_null(size_t size, uptr pc) {
-  return DURESS_IS_OURS(_Znwm, duress_plain_new) ? allocate(size, pc) : _Znwm(size);
+static void* new_or_null(size_t size, HeapCall by, uptr pc) {
+  return DURESS_IS_OURS(_Znwm, duress_plain_new) ? allocate(size, by, pc) : _Znwm(size);
 }
 
-static void* new_aligned_or_null(size_t size, size_t alignment, uptr pc) {
+static void* new_aligned_or_null(size_t size, size_t alignment, HeapCall by, uptr pc) {
   return DURESS_IS_OURS(_ZnwmSt11align_val_t, duress_plain_new_aligned)
-             ? allocate_aligned(size, alignment, pc)
+             ? allocate_aligned(size, alignment, by, pc)
              : _ZnwmSt11align_val_t(size, alignment);
 }
 
-static void delete_from(void* p, uptr pc) {
+static void delete_from(void* p, HeapCall by, uptr pc) {
   if (!DURESS_IS_OURS(_ZdlPv, duress_plain_delete)) return _ZdlPv(p);
-  free_block(p, pc);
+  free_block(p, by, pc);
 }
 
-static void delete_aligned_from(void* p, size_t alignment, uptr pc) {
+static void delete_aligned_from(void* p, size_t alignment, HeapCall by, uptr pc) {
   if (!DURESS_IS_OURS(_ZdlPvSt11align_val_t, duress_plain_delete_aligned))
     return _ZdlPvSt11align_val_t(p, alignment);
-  free_block(p, pc);
+  free_block(p, by, pc);
 }
 
 // new[], nothrow, aligned.
 DURESS_OPERATOR(void*, _Znam, (size_t size)) {
-  return new_from(size, DURESS_CALLER_PC);
+  return new_from(size, HeapCall::kNewArray, DURESS_CALLER_PC);
 }
 DURESS_OPERATOR(void*, _ZnwmRKSt9nothrow_t, (size_t size, const void*)) {
-  return new_or_null(size, DURESS_CALLER_PC);
+  return new_or_null(size, HeapCall::kNew, DURESS_CALLER_PC);
 }
 DURESS_OPERATOR(void*, _ZnamRKSt9nothrow_t, (size_t size, const void*)) {
-  return new_or_null(size, DURESS_CALLER_PC);
+  return new_or_null(size, HeapCall::kNewArray, DURESS_CALLER_PC);
 }
 DURESS_OPERATOR(void*, _ZnamSt11align_val_t, (size_t size, size_t alignment)) {
-  return new_aligned_from(size, alignment, DURESS_CALLER_PC);
+  return new_aligned_from(size, alignment, HeapCall::kNewArray, DURESS_CALLER_PC);
 }
 DURESS_OPERATOR(void*, _ZnwmSt11align_val_tRKSt9nothrow_t, (size_t size, size_t alignment, const void*)) {
-  return new_aligned_or_null(size, alignment, DURESS_CALLER_PC);
+  return new_aligned_or_null(size, alignment, HeapCall::kNew, DURESS_CALLER_PC);
 }
 DURESS_OPERATOR(void*, _ZnamSt11align_val_tRKSt9nothrow_t, (size_t size, size_t alignment, const void*)) {
-  return new_aligned_or_null(size, alignment, DURESS_CALLER_PC);
+  return new_aligned_or_null(size, alignment, HeapCall::kNewArray, DURESS_CALLER_PC);
 }
 
 // delete[], with a size, nothrow, aligned.
 DURESS_OPERATOR(void, _ZdaPv, (void* p)) {
-  delete_from(p, DURESS_CALLER_PC);
+  delete_from(p, HeapCall::kNewArray, DURESS_CALLER_PC);
 }
 DURESS_OPERATOR(void, _ZdlPvm, (void* p, size_t)) {
-  delete_from(p, DURESS_CALLER_PC);
+  delete_from(p, HeapCall::kNew, DURESS_CALLER_PC);
 }
 DURESS_OPERATOR(void, _ZdaPvm, (void* p, size_t)) {
-  delete_from(p, DURESS_CALLER_PC);
+  delete_from(p, HeapCall::kNewArray, DURESS_CALLER_PC);
 }
 DURESS_OPERATOR(void, _ZdlPvRKSt9nothrow_t, (void* p, const void*)) {
-  delete_from(p, DURESS_CALLER_PC);
+  delete_from(p, HeapCall::kNew, DURESS_CALLER_PC);
 }
 DURESS_OPERATOR(void, _ZdaPvRKSt9nothrow_t, (void* p, const void*)) {
-  delete_from(p, DURESS_CALLER_PC);
+  delete_from(p, HeapCall::kNewArray, DURESS_CALLER_PC);
 }
 DURESS_OPERATOR(void, _ZdaPvSt11align_val_t, (void* p, size_t alignment)) {
-  delete_aligned_from(p, alignment, DURESS_CALLER_PC);
+  delete_aligned_from(p, alignment, HeapCall::kNewArray, DURESS_CALLER_PC);
 }
 DURESS_OPERATOR(void, _ZdlPvmSt11align_val_t, (void* p, size_t, size_t alignment)) {
-  delete_aligned_from(p, alignment, DURESS_CALLER_PC);
+  delete_aligned_from(p, alignment, HeapCall::kNew, DURESS_CALLER_PC);
 }
 DURESS_OPERATOR(void, _ZdaPvmSt11align_val_t, (void* p, size_t, size_t alignment)) {
-  delete_aligned_from(p, alignment, DURESS_CALLER_PC);
+  delete_aligned_from(p, alignment, HeapCall::kNewArray, DURESS_CALLER_PC);
 }
 DURESS_OPERATOR(void, _ZdlPvSt11align_val_tRKSt9nothrow_t, (void* p, size_t alignment, const void*)) {
-  delete_aligned_from(p, alignment, DURESS_CALLER_PC);
+  delete_aligned_from(p, alignment, HeapCall::kNew, DURESS_CALLER_PC);
 }
 DURESS_OPERATOR(void, _ZdaPvSt11align_val_tRKSt9nothrow_t, (void* p, size_t alignment, const void*)) {
-  delete_aligned_from(p, alignment, DURESS_CALLER_PC);
+  delete_aligned_from(p, alignment, HeapCall::kNewArray, DURESS_CALLER_PC);
 }

@@ -45,10 +45,6 @@ void objects_after_fork();
 
 void touch_object(const volatile void* object, bool write, uptr pc, uptr frame);
 
-/// The stack pointer of an interceptor's caller after the return.
-#define DURESS_CALLER_FRAME \
-  (reinterpret_cast<::duress::uptr>(__builtin_frame_address(0)) + 2 * sizeof(::duress::uptr))
-
 #define DURESS_OBJECT_USED(object) \
   if (::duress::awake()) ::duress::touch_object(object, false, DURESS_CALLER_PC, DURESS_CALLER_FRAME)
 #define DURESS_LOCK_USED(lock)                               \

@@ -36,6 +36,7 @@ void cancel_strand(sched::Strand* strand, uptr pc) {
 void control_cancellation_point() {
   sched::Strand* strand = controlled();
   if (!strand || !strand->cancelled) return;
+  strand->caller_frame = 0;  // handlers run next, and the call that waited does not return
   int state;
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
   pthread_setcancelstate(state, nullptr);

@@ -9,6 +9,7 @@
 #include <cstdarg>
 
 #include "runtime/control.h"
+#include "runtime/gone_frames.h"
 #include "runtime/interceptors/pool.h"
 #include "runtime/interceptors/real.h"
 #include "runtime/interceptors/thread_handles.h"
@@ -103,7 +104,10 @@ DURESS_INTERCEPTOR(int, pthread_join, (pthread_t id, void** value)) {
   if (!awake()) return DURESS_REAL(pthread_join)(id, value);
   if (pooled()) return pool_join(pool_find(id), value, sched::kNever, DURESS_CALLER_PC);
   ThreadHandle* handle = find_handle(id);
-  await_end(handle, id, DURESS_CALLER_PC);
+  {
+    CallerFrame caller(DURESS_CALLER_FRAME);
+    await_end(handle, id, DURESS_CALLER_PC);
+  }
   if (handle) thread_joining(handle->thread);
   int result = upkeep([=] { return DURESS_REAL(pthread_join)(id, value); });
   if (handle) thread_joining(nullptr);

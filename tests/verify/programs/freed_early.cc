@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A block is freed while another thread still uses it. A free is a step, too.
+// A block is freed while another thread still uses it: a race, and in one of the two orders a use of freed memory.
+// A free is a step, too.
 //
 // EXPECT-VERIFY: 2 race Counter::hits
-// EXPECT-VERIFY: 2 failure exit:1
+// EXPECT-VERIFY: 2 failure use-after-free
 #include <cstdlib>
 #include <cstring>
 #include <thread>
@@ -19,7 +20,7 @@ int main() {
   int seen = 0;
   std::thread reader([&] { seen = counter->hits; });
   free(counter);
-  auto* next = static_cast<Counter*>(malloc(sizeof(Counter)));  // at the same place
+  auto* next = static_cast<Counter*>(malloc(sizeof(Counter)));  // not at the same place
   next->hits = 8;
   reader.join();
   free(next);

@@ -34,14 +34,14 @@ def without_times(document, folder):
 
 
 def replayed(tool, document, folder, env):
-    """What the replay of the first failure prints, every step of it."""
-    failures = document.get("failures") or []
+    """What the replay of the first failure prints, every step of it. One that does not end is ended by the clock."""
+    failures = [failure for failure in document.get("failures") or [] if failure["failure"] != "no-end"]
     if not failures:
         return ""
     command = [tool.duress, "replay", failures[0]["id"], "--trace", "--dir", folder]
     done = subprocess.run(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     text = (done.stdout + done.stderr).decode(errors="replace").replace(folder, "")
-    return f"replay: {done.returncode}\n" + re.sub(r"\d+(\.\d+)? m?s\b", "", text)
+    return f"replay: {done.returncode}\n" + re.sub(r"\d+(\.\d+)? m?s\b|==\d+==", "", text)  # times, processes
 
 
 def compare(tool, what, *words, options=()):
@@ -72,23 +72,29 @@ def check_tests(tool, binaries):
         compare(tool, "two tests", "test", folder, options=("--runs", "5"))
 
 
+def with_runs(count, stated):
+    """The stated options, and so many runs unless they say otherwise."""
+    return (*stated,) if "--runs" in stated else ("--runs", count, *stated)
+
+
 def all_of(tool, part):
     """A case for each program of the tests of that part, with the options that its head states."""
 
     def explored(program):
         binary = tool.compile(program.path, program.flags)
-        options = ("--runs", "60", "--keep-going", *program.options)
+        options = ("--keep-going", *with_runs("60", program.options))
         compare(tool, program.path.name, "explore", "--", binary, *program.args[0], options=options)
 
     def verified(path, flags):
         binary = tool.compile(path, ["-DDURESS_ANY_ORDER"], level="-O1")
-        for model in [[]] if "--model" in flags else [["--model", "sc"], ["--model", "rc11"]]:
-            options = ("--runs", "300", "--no-advice", *model, *flags)
+        fixed = {"--model", "--preemptions", "--timeouts"} & set(flags)  # the latter two are for sc alone
+        for model in [[]] if fixed else [["--model", "sc"], ["--model", "rc11"]]:
+            options = ("--no-advice", *model, *with_runs("300", flags))
             compare(tool, f"{path.name} {' '.join(model)}", "verify", "--", binary, options=options)
 
     def classified(path, statements):
         target = [tool.compile(path), *harness.words(statements, "CLASSIFY-ARGS")]
-        options = ("--runs", "4", "--no-advice", *harness.words(statements, "CLASSIFY-OPTIONS"))
+        options = ("--no-advice", *with_runs("4", harness.words(statements, "CLASSIFY-OPTIONS")))
         compare(tool, path.name, "classify", "--", *target, options=options)
 
     if part == "explore":

@@ -104,6 +104,8 @@ bool write_all(int fd, const char* data, size_t size) {
 }
 
 void fill_pages(void* p, size_t bytes) {
+  // A process that is rolled back has them already, and every page that counts as written is put back.
+  if (g_own_mappings.keeps) return;
   constexpr long kPopulateWrite = 23;  // MADV_POPULATE_WRITE, which older headers do not have
   raw_syscall(SYS_madvise, reinterpret_cast<long>(p), static_cast<long>(bytes), kPopulateWrite);
 }

@@ -70,10 +70,11 @@ typedef struct DuressSite {
 
 #define DURESS_SITE_FAITHFUL 1u /* the site is in a faithful body, else in a checked one */
 #define DURESS_SITE_VOLATILE 2u
-#define DURESS_SITE_FLOAT 4u    /* the value is a floating-point number */
-#define DURESS_SITE_POINTER 8u  /* the value is an address */
-#define DURESS_SITE_DECIDES 16u /* the program computes, compares or addresses with the value that is read \
-                                 */
+#define DURESS_SITE_FLOAT 4u   /* the value is a floating-point number */
+#define DURESS_SITE_POINTER 8u /* the value is an address */
+#define DURESS_SITE_DECIDES                                                      \
+  16u /* the program computes, compares or addresses with the value that is read \
+       */
 
 /// The first 32 bytes of each translation unit's part of `duress_sites`: the host walks the section
 /// header by header. rel_* are relative to the address of the field itself.

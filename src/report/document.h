@@ -76,10 +76,10 @@ struct Verification {
   std::uint32_t timeouts = 0;       // the same of early timeouts
   bool rc11 = false;                // else sequentially consistent memory
   double explore_seconds = 0;
-  bool assumes_signals = false;     // the result holds if waits end only by signals
+  bool assumes_signals = false;  // the result holds if waits end only by signals
   MemoryErrors memory = MemoryErrors::kNotLookedFor;
   std::optional<EstimatedTotal> estimate;  // of interleavings, if not all were explored
-  std::vector<std::string> bounds;  // what was not explored, and why
+  std::vector<std::string> bounds;         // what was not explored, and why
   std::optional<Fix> advice;
   std::optional<std::vector<OrderEntry>> orders;
 };

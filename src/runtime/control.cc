@@ -90,6 +90,7 @@ void control_prepare() {
   // From here on the runtime's mappings are where the program has none: whether one is made in each execution
   // or was kept from the one before (rollback_memory.h), the program gets the same addresses.
   g_own_mappings.next = kOwnMappings;
+  g_redzone = kRedzone;  // before that: what it allocates and frees has to fit what is allocated later
   warm_up_threads();
   reserve_patch_room();
   frame_rooms().reserve();

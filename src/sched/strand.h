@@ -109,7 +109,7 @@ struct StrandExecution : StrandView {
   uptr created_at = 0;
   char name[16] = {};
   void* job_frame = nullptr;  // where the thread's function begins
-  uptr caller_frame = 0;      // the stack pointer of the program's code, if it is known (runtime/gone_frames.h)
+  uptr caller_frame = 0;  // the stack pointer of the program's code, if it is known (runtime/gone_frames.h)
   void* result = nullptr;
   bool cancelled = false;  // by pthread_cancel, not acted on yet
   bool detached = false;

@@ -152,9 +152,9 @@ class Verifier {
   std::mutex names_lock_;
   std::vector<exhaustive::StepLog::Origin> origins_;
   std::vector<u64> spins_;
-  std::vector<u32> racing_sites_;            // keys of sites that race, and are therefore steps
-  std::vector<u32> new_racing_sites_;        // those of the next round
-  bool races_in_library_ = false;            // an access that races has no site
+  std::vector<u32> racing_sites_;      // keys of sites that race, and are therefore steps
+  std::vector<u32> new_racing_sites_;  // those of the next round
+  bool races_in_library_ = false;      // an access that races has no site
   std::vector<RacyExecution> earlier_races_;
   std::vector<search::Found> earlier_failures_;
   u64 earlier_executions_ = 0, earlier_first_finding_ = 0;

@@ -3,7 +3,7 @@
 // Depth 1: the owner deletes the object while a thread that it started may not have used it yet. The call
 // goes through the table of virtual functions, which free has written over.
 //
-// EXPECT-FAILURE: signal:SIGSEGV
+// EXPECT-FAILURE: use-after-free
 #include <cstdio>
 #include <memory>
 #include <thread>

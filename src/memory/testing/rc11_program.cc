@@ -17,8 +17,8 @@ const char* order_text(MemoryOrder order) {
 /// Tries every store for every read, then every order of the stores.
 class Enumeration {
  public:
-  explicit Enumeration(const Program& program)
-      : program_(program), graph_(program.locations, program.events()) {
+  Enumeration(const Program& program, const Counts& counts)
+      : program_(program), counts_(counts), graph_(program.locations, program.events()) {
     for (u32 t = 0; t < program.threads.size(); ++t) {
       for (u32 i = 0; i < program.threads[t].size(); ++i) places_.push_back({t, i});
     }
@@ -84,6 +84,7 @@ class Enumeration {
       }
     }
     if (std::find(done.begin(), done.end(), false) != done.end()) return;
+    if (counts_ && !counts_(read_)) return;
     choose_order(0);
   }
 
@@ -109,6 +110,7 @@ class Enumeration {
   }
 
   const Program& program_;
+  const Counts& counts_;
   ExecutionGraph graph_;
   std::vector<Place> places_;
   std::vector<u64> read_, written_;
@@ -184,8 +186,8 @@ std::string outcome_text(const Program& program, const ExecutionGraph& graph, co
   return result;
 }
 
-Results declared(const Program& program) {
-  return Enumeration(program).run();
+Results declared(const Program& program, const Counts& counts) {
+  return Enumeration(program, counts).run();
 }
 
 }  // namespace duress::memory::testing

@@ -3,6 +3,7 @@
 // Small programs of atomic operations, and all their executions by the axioms alone.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -84,6 +85,8 @@ std::string outcome_text(const Program& program, const ExecutionGraph& graph, co
                          const std::vector<u64>& written);
 
 /// Every choice of reads-from and modification order that the axioms allow. For at most about 10 events.
-Results declared(const Program& program);
+/// `counts`: of executions in which events have read these values, whether they are wanted; null: all are.
+using Counts = std::function<bool(const std::vector<u64>& read)>;
+Results declared(const Program& program, const Counts& counts = nullptr);
 
 }  // namespace duress::memory::testing

@@ -339,3 +339,12 @@ u64 control_clock_start(clockid_t) {
 }
 
 }  // namespace duress
+
+// What the interceptors of OpenMP call.
+namespace duress {
+const void* openmp_team() {
+  return nullptr;
+}
+}  // namespace duress
+extern "C" void __duress_annotate_ignore(int) {}
+extern "C" void __duress_fence(duress::u32, const DuressSite*) {}

@@ -9,6 +9,7 @@
 
 #include <sys/epoll.h>
 
+#include <atomic>
 #include <new>
 
 #include "base/prng.h"
@@ -70,18 +71,31 @@ class Members {
 
 constinit Members members;
 constinit SpinLock lock;
-constinit bool any_members = false;
+constinit std::atomic<bool> any_members{false};
 
 bool is_known(int fd) {
   return fd >= 0 && fd < kMost;
 }
 
+/// Calls body(members), unless the lock cannot be had: a signal handler, where close() is allowed, may have
+/// interrupted its holder. Then a member is not found, or is found too long, and only an order is lost or too
+/// many.
+template <typename Body>
+void with_members(Body body) {
+  constexpr int kTries = 1000;
+  for (int i = 0; !lock.try_lock(); ++i) {
+    if (i == kTries) return;
+    yield_processor();
+  }
+  body(members);
+  lock.unlock();
+}
+
 }  // namespace
 
 void epoll_member_ends(int fd) {
-  if (!is_known(fd)) return;
-  SpinGuard guard(lock);
-  members.remove(fd);
+  if (!any_members || !is_known(fd)) return;
+  with_members([=](Members& all) { all.remove(fd); });
 }
 
 void epoll_after_fork() {
@@ -114,10 +128,11 @@ DURESS_INTERCEPTOR(int, epoll_create1, (int flags)) {
 /// Before the call: it may be ready at once.
 static void remember(int operation, int set, int fd, const epoll_event* event) {
   if (!is_known(fd)) return;
-  SpinGuard guard(lock);
-  if (operation == EPOLL_CTL_DEL) members.remove(fd);
   any_members = true;
-  if (operation != EPOLL_CTL_DEL && event) members.add(set, fd, event->data.u64);
+  with_members([=](Members& all) {
+    if (operation == EPOLL_CTL_DEL) all.remove(fd);
+    if (operation != EPOLL_CTL_DEL && event) all.add(set, fd, event->data.u64);
+  });
 }
 
 DURESS_INTERCEPTOR(int, epoll_ctl, (int set, int operation, int fd, epoll_event* event)) {
@@ -140,12 +155,11 @@ static bool await_epoll(int set, int* milliseconds, const sigset_t* mask, uptr p
 static void acquire_member(int set, u64 data, uptr pc) {
   int ready[8];
   u32 count = 0;
-  {
-    SpinGuard guard(lock);
-    members.find(set, data, [&](int fd) {
+  with_members([&](Members& all) {
+    all.find(set, data, [&](int fd) {
       if (count < 8) ready[count++] = fd;
     });
-  }
+  });
   for (u32 i = 0; i < count; ++i) sync_acquire_fd(ready[i], pc);
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Read and written in two statements: an atomic counter has no race, but loses an update. That is no fix.
+// Read and written in two statements: an atomic counter has no race, but loses an update. That is no fix; a mutex is.
 //
 // EXPECT-VERIFY: 4 race counter
 // EXPECT-VERIFY: 4 failure assertion
-// VERIFY-FIX: none
+// VERIFY-FIX: add a mutex for counter
 #include <cassert>
 #include <thread>
 

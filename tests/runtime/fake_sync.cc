@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/spin_lock.h"
 #include "runtime/control.h"
+#include "runtime/crash.h"
 #include "runtime/misuse.h"
 #include "runtime/object_errors.h"
 #include "runtime/robust_mutexes.h"
@@ -85,6 +86,7 @@ void what_if_ended() {}
 void record_clock_read(uptr) {}
 void control_crashed(int) {}
 void control_sends(int, int) {}
+void report_exit(int, uptr, bool) {}
 void thread_joining(Thread*) {}
 void thread_path(Thread*, u64) {}
 void visit_robust_mutexes(const sched::KernelThread&, void (*)(std::atomic<u32>&)) {}

@@ -233,6 +233,22 @@ void ThreadUpkeep::set(bool in_upkeep) {
   if (Thread* t = current_thread()) t->in_upkeep = in_upkeep;
 }
 
+constinit thread_local PrivateHeap* t_private_heap = nullptr;
+
+PrivateHeap::PrivateHeap() {
+  t_private_heap = this;
+}
+PrivateHeap::~PrivateHeap() {
+  t_private_heap = nullptr;
+}
+void* PrivateHeap::allocate(size_t size) {
+  constexpr size_t kAlign = 16;
+  if (size > sizeof bytes_ - used_) return nullptr;
+  void* p = bytes_ + used_;
+  used_ += (size + kAlign - 1) & ~(kAlign - 1);
+  return p;
+}
+
 /// What was known of the block's memory is forgotten. True: its memory is kept.
 static bool end_block(void* p, MemoryGuard* guard, uptr pc) {
   bool kept = false;

@@ -116,6 +116,25 @@ class ThreadUpkeep {
 void memory_allocated(void* p, size_t size, size_t usable, HeapCall by, uptr pc);
 /// True: the block must not be given back to the allocator; the runtime keeps it (memory_guard.h).
 bool memory_freeing(void* p, HeapCall by, uptr pc);
+/// Memory for a call of the C library that the runtime makes for itself, in controlled mode: what it
+/// allocates there must not change the addresses that the program gets. Blocks live as long as this does.
+class PrivateHeap {
+ public:
+  PrivateHeap();
+  ~PrivateHeap();
+  PrivateHeap(const PrivateHeap&) = delete;
+  PrivateHeap& operator=(const PrivateHeap&) = delete;
+  /// Null: there is no more.
+  void* allocate(size_t size);
+  bool has(const void* p) const { return p >= bytes_ && p < bytes_ + sizeof bytes_; }
+
+ private:
+  size_t used_ = 0;
+  alignas(16) char bytes_[4096] = {};  // zeros, as calloc() promises
+};
+/// Of the calling thread; null: none.
+extern constinit thread_local PrivateHeap* t_private_heap __attribute__((tls_model("initial-exec")));
+
 /// How many bytes more than the program asks for a block must have. Nothing is allowed there.
 extern constinit size_t g_redzone;
 inline constexpr size_t kRedzone = 32;

@@ -84,6 +84,7 @@ void find_stack(Thread& t) {
     t.stack_end = (sched::thread_pointer() | (kPageSize - 1)) + 1;
     return;
   }
+  PrivateHeap heap;
   pthread_attr_t attributes;
   if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
   void* begin = nullptr;

@@ -195,6 +195,10 @@ void thread_named(Thread* t, const char*) {
 }
 
 constinit size_t g_redzone = 0;
+constinit thread_local PrivateHeap* t_private_heap = nullptr;
+void* PrivateHeap::allocate(size_t) {
+  return nullptr;
+}
 constinit bool g_heap_seen = false, g_heap_headers = false;
 size_t guarded_size(void*) {
   return 0;

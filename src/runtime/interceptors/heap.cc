@@ -38,6 +38,11 @@ void* move_block(void* old, size_t size, uptr pc) {
 /// A block that moves or grows ends and begins anew. If the allocator refuses, the old one is still there;
 /// what was known about accesses to it is lost.
 void* resize_block(void* old, size_t size, uptr pc) {
+  if (PrivateHeap* heap = private_heap()) {
+    void* p = heap->allocate(size);
+    if (p && old) __builtin_memmove(p, old, size);  // zeros come after it, in the same room
+    return p;
+  }
   if (!awake()) return __libc_realloc(old, size);
   if (!old) return new_block(__libc_malloc(with_redzone(size)), size, HeapCall::kMalloc, pc);
   if (g_redzone && size != 0) return move_block(old, size, pc);
@@ -91,10 +96,12 @@ using namespace duress;
   extern "C" result duress_in_##name parameters
 
 DURESS_HEAP_FUNCTION(void*, malloc, (size_t size)) {
+  if (PrivateHeap* heap = private_heap()) return heap->allocate(size);
   return new_block(__libc_malloc(with_redzone(size)), size, HeapCall::kMalloc, DURESS_CALLER_PC);
 }
 
 DURESS_HEAP_FUNCTION(void*, calloc, (size_t count, size_t size)) {
+  if (PrivateHeap* heap = private_heap()) return heap->allocate(count * size);
   size_t bytes;
   void* p = g_redzone && !__builtin_mul_overflow(count, size, &bytes) ? __libc_calloc(1, with_redzone(bytes))
                                                                       : __libc_calloc(count, size);
@@ -115,6 +122,7 @@ DURESS_HEAP_FUNCTION(void*, reallocarray, (void* p, size_t count, size_t size)) 
 }
 
 DURESS_HEAP_FUNCTION(void, free, (void* p)) {
+  if (PrivateHeap* heap = private_heap(); heap && heap->has(p)) return;
   free_block(p, HeapCall::kMalloc, DURESS_CALLER_PC);
 }
 

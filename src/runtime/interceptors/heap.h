@@ -39,6 +39,11 @@ inline size_t usable_size(void* p, size_t size) {
   return known > size ? known : size;
 }
 
+/// Null: the call is the program's. Only controlled executions pay for a look at the thread.
+inline PrivateHeap* private_heap() {
+  return DURESS_UNLIKELY(g_redzone != 0) ? t_private_heap : nullptr;
+}
+
 /// What to ask the allocator for when the program asks for `size` bytes.
 inline size_t with_redzone(size_t size) {
   return size + (DURESS_LIKELY(size <= SIZE_MAX - kRedzone) ? g_redzone : 0);

@@ -21,7 +21,6 @@ namespace {
 constexpr u64 kFirstRound = 16;
 constexpr u64 kLeastRound = 32, kMostRound = 4096;  // workers wait at the end of each
 constexpr u64 kLaterDetections = 8;
-constexpr u64 kMemoryTurn = 8;
 constexpr u64 kObservedOneIn = 4;   // of the runs of other strategies than guided; it costs them time
 constexpr u64 kMostSeen = 100'000;  // reads-from pairs
 
@@ -139,11 +138,9 @@ exec::Plan Portfolio::plan(u64 index, const Turn& turn, const SearchState& state
   if (plan.head.strategy == StrategyId::kRacefuzzer) direct(portfolio ? drawn : index, state, plan);
   if (turn.node) guide(*turn.node, state, plan);
   plan.head.observe = turn.node || mix(plan.head.seed) % kObservedOneIn == 0;
-  // Memory errors are looked for where all accesses are seen anyway, and in a few others; these take longer.
-  // The rest has freed memory used again, as it is without us: some bugs need that.
-  plan.head.memory = detects(index) || index % kMemoryTurn == kMemoryTurn - 1;
-  if (plan.head.memory && plan.head.detect == trail::Detect::kNothing)
-    plan.head.detect = trail::Detect::kClocks;
+  // Memory errors are looked for where all accesses are seen anyway. The other runs have freed memory used
+  // again, as it is without us: some bugs need that, and schedules stay what the guide has planned.
+  plan.head.memory = detects(index);
   return plan;
 }
 

@@ -109,7 +109,8 @@ SearchResult Search::run(const std::atomic<bool>& stop) {
     finished = failed || reached >= setup_.runs || result_.one_thread;
     bool problem = result_.problem.kind != exec::WorkerProblem::Kind::kNone;
     if (!finished) {
-      bool goes_on = reached == round.end && !problem;
+      // Short rounds end before the pool looks.
+      bool goes_on = reached == round.end && !problem && tick("") && !searched_long_enough();
       if (!goes_on || now() - saved_at_ > kSaveInterval) save(name);
       if (!goes_on) break;  // interrupted, out of time, or it cannot go on
     }

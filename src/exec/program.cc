@@ -63,8 +63,9 @@ std::string program_problem(const std::string& program) {
   if (got <= 0) return {};
   // execvp() gives the shell what the kernel does not know, and a shell reads binary data to its end.
   std::string_view text(head, static_cast<std::size_t>(got));
-  Elf64_Half machine = EM_X86_64;  // at the same place in all classes
-  if (text.starts_with(ELFMAG)) read_at(text, offsetof(Elf64_Ehdr, e_machine), machine);
+  Elf64_Half machine = EM_X86_64;  // 32-bit programs are refused where it can be said what they are
+  if (text.starts_with(ELFMAG) && text.size() > EI_CLASS && text[EI_CLASS] == ELFCLASS64)
+    read_at(text, offsetof(Elf64_Ehdr, e_machine), machine);
   if (machine != EM_X86_64)
     return "cannot start '" + program + "': it is a program for another machine, not for x86-64";
   if (text.starts_with(ELFMAG) || text.starts_with("#!") || text.find('\0') == std::string_view::npos)

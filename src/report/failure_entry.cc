@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/failure_entry.h"
 
+#include <algorithm>
+
 #include "report/trace_text.h"
 
 namespace duress::report {
@@ -11,6 +13,15 @@ constexpr std::size_t kMostStale = 8;  // a reader needs no more to understand
 std::string thread_name(const finding::ProcessLog& process, int thread) {
   auto it = process.threads.find(thread);
   return it == process.threads.end() ? "" : it->second.name;
+}
+
+/// Without the runtime's own frames at the top: a fault inside a hook belongs to the code that called it.
+std::vector<finding::Frame> of_the_program(std::vector<finding::Frame> stack) {
+  auto outside = std::find_if_not(stack.begin(), stack.end(), [](const finding::Frame& frame) {
+    return frame.function.starts_with("duress::") || frame.function.starts_with("__duress_");
+  });
+  if (outside != stack.end()) stack.erase(stack.begin(), outside);
+  return stack;
 }
 
 WaitingThread waiting_thread(const finding::StuckStrand& strand, const finding::ProcessLog& process,
@@ -74,8 +85,8 @@ FailureEntry describe_failure(const finding::Failure& failure, const finding::Ru
     if (logs.memory->freed) error.freed = std::move(race.sites[0]);
   }
   for (const finding::CrashRecord& crash : process->crashes)
-    entry.crashes.push_back(
-        {crash.thread, thread_name(*process, crash.thread), names.stack(*process, crash.stack)});
+    entry.crashes.push_back({crash.thread, thread_name(*process, crash.thread),
+                             of_the_program(names.stack(*process, crash.stack))});
   for (std::size_t i = 0; i < logs.stale.size() && i < kMostStale; ++i)
     entry.stale.push_back(stale_value(logs.stale[i], *process, names));
   entry.more_stale = logs.stale.size() > kMostStale;

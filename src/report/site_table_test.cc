@@ -56,7 +56,7 @@ TEST(SiteTable, DamagedFilesNeverCrash) {
   const std::size_t step = whole.size() / 499 + 1;
   for (std::size_t size = 0; size < whole.size(); size += step) SiteTable::parse(whole.substr(0, size));
   // Every byte of the ELF header and of the table's header, set to its worst.
-  std::size_t magic = whole.find(std::string("DURS\4\0\0\0", 8));
+  std::size_t magic = whole.find(std::string("DURS\5\0\0\0", 8));
   ASSERT_NE(magic, std::string::npos);
   for (std::size_t start : {std::size_t{0}, magic}) {
     for (std::size_t i = start; i < start + 64; ++i) {
@@ -72,7 +72,7 @@ TEST(SiteTable, DamagedFilesNeverCrash) {
 
 TEST(SiteTable, AnotherVersionIsSaid) {
   std::string bytes = target_bytes();
-  std::size_t magic = bytes.find(std::string("DURS\4\0\0\0", 8));
+  std::size_t magic = bytes.find(std::string("DURS\5\0\0\0", 8));
   bytes[magic + 4] = 9;
   SiteTable table = SiteTable::parse(bytes);
   EXPECT_NE(table.problem().find("another version"), std::string::npos);

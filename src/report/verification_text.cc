@@ -68,9 +68,10 @@ std::string racing_text(const Verification& verification) {
 
 /// What a proof covers: a line that can be cited.
 std::string proof_text(const Verification& verification) {
-  std::string text = fmt::format("no data race, crash, failed assertion, deadlock, livelock{} under {}; ",
-                                 verification.memory == MemoryErrors::kNotLookedFor ? "" : " or memory error",
-                                 verification.rc11 ? "rc11" : "sequential consistency");
+  std::string text = fmt::format(
+      "no data race, crash, failed assertion, deadlock{} under {}; ",
+      verification.memory == MemoryErrors::kNotLookedFor ? " or livelock" : ", livelock or memory error",
+      verification.rc11 ? "rc11" : "sequential consistency");
   if (verification.memory == MemoryErrors::kNotLookedFor)
     text += "memory errors were not looked for: the heap is a sanitizer's; ";
   if (verification.memory == MemoryErrors::kPartly)

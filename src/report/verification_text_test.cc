@@ -28,7 +28,15 @@ TEST(VerificationText, AProofSaysWhatItCovers) {
   EXPECT_EQ(
       lines[1],
       "  no data race, crash, failed assertion, deadlock or livelock under sequential consistency; memory "
-      "errors only where they crash; 2.0 s");
+      "errors were not looked for: the heap is a sanitizer's; 2.0 s");
+}
+
+TEST(VerificationText, AProofCoversMemoryErrorsThatWereLookedFor) {
+  Document document = verified(3000, 0, false);
+  document.verification->memory = MemoryErrors::kLookedFor;
+  EXPECT_EQ(verification_summary(document).at(1),
+            "  no data race, crash, failed assertion, deadlock, livelock or memory error under sequential "
+            "consistency; 2.0 s");
 }
 
 TEST(VerificationText, BlockedExecutionsAreCounted) {

@@ -36,7 +36,7 @@ duress_test_strings_end:
   .section duress_sites,"a",@progbits
   .balign 32
   .ascii "DURS"
-  .long 4
+  .long 5
   .long 9
   .long duress_test_strings - .
   .long 0

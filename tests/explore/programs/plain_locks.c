@@ -54,8 +54,8 @@ static void enter(int me) {
 }
 
 static void leave(int me) {
-  // Who comes later and stands behind the door must have passed it.
-  while (algorithm == 2 && me == 0 && (flag[1] == 2 || flag[1] == 3)) {
+  // Who comes later and stands behind the door must have passed it. One read: it may go from 3 to 2 between two.
+  for (int other; algorithm == 2 && me == 0 && ((other = flag[1]) == 2 || other == 3);) {
   }
   if (algorithm == 1) turn = 1 - me;
   flag[me] = 0;

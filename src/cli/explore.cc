@@ -83,7 +83,7 @@ void print_lanes(const report::Document& document, const ExploreOptions& options
     const std::string& id = (*document.failures)[i].failure.id;
     const finding::Lanes* lanes = stored.lanes_for(id);
     std::string text = lanes == nullptr ? "" : report::lanes_text(*lanes, kWidth, kMostRows);
-    if (!text.empty()) fmt::print(stderr, "interleaving of {}:\n{}", id, text);
+    if (!text.empty()) write_errors(fmt::format("interleaving of {}:\n{}", id, text));
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include "cli/command_app.h"
 #include "cli/commands.h"
+#include "cli/error_stream.h"
 #include "cli/options.h"
 #include "exec/child.h"
 #include "exec/layout.h"
@@ -63,7 +64,7 @@ Checked check_changed(const repair::Advice& advice) {
 }
 
 bool user_agrees() {
-  fmt::print(stderr, "apply it? [y/N] ");
+  write_errors("apply it? [y/N] ");
   std::string answer;
   return std::getline(std::cin, answer) && (answer == "y" || answer == "yes");
 }

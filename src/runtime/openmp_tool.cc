@@ -253,7 +253,7 @@ void on_task_create(Data* creator, const void*, Data* data, int flags, int, cons
   released(task->begin);
 }
 
-/// Its work is done: what waits for it may go on.
+/// The task has ended: releases everything that its waiters acquire.
 void release_end(Task& task) {
   release_dependences(task);
   if (task.parent) released(task.parent->children);

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <locale>
+#include <string>
 #include <system_error>
 
 #include "exec/processor.h"
@@ -16,9 +18,21 @@ namespace {
 
 constexpr auto kTick = std::chrono::milliseconds(100);
 
+/// libstdc++ fills the table of std::ctype<char>::narrow when a regular expression first asks for a
+/// character, without a lock (GCC bug 77704): workers would race. Filled before they start, it is only read.
+void fill_character_table() {
+  std::string all;
+  for (int c = 0; c < 256; ++c) all.push_back(static_cast<char>(c));
+  const auto& table = std::use_facet<std::ctype<char>>(std::locale());
+  std::string narrow(all.size(), '\0');
+  table.narrow(all.data(), all.data() + all.size(), '\0', narrow.data());
+  for (char c : all) (void)table.narrow(c, '\0');
+}
+
 }  // namespace
 
 WorkerPool::WorkerPool(const WorkerOptions& options, unsigned jobs) {
+  fill_character_table();
   for (unsigned i = 0; i < std::max(1u, jobs); ++i) {
     WorkerOptions own = options;
     own.folder += "/w" + std::to_string(i);

@@ -20,6 +20,7 @@ from harness.tool import Tool  # noqa: E402
 
 THREADS = (
     "exec/fork_server.cc",
+    "exec/target_start.cc",
     "exec/worker.cc",
     "exec/worker_pool.cc",
     "search/search.cc",

@@ -40,6 +40,10 @@ void note_raw_call(const long (&call)[5], long result) {
     case SYS_pidfd_open:
       s.calls.made_descriptors = true;
       break;
+    case SYS_setitimer:
+      s.calls.set_timer = true;
+      break;
+    case SYS_brk:
     case SYS_mmap:
     case SYS_munmap:
     case SYS_mprotect:
@@ -131,8 +135,9 @@ void begin_at_checkpoint(RollbackState& s) {
     checkpoint.restore(*s.record, *control_step_log());
     checkpoint.resumed = true;
     s.memory.begin_at_checkpoint(checkpoint.staying_mappings);
-    control_rewind_input();
-    preemption_begin();
+    if (s.calls.reached_before) control_rewind_input();
+    if (s.calls.set_timer) preemption_begin();
+    s.calls.set_timer = false;
     s.active = true;
     s.calls.watch(true);
     sched::set_thread_pointer(checkpoint.thread_pointer);

@@ -183,8 +183,10 @@ Effect effect_with(CallWatch& watch, const long (&call)[7]) {
         watch.changed_signals |= bit_of(call[1]);
       }
       return Effect::kNone;
-    case SYS_rt_sigprocmask:
     case SYS_sigaltstack:
+      watch.moved_stack = true;
+      return Effect::kNone;
+    case SYS_rt_sigprocmask:
       return Effect::kNone;
     default:
       return effect_of(call[0]);
@@ -243,7 +245,7 @@ void on_call(int, siginfo_t* info, void* data) {
 
 void CallWatch::reset() {
   selector = 0;
-  made_descriptors = renamed = reached_outside = false;
+  made_descriptors = renamed = reached_outside = reached_before = moved_stack = set_timer = false;
   changed_signals = 0;
   for (u64& word : descriptors) word = 0;
 }
@@ -296,6 +298,7 @@ bool CallWatch::is_untouched() const {
 }
 
 void CallWatch::undo() {
+  reached_before = reached_outside;
   reached_outside = false;
   for (; changed_signals != 0; changed_signals &= changed_signals - 1) {
     int at = __builtin_ctzll(changed_signals);
@@ -317,7 +320,9 @@ void CallWatch::undo() {
   }
   if (renamed) raw_syscall(SYS_prctl, PR_SET_NAME, address(name));
   renamed = false;
-  raw_syscall(SYS_sigaltstack, address(alternate_stack), 0);
+  if (moved_stack) raw_syscall(SYS_sigaltstack, address(alternate_stack), 0);
+  moved_stack = false;
+  // Always: one that ends in a handler leaves the mask as the kernel has set it for that.
   raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, address(&mask), 0, sizeof mask);
 }
 

@@ -33,6 +33,9 @@ struct CallWatch {
   u8 selector;
   bool made_descriptors, renamed;
   bool reached_outside;  // a call did something that can be seen outside the process's memory
+  bool reached_before;   // one of the last execution did: it may have moved the offset of standard input
+  bool moved_stack;      // the alternate stack of signals
+  bool set_timer;        // the runtime itself: see preemption_begin()
   u64 changed_signals;   // a bit for each
   u64 mask;
   u64 alternate_stack[3];

@@ -98,6 +98,12 @@ bool MemoryImage::forget_own(uptr begin, uptr end) {
     table_count = left;
     written_memory.faults = written_tables.faults = 0;
     forget_checkpoint();
+    u64 still_there = 0;
+    for (u64 k = 0; k < left_count; ++k) {
+      uptr page = checkpoint_pages[k];
+      if (page < begin || page >= end) checkpoint_pages[still_there++] = page;
+    }
+    left_count = still_there;
     return true;
   }
   return false;
@@ -108,9 +114,10 @@ bool MemoryImage::put_back_mappings() {
     if (is_own_mapping(made[i].begin) && keep(made[i])) continue;
     raw_syscall(SYS_munmap, static_cast<long>(made[i].begin), static_cast<long>(made[i].end - made[i].begin));
   }
-  if (static_cast<uptr>(raw_syscall(SYS_brk, 0)) != heap_end &&
+  if (heap_moved && static_cast<uptr>(raw_syscall(SYS_brk, 0)) != heap_end &&
       static_cast<uptr>(raw_syscall(SYS_brk, static_cast<long>(heap_end))) != heap_end)
     return false;
+  heap_moved = false;
   for (u32 i = 0; i < removed_count; ++i) {
     if (!bring_back(removed[i])) return false;
   }
@@ -176,6 +183,9 @@ bool MemoryImage::add_made(uptr begin, uptr end) {
 bool MemoryImage::note_call(const long (&call)[5], long result) {
   auto begin = page_of(static_cast<uptr>(call[1])), end = up_to_page(static_cast<uptr>(call[1] + call[2]));
   switch (call[0]) {
+    case SYS_brk:
+      heap_moved = true;
+      return true;
     case SYS_mmap:
       if (failed(result)) return true;
       begin = static_cast<uptr>(result);

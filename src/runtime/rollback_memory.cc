@@ -185,14 +185,15 @@ bool MemoryImage::copy_pages() {
   return true;
 }
 
-bool MemoryImage::protect_pages() {
-  for (u64 i = 0, end; i < page_count; i = end) {
-    for (end = i + 1; end < page_count && pages[end] == pages[end - 1] + kPageSize;) ++end;
-    uffdio_writeprotect wanted = {{pages[i], (end - i) * kPageSize}, UFFDIO_WRITEPROTECT_MODE_WP};
+/// The next write to each of the pages is noted.
+bool MemoryImage::protect(const uptr* list, u64 count) {
+  for (u64 i = 0, end; i < count; i = end) {
+    for (end = i + 1; end < count && list[end] == list[end - 1] + kPageSize;) ++end;
+    uffdio_writeprotect wanted = {{list[i], (end - i) * kPageSize}, UFFDIO_WRITEPROTECT_MODE_WP};
     if (raw_syscall(SYS_ioctl, user_faults, UFFDIO_WRITEPROTECT, address(&wanted)) == 0) continue;
     // Several areas side by side: each for itself.
     for (u64 k = i; k < end; ++k) {
-      wanted.range = {pages[k], kPageSize};
+      wanted.range = {list[k], kPageSize};
       if (raw_syscall(SYS_ioctl, user_faults, UFFDIO_WRITEPROTECT, address(&wanted)) != 0) return false;
     }
   }
@@ -209,13 +210,13 @@ bool MemoryImage::take(uptr room) {
   checkpoint_pages = pages + kMostPages;
   copies = reinterpret_cast<char*>(room + kListBytes);
   checkpoint_copies = copies + kMostPages * kPageSize;
-  checkpoint_count = checkpoint_memory = 0;
+  checkpoint_count = checkpoint_memory = left_count = 0;
   heap_end = static_cast<uptr>(raw_syscall(SYS_brk, 0));
   find_tables();
-  if (!read_areas() || !follow() || !copy_pages() || !protect_pages()) return false;
+  if (!read_areas() || !follow() || !copy_pages() || !protect(pages, page_count)) return false;
   mapped_before = mapped_pages();
   made_count = dropped_count = removed_count = kept_count = stayed = 0;
-  tables_are_clean = false;
+  tables_are_clean = heap_moved = false;
   written_memory.faults = written_tables.faults = 0;
   return mapped_before != 0;
 }
@@ -315,6 +316,7 @@ bool MemoryImage::put_back() {
       forget_checkpoint();
     }
   }
+  put_back_left();
   written_memory.put_back();
   if (has_checkpoint()) written_tables.put_back();
   return true;
@@ -347,39 +349,66 @@ bool MemoryImage::take_checkpoint() {
   if (faults != written_memory.faults && !find_written_memory()) return false;
   if (faults != written_tables.faults && !find_written_tables()) return false;
   if (written_memory.count + written_tables.count > kMostCheckpointPages) return false;
-  for (Written* list : {&written_memory, &written_tables}) {
+  for (const Written* list : {&written_memory, &written_tables}) {
     for (u64 i = 0; i < list->count; ++i) {
-      char* copy = checkpoint_copies + checkpoint_count * kPageSize;
-      checkpoint_pages[checkpoint_count++] = list->pages[i].at;
-      list->pages[i].at_checkpoint = copy;
-      copy_page(copy, reinterpret_cast<void*>(list->pages[i].at));
+      checkpoint_pages[checkpoint_count] = list->pages[i].at;
+      copy_page(checkpoint_copies + checkpoint_count++ * kPageSize,
+                reinterpret_cast<void*>(list->pages[i].at));
     }
     if (list == &written_memory) checkpoint_memory = checkpoint_count;
+  }
+  // From now on the lists have what is written after the checkpoint.
+  for (Written* list : {&written_memory, &written_tables}) {
+    list->count = 0;
     list->pack();
   }
-  // Since the lists were made, only they and the copies were touched.
+  if (!protect(checkpoint_pages, checkpoint_count)) {
+    forget_checkpoint();
+    return false;
+  }
   written_memory.faults = written_tables.faults = page_faults();
   return true;
 }
 
+/// May be called in the middle of an execution: the pages are put back at its end.
 void MemoryImage::forget_checkpoint() {
+  if (!has_checkpoint()) return;
+  left_count = checkpoint_count;
+  checkpoint_count = checkpoint_memory = 0;
   for (Written* list : {&written_memory, &written_tables}) {
     for (u64 i = 0; i < list->count; ++i) list->pages[i].at_checkpoint = nullptr;
     list->pack();
+    list->faults = 0;  // the pages that are put back have to be found again
   }
-  checkpoint_count = checkpoint_memory = 0;
+}
+
+/// The pages of the last checkpoint, as the image has them.
+void MemoryImage::put_back_left() {
+  for (u64 i = 0; i < left_count; ++i) {
+    auto* page = reinterpret_cast<void*>(checkpoint_pages[i]);
+    u64 known = find_page(checkpoint_pages[i]);
+    if (known < page_count && pages[known] == checkpoint_pages[i]) {
+      copy_page(page, copies + known * kPageSize);
+    } else {
+      clear_page(page);
+    }
+  }
+  left_count = 0;
 }
 
 void MemoryImage::leave_checkpoint() {
   forget_checkpoint();
+  put_back_left();
   written_memory.put_back();
 }
 
-/// The pages of the checkpoint [begin, end) are among those of the list. The others are as in the image.
+/// Pages of the list that are among those of the checkpoint [begin, end). The others are as in the image.
 void MemoryImage::match_checkpoint(Written& list, u64 begin, u64 end) const {
-  for (u64 i = 0; i < list.count && begin < end; ++i) {
-    if (list.pages[i].at != checkpoint_pages[begin]) continue;
-    list.pages[i].at_checkpoint = checkpoint_copies + begin++ * kPageSize;
+  for (u64 i = 0; i < list.count; ++i) {
+    while (begin < end && checkpoint_pages[begin] < list.pages[i].at) ++begin;
+    if (begin == end) return;
+    if (checkpoint_pages[begin] == list.pages[i].at)
+      list.pages[i].at_checkpoint = checkpoint_copies + begin * kPageSize;
   }
 }
 

@@ -14,7 +14,8 @@
 // addresses of the program's own mappings do not depend on them.
 //
 // A checkpoint is a second image that an execution takes on its way: copies of the pages that are written by
-// then. From then on put_back() goes back to it, as long as there is one.
+// then. From then on put_back() goes back to it, as long as there is one. Those pages are protected again:
+// what is written before the checkpoint only need not be put back to it.
 //
 // Nothing here may use memory that is put back: no stack but the caller's own, no C library.
 #pragma once
@@ -112,7 +113,7 @@ struct MemoryImage {
   bool follow();
   bool follow_range(uptr begin, uptr end);
   bool copy_pages();
-  bool protect_pages();
+  bool protect(const uptr* list, u64 count);
   bool within_made(uptr begin, uptr end) const;
   bool remove(uptr begin, uptr end);
   bool bring_back(const Range& range);
@@ -127,6 +128,7 @@ struct MemoryImage {
   bool find_written_tables();
   void match_checkpoint(Written& list, u64 begin, u64 end) const;
   void forget_checkpoint();
+  void put_back_left();
   long scan(uptr* from, uptr end, u64 all_of, u64 any_of);
   void find_tables();
   bool add_table(const Range& range);
@@ -134,10 +136,11 @@ struct MemoryImage {
   bool is_file(uptr page) const;
 
   u32 area_count, table_count, made_count, dropped_count, removed_count, kept_count;
-  bool tables_are_clean;
+  bool tables_are_clean, heap_moved;
   u64 page_count, mapped_before;
   // Pages that were written when the checkpoint was taken, memory first, then the tables; 0: there is none.
   u64 checkpoint_count, checkpoint_memory;
+  u64 left_count;  // pages of a checkpoint that is no longer wanted, not yet put back to the image
   uptr heap_end;
   uptr* pages;   // addresses, ascending
   char* copies;  // in the same order

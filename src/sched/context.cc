@@ -90,6 +90,10 @@ uptr thread_pointer() {
 }
 
 void set_thread_pointer(uptr value) {
+  if (duress_fs_by_instruction) {
+    __asm__ volatile("wrfsbase %0" : : "r"(value) : "memory");
+    return;
+  }
   raw_syscall(SYS_arch_prctl, ARCH_SET_FS, static_cast<long>(value));
 }
 

@@ -18,6 +18,7 @@
 #include "runtime/interceptors/descriptor_use.h"
 #include "runtime/interceptors/library_imports.h"
 #include "runtime/interceptors/real.h"
+#include "runtime/readable_memory.h"
 
 namespace duress {
 namespace {
@@ -136,8 +137,8 @@ static void remember(int operation, int set, int fd, const epoll_event* event) {
 }
 
 DURESS_INTERCEPTOR(int, epoll_ctl, (int set, int operation, int fd, epoll_event* event)) {
-  caller_accessed(event, event ? sizeof *event : 0, /*write=*/false, DURESS_CALLER_PC);
-  if (awake()) {
+  if (awake() && is_readable_or_null(event)) {
+    caller_accessed(event, sizeof *event, /*write=*/false, DURESS_CALLER_PC);
     sync_release_fd(set, DURESS_CALLER_PC);
     remember(operation, set, fd, event);
   }
@@ -186,7 +187,7 @@ DURESS_INTERCEPTOR(int, epoll_pwait,
 DURESS_INTERCEPTOR(int, epoll_pwait2,
                    (int set, epoll_event* events, int most, const timespec* timeout, const sigset_t* mask)) {
   timespec none = {0, 0};
-  if (controlled() && valid_time(timeout)) {
+  if (controlled() && is_readable_or_null(timeout) && valid_time(timeout)) {
     if (!control_await_epoll(set, control_timeout(timeout), DURESS_CALLER_PC, mask)) return -1;
     timeout = &none;
   }

@@ -11,6 +11,7 @@
 #include "runtime/interceptors/program_timers.h"
 #include "runtime/interceptors/real.h"
 #include "runtime/interceptors/signals.h"
+#include "runtime/readable_memory.h"
 
 namespace duress {
 namespace {
@@ -151,7 +152,8 @@ DURESS_INTERCEPTOR(int, setitimer, (int which, const itimerval* time, itimerval*
   static constexpr int kSignals[] = {SIGALRM, SIGVTALRM, SIGPROF};
   bool known = which >= ITIMER_REAL && which <= ITIMER_PROF;
   if (awake() && known && time) handler_installed(kSignals[which], DURESS_CALLER_PC);
-  if (!has_timers() || !known || !time || !valid(time->it_value) || !valid(time->it_interval))
+  if (!has_timers() || !known || !time || !is_readable(time, sizeof *time) || !valid(time->it_value) ||
+      !valid(time->it_interval))
     return DURESS_REAL(setitimer)(which, time, old);
   ProgramTimer* timer = interval_timer(which);
   if (!timer) return failed(ENOMEM);

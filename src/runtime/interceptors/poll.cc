@@ -17,6 +17,7 @@
 #include "runtime/interceptors/library_imports.h"
 #include "runtime/interceptors/real.h"
 #include "runtime/interceptors/signals.h"
+#include "runtime/readable_memory.h"
 
 namespace duress {
 
@@ -117,7 +118,7 @@ static int answered(int result, const pollfd* descriptors, nfds_t count, uptr pc
 
 DURESS_INTERCEPTOR(int, poll, (pollfd * descriptors, nfds_t count, int timeout)) {
   asking(descriptors, count, DURESS_CALLER_PC);
-  if (controlled()) {
+  if (controlled() && is_readable(descriptors, count * sizeof *descriptors)) {
     if (!await_any(descriptors, static_cast<u32>(count), DURESS_CALLER_PC, control_deadline_in(timeout)))
       return interrupted();
     timeout = 0;
@@ -129,7 +130,8 @@ DURESS_INTERCEPTOR(int, ppoll,
                    (pollfd * descriptors, nfds_t count, const timespec* timeout, const sigset_t* mask)) {
   asking(descriptors, count, DURESS_CALLER_PC);
   timespec none = {0, 0};
-  if (controlled() && valid_time(timeout)) {
+  if (controlled() && is_readable(descriptors, count * sizeof *descriptors) && is_readable_or_null(timeout) &&
+      valid_time(timeout)) {
     if (!await_any(descriptors, static_cast<u32>(count), DURESS_CALLER_PC, control_timeout(timeout),
                    /*restarts=*/false, mask))
       return interrupted();
@@ -137,6 +139,10 @@ DURESS_INTERCEPTOR(int, ppoll,
   }
   return answered(DURESS_REAL(ppoll)(descriptors, count, timeout, mask), descriptors, count,
                   DURESS_CALLER_PC);
+}
+
+static bool are_readable(const fd_set* in, const fd_set* out, const fd_set* other) {
+  return is_readable_or_null(in) && is_readable_or_null(out) && is_readable_or_null(other);
 }
 
 /// The sets of select as an array for poll; null if there are too many.
@@ -163,7 +169,7 @@ static int selected(int result, int count, const fd_set* in, uptr pc) {
 
 DURESS_INTERCEPTOR(int, select, (int count, fd_set* in, fd_set* out, fd_set* other, timeval* timeout)) {
   timeval none = {0, 0};
-  if (controlled()) {
+  if (controlled() && are_readable(in, out, other) && is_readable_or_null(timeout)) {
     pollfd list[FD_SETSIZE];
     u32 n = listed(count, in, out, other, list, FD_SETSIZE);
     u64 deadline = timeout ? scheduler().now() + static_cast<u64>(timeout->tv_sec) * 1'000'000'000 +
@@ -179,7 +185,7 @@ DURESS_INTERCEPTOR(int, pselect,
                    (int count, fd_set* in, fd_set* out, fd_set* other, const timespec* timeout,
                     const sigset_t* mask)) {
   timespec none = {0, 0};
-  if (controlled() && valid_time(timeout)) {
+  if (controlled() && are_readable(in, out, other) && is_readable_or_null(timeout) && valid_time(timeout)) {
     pollfd list[FD_SETSIZE];
     u32 n = listed(count, in, out, other, list, FD_SETSIZE);
     if (!await_any(list, n, DURESS_CALLER_PC, control_timeout(timeout), /*restarts=*/false, mask))

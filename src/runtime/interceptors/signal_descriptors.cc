@@ -17,6 +17,7 @@
 #include "runtime/interceptors/program_timers.h"
 #include "runtime/interceptors/real.h"
 #include "runtime/interceptors/signals.h"
+#include "runtime/readable_memory.h"
 
 namespace duress {
 namespace {
@@ -167,7 +168,8 @@ DURESS_INTERCEPTOR(int, timerfd_settime, (int fd, int flags, const itimerspec* t
   if (awake()) sync_release_fd(fd, DURESS_CALLER_PC);
   ProgramTimer* timer = stands_in() ? timer_of(fd) : nullptr;
   if (!timer) return DURESS_REAL(timerfd_settime)(fd, flags, time, old);
-  if (!time || !valid_time(&time->it_value) || !valid_time(&time->it_interval)) return failed(EINVAL);
+  if (!is_readable(time, sizeof *time)) return failed(EFAULT);
+  if (!valid_time(&time->it_value) || !valid_time(&time->it_interval)) return failed(EINVAL);
   itimerspec left = time_left(timer);
   u64 expired;  // before it is set again: nobody is told any more
   long mode = call_on(fd, SYS_fcntl, F_GETFL);

@@ -11,6 +11,7 @@
 
 #include "runtime/control.h"
 #include "runtime/interceptors/library_access.h"
+#include "runtime/readable_memory.h"
 #include "runtime/side_events.h"
 
 using namespace duress;
@@ -117,7 +118,8 @@ static int sleep_strand(const timespec* duration, timespec* left, uptr pc) {
 }
 
 DURESS_INTERCEPTOR(int, nanosleep, (const timespec* duration, timespec* left)) {
-  if (!controlled() || !valid_time(duration) || duration->tv_sec < 0)
+  if (!controlled() || !is_readable(duration, sizeof *duration) || !valid_time(duration) ||
+      duration->tv_sec < 0)
     return DURESS_REAL(nanosleep)(duration, left);
   int error = sleep_strand(duration, left, DURESS_CALLER_PC);
   if (error) errno = error;
@@ -125,7 +127,7 @@ DURESS_INTERCEPTOR(int, nanosleep, (const timespec* duration, timespec* left)) {
 }
 
 DURESS_INTERCEPTOR(int, clock_nanosleep, (clockid_t clock, int flags, const timespec* t, timespec* left)) {
-  if (!controlled() || !valid_time(t) || t->tv_sec < 0)
+  if (!controlled() || !is_readable(t, sizeof *t) || !valid_time(t) || t->tv_sec < 0)
     return DURESS_REAL(clock_nanosleep)(clock, flags, t, left);
   if (flags & TIMER_ABSTIME) return sleep_until(control_deadline(clock, t), DURESS_CALLER_PC);
   return sleep_strand(t, left, DURESS_CALLER_PC);

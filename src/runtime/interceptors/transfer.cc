@@ -16,6 +16,7 @@
 #include "runtime/interceptors/descriptor_use.h"
 #include "runtime/interceptors/library_imports.h"
 #include "runtime/interceptors/real.h"
+#include "runtime/readable_memory.h"
 
 namespace duress {
 namespace {
@@ -35,7 +36,7 @@ ssize_t received(int fd, void* buffer, ssize_t size, uptr pc) {
 }
 
 void sending_parts(int fd, const iovec* parts, size_t count, uptr pc) {
-  if (!awake()) return;
+  if (!awake() || !is_readable(parts, count * sizeof *parts)) return;
   caller_accessed(parts, count * sizeof *parts, /*write=*/false, pc);
   for (size_t i = 0; i < count; ++i) {
     if (parts[i].iov_len) memory_accessed(parts[i].iov_base, parts[i].iov_len, /*write=*/false, pc);
@@ -54,6 +55,11 @@ ssize_t received_parts(int fd, const iovec* parts, size_t count, ssize_t size, u
     left -= here;
   }
   return size;
+}
+
+/// How much of the sender's address fits.
+socklen_t room_for_address(const socklen_t* size) {
+  return awake() && size && is_readable(size, sizeof *size) ? *size : 0;
 }
 
 /// The sender's address, of which `room` bytes fit.
@@ -101,7 +107,7 @@ DURESS_INTERCEPTOR(ssize_t, recvfrom,
                    (int fd, void* buffer, size_t size, int flags, sockaddr* from, socklen_t* from_size)) {
   descriptor_used(fd, DURESS_CALLER_PC);
   if (!control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC)) return -1;
-  socklen_t room = from_size ? *from_size : 0;
+  socklen_t room = room_for_address(from_size);
   ssize_t n = DURESS_REAL(recvfrom)(fd, buffer, size, flags, from, from_size);
   if (n >= 0) told_address(from, from_size, room, DURESS_CALLER_PC);
   received(fd, buffer, n > static_cast<ssize_t>(size) ? static_cast<ssize_t>(size) : n, DURESS_CALLER_PC);
@@ -139,7 +145,7 @@ DURESS_INTERCEPTOR(ssize_t, __recvfrom_chk,
                     socklen_t* from_size)) {
   descriptor_used(fd, DURESS_CALLER_PC);
   if (!control_await_descriptor(fd, POLLIN, DURESS_CALLER_PC)) return -1;
-  socklen_t room = from_size ? *from_size : 0;
+  socklen_t room = room_for_address(from_size);
   ssize_t n = DURESS_REAL(__recvfrom_chk)(fd, buffer, size, most, flags, from, from_size);
   if (n >= 0) told_address(from, from_size, room, DURESS_CALLER_PC);
   received(fd, buffer, n > static_cast<ssize_t>(size) ? static_cast<ssize_t>(size) : n, DURESS_CALLER_PC);
@@ -240,14 +246,15 @@ DURESS_INTERCEPTOR(ssize_t, pwritev64, (int fd, const iovec* parts, int count, o
 DURESS_INTERCEPTOR(ssize_t, sendmsg, (int fd, const msghdr* message, int flags)) {
   descriptor_used(fd, DURESS_CALLER_PC);
   if (!control_await_descriptor(fd, POLLOUT, DURESS_CALLER_PC)) return -1;
-  if (message) sending_parts(fd, message->msg_iov, message->msg_iovlen, DURESS_CALLER_PC);
+  if (awake() && is_readable(message, sizeof *message))
+    sending_parts(fd, message->msg_iov, message->msg_iovlen, DURESS_CALLER_PC);
   return DURESS_REAL(sendmsg)(fd, message, flags);
 }
 
 DURESS_INTERCEPTOR(int, sendmmsg, (int fd, mmsghdr* messages, unsigned count, int flags)) {
   descriptor_used(fd, DURESS_CALLER_PC);
   if (!control_await_descriptor(fd, POLLOUT, DURESS_CALLER_PC)) return -1;
-  for (unsigned i = 0; i < count; ++i) {
+  for (unsigned i = 0; awake() && i < count && is_readable(&messages[i], sizeof messages[i]); ++i) {
     const msghdr& m = messages[i].msg_hdr;
     sending_parts(fd, m.msg_iov, m.msg_iovlen, DURESS_CALLER_PC);
   }

@@ -118,11 +118,27 @@ void Resolver::name_by_declaration(const LoadedModules& context, const finding::
     race.variable = race.variable_key = declared->name;
 }
 
+/// The allocation of a block is a write to it that no instruction of the program makes: it is logged without
+/// a site, and from the place where the block was allocated.
+static void name_allocation(const finding::BlockRecord& block, const finding::AccessRecord& record,
+                            finding::AccessReport& report) {
+  bool allocates = record.access == finding::Access::kWrite && !record.site &&
+                   block.kind == BlockKind::kHeap && record.thread == block.thread && !block.stack.empty() &&
+                   record.stack == block.stack;
+  if (!allocates) return;
+  Frame frame;
+  frame.function = frame.signature = "malloc";
+  frame.library = true;
+  report.stack.insert(report.stack.begin(), std::move(frame));
+  report.blamed = blamed_frame(report.stack);
+}
+
 finding::Race Resolver::race(const finding::ProcessLog& process, const finding::RaceRecord& record) {
   LoadedModules context{process, std::min(record.modules_loaded, process.modules.size())};
   finding::Race race;
   race.sites[0] = access(context, record.prev);
   race.sites[1] = access(context, record.cur);
+  name_allocation(record.block, record.prev, race.sites[0]);
   race.found_by = {record.analysis};
   race.address = record.address;
   race.block = block(context, record.block, record.address);

@@ -15,6 +15,7 @@
 #include "base/raw.h"
 #include "runtime/adversary.h"
 #include "runtime/filtered_range.h"
+#include "runtime/interceptors/library_imports.h"
 #include "runtime/memory_guard.h"
 #include "runtime/parallel_adversary.h"
 #include "runtime/rc11.h"
@@ -194,6 +195,12 @@ static MemoryGuard* memory_guard() {
   return DURESS_UNLIKELY(g_memory_guard != nullptr) && controlled() ? g_memory_guard : nullptr;
 }
 
+/// Of instrumented code only: how a library makes its memory known to other threads may not be seen. Not in
+/// controlled executions, where an allocation is no step that another thread could come before.
+static bool allocation_is_write(const Runtime& rt, uptr pc) {
+  return rt.direct && !rt.controlled && rt.fasttrack.has_several_threads() && is_known_instrumented_code(pc);
+}
+
 void memory_allocated(void* p, size_t size, size_t usable, HeapCall by, uptr pc) {
   if (!p || unseen(*g_runtime, p)) return;
   as_event([&](Runtime& rt, Thread& t) {
@@ -203,8 +210,12 @@ void memory_allocated(void* p, size_t size, size_t usable, HeapCall by, uptr pc)
       return;
     }
     // All of it: a program may ask malloc_usable_size(), and another thread may have used the rest before.
-    if (rt.checking) rt.engine.fresh(t, at(p), at(p) + usable);
     StackId stack = rt.context(t, pc);
+    if (rt.checking && allocation_is_write(rt, pc)) {
+      rt.fasttrack.allocated(t.fasttrack, at(p), at(p) + usable, size, stack);
+    } else if (rt.checking) {
+      rt.engine.fresh(t, at(p), at(p) + usable);
+    }
     rt.heap.insert({at(p), size, stack, t.tid});
     if (rt.checking) rt.engine.notify_chain(t, {SyncKind::kAlloc, at(p), size, {SiteId{0}, stack}});
     if (guard) guard->allocated({at(p), size, stack, t.tid}, usable, by);

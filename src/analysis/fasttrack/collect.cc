@@ -240,6 +240,7 @@ void FastTrack::collect(FastTrackThread& t) {
   known_to_all(mover.known());
   for (FastTrackThread* other = threads_; other; other = other->next_thread) {
     if (other->end) mover.keep_chunk_of(other->end - 1);
+    if (other->allocations.end) mover.keep_chunk_of(other->allocations.end - 1);
   }
   shadow_.each_block([&](Cell* cell, Cell* end, uptr) {
     constexpr u32 kAhead = 8;

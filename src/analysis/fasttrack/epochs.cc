@@ -13,6 +13,7 @@ void FastTrack::attach(FastTrackThread& t) {
   t.generation = &generation_;
   t.next_thread = threads_;
   threads_ = &t;
+  attached_.fetch_add(1, std::memory_order_relaxed);
 }
 
 void FastTrack::detach(FastTrackThread& t) {
@@ -24,6 +25,7 @@ void FastTrack::detach(FastTrackThread& t) {
   for (FastTrackThread** link = &threads_; *link; link = &(*link)->next_thread) {
     if (*link == &t) {
       *link = t.next_thread;
+      attached_.fetch_sub(1, std::memory_order_relaxed);
       return;
     }
   }
@@ -35,6 +37,7 @@ void FastTrack::after_fork(FastTrackThread& survivor) {
   spills_.reset_lock();
   pages_.reset_lock();
   threads_ = &survivor;
+  attached_.store(1, std::memory_order_relaxed);
   survivor.next_thread = nullptr;
   survivor.joining.store(nullptr, std::memory_order_relaxed);
   starting_.store(0, std::memory_order_relaxed);
@@ -50,13 +53,19 @@ void FastTrack::enter_slow(FastTrackThread& t) {
   } while (collecting_.load(std::memory_order_relaxed));
 }
 
-void FastTrack::take_chunk(FastTrackThread& t) {
-  if (t.end) records_.close_chunk(t.end - 1, t.epoch);
+/// The first number of a new chunk, after the one that ends at `old_end` (0: there was none). REQUIRES: not
+/// between enter() and leave().
+AccessId FastTrack::next_chunk(FastTrackThread& t, AccessId old_end) {
+  if (old_end) records_.close_chunk(old_end - 1, t.epoch);
   if (records_.chunks_in_use() >= budget()) collect(t);
   AccessId first = records_.take_chunk(t.clock.slot());
   if (!first) fatal("more than 67 million access records are live", "track fewer variables at once");
-  t.low = t.next = first;
-  t.end = first + AccessRecords::kChunk;
+  return first;
+}
+
+void FastTrack::take_chunk(FastTrackThread& t) {
+  t.low = t.next = next_chunk(t, t.end);
+  t.end = t.low + AccessRecords::kChunk;
 }
 
 /// How many chunks of records may be in use before a collection: a quarter of what a collection walks, which
@@ -99,6 +108,23 @@ AccessId FastTrack::number(FastTrackThread& t, Place place) {
   if (DURESS_UNLIKELY(!EpochFilter::is_open(*t.self))) open_epoch(t);
   if (t.next == t.end) take_chunk(t);
   return number_in_chunk(t, place);
+}
+
+AccessId FastTrack::allocation_number(FastTrackThread& t, StackId stack) {
+  if (DURESS_UNLIKELY(!EpochFilter::is_open(*t.self))) open_epoch(t);
+  FastTrackThread::Allocations& own = t.allocations;
+  FastTrackThread::Allocations::Known& known = own.known[raw(stack) % 8];
+  // Numbers of earlier chunks may have been collected.
+  bool in_chunk = own.end && known.id - (own.end - AccessRecords::kChunk) < AccessRecords::kChunk;
+  if (in_chunk && known.stack == stack && known.epoch == t.epoch) return known.id;
+  if (own.next == own.end) {
+    own.next = next_chunk(t, own.end);
+    own.end = own.next + AccessRecords::kChunk;
+  }
+  AccessId id = own.next++;
+  records_.set(id, {{kAllocationSite, stack}, {t.epoch, t.clock.slot(), t.locks}});
+  known = {stack, t.epoch, id};
+  return id;
 }
 
 }  // namespace duress

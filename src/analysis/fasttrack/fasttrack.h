@@ -31,6 +31,7 @@ constexpr SiteId kNoSite{0};
 constexpr SiteId kFreeSite{1};
 constexpr SiteId kLibraryReadSite{2};
 constexpr SiteId kLibraryWriteSite{3};
+constexpr SiteId kAllocationSite{4};
 constexpr u32 kFirstModuleSite = 16;
 
 /// Counters named after the paper's rules. "Same epoch" is mostly decided inline and not counted.
@@ -81,6 +82,19 @@ struct FastTrackThread {
     LockSetId locks;
   };
   CachedPlace places[64] = {};  // numbers given in this epoch, by place
+
+  /// Numbers of allocations are of other chunks than [low, next): the first write to a new block is then not
+  /// "same epoch", and a report names the write.
+  struct Allocations {
+    AccessId next = 0, end = 0;
+    struct Known {
+      StackId stack;
+      Clock epoch;
+      AccessId id;
+    };
+    Known known[8] = {};  // by call stack
+  };
+  Allocations allocations;
 
   /// Where in the read sets of cells this thread's entry was last; a guess. With 300 readers of a cell
   /// looking for it took three times as long as everything else.
@@ -169,6 +183,13 @@ class FastTrack final : public Analysis {
   /// Fresh memory (an allocation, a new stack, a new mapping): what was there before is another location. Its
   /// free orders nothing else: docs/adr/0003-heap-reuse.md.
   void forget(FastTrackThread& t, uptr begin, uptr end);
+  /// Heap memory [begin, end), of which the program asked for `size` bytes, is fresh, and allocating it is a
+  /// write to its first bytes: a thread that uses it must follow the allocation.
+  void allocated(FastTrackThread& t, uptr begin, uptr end, u64 size, StackId stack);
+  /// Whether there is a thread that does not follow all that the calling one does.
+  bool has_several_threads() const {
+    return attached_.load(std::memory_order_relaxed) > 1 || has_starting_threads();
+  }
 
   SpillPool& spills() { return spills_; }
   u64 collections() const { return collections_; }
@@ -197,6 +218,8 @@ class FastTrack final : public Analysis {
   AccessId number(FastTrackThread& t, Place place);
   AccessId number_in_chunk(FastTrackThread& t, Place place);
   AccessId new_number_in_chunk(FastTrackThread& t, Place place);
+  AccessId allocation_number(FastTrackThread& t, StackId stack);
+  AccessId next_chunk(FastTrackThread& t, AccessId old_end);
   u64 reads_on(const FastTrackThread& t, u64 r, AccessId id) const;
   u32 budget() const;
   void take_chunk(FastTrackThread& t);
@@ -238,7 +261,13 @@ class FastTrack final : public Analysis {
   void check_reads(const FastTrackThread& t, u64 r, u8 mask, uptr granule, Found& found);
   void check_atomics(const FastTrackThread& t, uptr granule, u8 mask, bool write, Found& found);
   void check(const FastTrackThread& t, AccessId id, u8 bytes, AccessKind kind, uptr granule, Found& found);
-  void wipe(uptr begin, uptr end);
+  /// What the first bytes of fresh memory hold.
+  struct Fill {
+    uptr end;
+    u64 writes;
+  };
+  void wipe(uptr begin, uptr end, const Fill& fill);
+  void fill_cells(uptr begin, const Fill& fill);
   bool wipe_cell(Cell* cell, uptr granule);
   u64 with_write(const FastTrackThread& t, Word w, u8 mask, AccessId id);
   u64 with_read(const FastTrackThread& t, u64 r, uptr granule, u8 mask, AccessId id);
@@ -282,6 +311,7 @@ class FastTrack final : public Analysis {
   mutable SpinLock threads_lock_;  // of the next two
   FastTrackThread* threads_ = nullptr;
   FastTrackRules ended_rules_;  // of threads that were detached
+  std::atomic<u32> attached_{0};
   std::atomic<u32> collecting_{0};
   std::atomic<u32> generation_{1};
   std::atomic<u64> filter_bytes_{0};  // of all threads

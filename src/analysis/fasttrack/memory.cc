@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Memory that is given back and used anew: a free is a write to all of it; fresh memory forgets what was
-// known about its bytes.
+// known about its bytes, and the first bytes of a new heap block are written by who allocated it.
 #include "analysis/fasttrack/found.h"
 #include "analysis/fasttrack/hot_path.h"
 
@@ -31,7 +31,18 @@ bool FastTrack::wipe_cell(Cell* cell, uptr granule) {
   return writes.sync;
 }
 
-void FastTrack::wipe(uptr begin, uptr end) {
+/// REQUIRES: entered, and the cells are wiped.
+void FastTrack::fill_cells(uptr begin, const Fill& fill) {
+  for (uptr at = begin; at < fill.end;) {
+    uptr line_end = (at & ~(Line::kBytes - 1)) + Line::kBytes;
+    Cell* cell = shadow_.cell(at);  // makes the region, if need be
+    shadow_.mark_touched(at);
+    LineGuard guard(cell);
+    for (; at < fill.end && at < line_end; at += 8) cell++->set_writes(fill.writes);
+  }
+}
+
+void FastTrack::wipe(uptr begin, uptr end, const Fill& fill) {
   constexpr uptr kBlock = uptr{1} << ShadowMap::kBlockBits;
   begin &= ~uptr{7};
   while (begin < end && ShadowMap::covers(begin)) {
@@ -39,7 +50,8 @@ void FastTrack::wipe(uptr begin, uptr end) {
     if (next > end) next = end;
     if (shadow_.touched(begin)) {
       for (uptr at = begin; at < next;) {
-        if (next - at >= ReadPages::kPageBytes && !(at & (ReadPages::kPageBytes - 1)) && wipe_page(at)) {
+        if (at >= fill.end && next - at >= ReadPages::kPageBytes && !(at & (ReadPages::kPageBytes - 1)) &&
+            wipe_page(at)) {
           at += ReadPages::kPageBytes;
           continue;
         }
@@ -50,9 +62,12 @@ void FastTrack::wipe(uptr begin, uptr end) {
         u64 used = 0;
         for (const Cell& c : line->cells) used |= c.writes() | c.reads();
         bool syncs = false;
-        if (used) {
+        if (used | (at < fill.end)) {
           LineGuard guard(cell);
-          for (uptr a = at; a < stop; a += 8) syncs |= wipe_cell(cell++, a & ~uptr{7});
+          for (uptr a = at; a < stop; a += 8, ++cell) {
+            syncs |= wipe_cell(cell, a & ~uptr{7});
+            if (a < fill.end) cell->set_writes(fill.writes);
+          }
         }
         if (syncs) {
           syncs_.remove(at, stop, [&](SyncObject* object) {
@@ -61,7 +76,12 @@ void FastTrack::wipe(uptr begin, uptr end) {
         }
         at = stop;
       }
-      if (next - begin == kBlock) shadow_.clear(begin, next);
+      if (next - begin == kBlock) {
+        shadow_.clear(begin, next);
+        fill_cells(begin, fill);
+      }
+    } else if (begin < fill.end) {
+      fill_cells(begin, {fill.end < next ? fill.end : next, fill.writes});
     }
     begin = next;
   }
@@ -69,7 +89,20 @@ void FastTrack::wipe(uptr begin, uptr end) {
 
 void FastTrack::forget(FastTrackThread& t, uptr begin, uptr end) {
   enter(t);
-  wipe(begin, end);
+  wipe(begin, end, {0, 0});
+  leave(t);
+  t.filter.remove(*t.self, begin, end);
+}
+
+void FastTrack::allocated(FastTrackThread& t, uptr begin, uptr end, u64 size, StackId stack) {
+  if (DURESS_UNLIKELY(t.ignore || size == 0 || !ShadowMap::covers(end))) return forget(t, begin, end);
+  // Enough for nearly all objects. The shadow of a large array that is not used yet stays untouched.
+  constexpr u64 kMost = 256;
+  AccessId id = allocation_number(t, stack);
+  Word writes = {};
+  writes.id = id;
+  enter(t);
+  wipe(begin, end, {begin + (size < kMost ? size : kMost), writes.encode()});
   leave(t);
   t.filter.remove(*t.self, begin, end);
 }

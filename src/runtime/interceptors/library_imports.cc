@@ -215,6 +215,11 @@ bool is_instrumented_code(uptr pc) {
   return owner_of(pc) == Owner::kInstrumented;
 }
 
+bool is_known_instrumented_code(uptr pc) {
+  const KnownModules::Entry* entry = known.find(pc);
+  return entry && entry->owner == Owner::kInstrumented;
+}
+
 uptr instrumented_caller(uptr pc, uptr frame) {
   constexpr int kDeepest = 16;
   for (int depth = 0; depth < kDeepest; ++depth) {

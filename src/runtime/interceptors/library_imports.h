@@ -16,6 +16,8 @@ void redirect_imports(const LibraryImport* imports, size_t count);
 
 /// Whether the address is in the executable or in an instrumented library.
 bool is_instrumented_code(uptr pc);
+/// The same without asking the loader for modules that nobody has asked about: for functions that it calls.
+bool is_known_instrumented_code(uptr pc);
 /// Whom the C++ library works for: the place in instrumented code that called it; 0 if that is not
 /// instrumented or not known. `pc` is where a function of ours returns to, `frame` its stack pointer then.
 uptr instrumented_caller(uptr pc, uptr frame);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include "cli/commands.h"
@@ -26,6 +27,7 @@ struct Tried {
   u64 executions = 0, undone = 0;
   u32 threads = 0;
   std::set<std::string> incomplete;
+  std::set<std::string> libraries;  // their files
 };
 
 void row(const char* mark, const char* what, const std::string& detail) {
@@ -40,10 +42,39 @@ bool try_program(exec::Worker& worker, Tried& tried) {
     if (!execution) return false;
     tried.undone += execution->record.rollback == trail::Rollback::kDone ? 1 : 0;
     tried.threads = std::max(tried.threads, execution->record.strands);
-    for (const finding::ProcessLog& process : worker.take_logs(*execution).run.processes)
+    for (const finding::ProcessLog& process : worker.take_logs(*execution).run.processes) {
       tried.incomplete.insert(process.incomplete.begin(), process.incomplete.end());
+      for (const finding::ModuleRecord& module : process.modules)
+        if (module.path != process.exe) tried.libraries.insert(module.path);
+    }
   }
   return true;
+}
+
+/// Libraries whose locks are intercepted or order nothing of the program.
+bool is_known_library(const std::string& file) {
+  static constexpr std::string_view kNames[] = {
+      "libc.so",  "libm.so",  "ld-linux", "libstdc++.so", "libc++",     "libgcc_s",   "libpthread.",
+      "librt.so", "libdl.so", "libomp",   "linux-vdso",   "libduress_", "libasan.so", "libtsan.so"};
+  return std::ranges::any_of(kNames, [&](std::string_view one) { return file.starts_with(one); });
+}
+
+void list_unseen_locks(const std::string& program, const std::set<std::string>& libraries) {
+  std::vector<std::string> unseen = collide::unseen_atomics(program);
+  for (const std::string& function : unseen)
+    row("warn", "unseen lock", function + " has atomic instructions and is not instrumented");
+  if (!unseen.empty())
+    fmt::print("      {:<22} accesses that only they order are reported as races, unconfirmed\n", "");
+  for (const std::string& library : libraries) {
+    std::string name = std::filesystem::path(library).filename().string();
+    if (is_known_library(name)) continue;
+    std::vector<std::string> functions = collide::unseen_atomics(library);
+    if (!functions.empty())
+      row("warn", "unseen lock",
+          fmt::format("{}: {} {} atomic instructions and {} not instrumented", name,
+                      collide::unseen_text(functions), functions.size() == 1 ? "has" : "have",
+                      functions.size() == 1 ? "is" : "are"));
+  }
 }
 
 }  // namespace
@@ -79,11 +110,7 @@ int doctor_program(const std::vector<std::string>& target) {
         "      {:<22} each execution needs a process of its own, which takes about ten times as long\n", "");
   if (std::string warning = options.rollback_statistics->warning(); !warning.empty())
     row("warn", "rollback", warning);
-  std::vector<std::string> unseen = collide::unseen_atomics(exec::program_path(target[0]));
-  for (const std::string& function : unseen)
-    row("warn", "unseen lock", function + " has atomic instructions and is not instrumented");
-  if (!unseen.empty())
-    fmt::print("      {:<22} accesses that only they order are reported as races, unconfirmed\n", "");
+  list_unseen_locks(exec::program_path(target[0]), tried.libraries);
   for (const std::string& what : tried.incomplete) row("warn", "not controlled", what);
   return kExitOk;
 }

@@ -211,6 +211,7 @@ void ElfFile::functions_from_symbols() {
 std::vector<ElfFile::Named> ElfFile::named_functions() const {
   std::vector<Named> found;
   auto table = section(".symtab"), strings = section(".strtab");
+  if (!table || !strings) table = section(".dynsym"), strings = section(".dynstr");
   if (!table || !strings) return found;
   std::string_view names = slice(strings->sh_offset, strings->sh_size);
   for (std::uint64_t at = 0; at + sizeof(Elf64_Sym) <= table->sh_size; at += sizeof(Elf64_Sym)) {

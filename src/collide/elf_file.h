@@ -37,12 +37,24 @@ class ElfFile {
   /// The functions, in order, without overlaps. Read when first asked for.
   const std::vector<Range>& functions();
 
-  /// The functions that the symbol table names; an address may have several names.
+  /// The functions that the symbol table names, or, in a stripped file, the dynamic one; an address may have
+  /// several names.
   struct Named {
     std::string name;
     Range range;
   };
   std::vector<Named> named_functions() const;
+  bool stripped() const { return !section(".symtab"); }
+  /// Whether code may hold addresses as they are: not position independent.
+  bool fixed() const { return header_.e_type == ET_EXEC; }
+  /// Calls visit(address, bytes, executable) for each loaded segment.
+  template <typename Visit>
+  void each_segment(Visit visit) const {
+    for (const Elf64_Phdr& segment : segments_)
+      if (segment.p_type == PT_LOAD)
+        visit(Address{segment.p_vaddr}, slice(segment.p_offset, segment.p_filesz),
+              (segment.p_flags & PF_X) != 0);
+  }
   /// Where the section is loaded; nothing if there is none.
   std::optional<Range> section_range(std::string_view name) const;
 

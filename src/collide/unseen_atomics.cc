@@ -2,13 +2,17 @@
 //
 // An instrumented function begins with a look at its byte in section `duress_flags`, and its own atomics are
 // only in this first, plain body. So a function is unseen if it has an atomic instruction and no such look;
-// and inline assembly if a checked body, where atomics are calls of hooks, has one.
+// and inline assembly if a checked body, where atomics are calls of hooks, has one. A function that nothing
+// refers to does not run: objects of a static library bring more than is used.
 #include "collide/unseen_atomics.h"
 
 #include <cxxabi.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
+#include <map>
 #include <memory>
 #include <set>
 #include <string_view>
@@ -56,6 +60,67 @@ Seen look_at(const ElfFile& file, const ElfFile::Named& function, const std::opt
   return seen;
 }
 
+/// Addresses where functions begin, and those of them that something refers to: code by a distance from
+/// itself, or any loaded bytes by the address.
+class References {
+ public:
+  explicit References(const std::vector<ElfFile::Named>& functions) {
+    for (const ElfFile::Named& one : functions) functions_.emplace(one.range.begin, one.range);
+  }
+  bool has(Address function) const { return referred_.count(function) != 0; }
+
+  void search(const ElfFile& file) {
+    file.each_segment([&](Address start, std::string_view bytes, bool executable) {
+      for (std::size_t at = 0; at + 4 <= bytes.size(); ++at) {
+        if (at + 8 <= bytes.size()) note(read<std::uint64_t>(bytes, at), start + at);
+        if (!executable) continue;
+        if (file.fixed()) note(read<std::uint32_t>(bytes, at), start + at);
+        if (at != 0 && takes_distance(static_cast<std::uint8_t>(bytes[at - 1])))
+          note(start + at + 4 + static_cast<Address>(std::int64_t{read<std::int32_t>(bytes, at)}),
+               start + at);
+        auto byte = static_cast<std::uint8_t>(bytes[at]);
+        if (byte == 0xeb || (byte & 0xf0) == 0x70)  // a short jump
+          note(start + at + 2 + static_cast<Address>(std::int64_t{read<std::int8_t>(bytes, at + 1)}),
+               start + at);
+      }
+    });
+  }
+
+ private:
+  template <typename T>
+  static T read(std::string_view bytes, std::size_t at) {
+    T value;
+    std::memcpy(&value, bytes.data() + at, sizeof value);
+    return value;
+  }
+  /// Whether four bytes of distance can follow: a call, a jump, a condition, an operand relative to %rip.
+  static bool takes_distance(std::uint8_t byte) {
+    return byte == 0xe8 || byte == 0xe9 || (byte & 0xf0) == 0x80 || (byte & 0xc7) == 0x05;
+  }
+  void note(Address target, Address from) {
+    if (target < functions_.begin()->first || target > functions_.rbegin()->first) return;
+    auto found = functions_.find(target);
+    if (found == functions_.end()) return;
+    bool itself = from >= found->second.begin && from < found->second.end;
+    if (!itself) referred_.insert(target);
+  }
+
+  std::map<Address, Range> functions_;
+  std::set<Address> referred_;
+};
+
+/// Of a stripped file unwind tables tell where functions are, and dynamic symbols the names of some.
+std::vector<ElfFile::Named> functions_of(ElfFile& file) {
+  std::vector<ElfFile::Named> named = file.named_functions();
+  if (!file.stripped()) return named;
+  std::map<Address, std::string> names;
+  for (const ElfFile::Named& one : named) names.emplace(one.range.begin, one.name);
+  for (const Range& range : file.functions()) {
+    if (names.count(range.begin) == 0) named.push_back({"", range});
+  }
+  return named;
+}
+
 std::string readable(std::string name) {
   if (name.ends_with(kChecked)) name.resize(name.size() - kChecked.size());
   int status = 0;
@@ -70,16 +135,17 @@ std::vector<std::string> unseen_atomics(const std::string& path) {
   std::vector<std::string> found;
   std::unique_ptr<ElfFile> file = ElfFile::open(path);
   if (!file) return found;
-  std::vector<ElfFile::Named> functions = file->named_functions();
+  std::vector<ElfFile::Named> functions = functions_of(*file);
   std::sort(functions.begin(), functions.end(),
             [](const auto& a, const auto& b) { return a.range.begin < b.range.begin; });
   Range runtime{0, 0};
   for (const ElfFile::Named& function : functions) {
-    if (function.name == "duress_text_begin") runtime.begin = function.range.begin;
-    if (function.name == "duress_text_end") runtime.end = function.range.end;
+    if (function.name.ends_with("duress_text_begin")) runtime.begin = function.range.begin;
+    if (function.name.ends_with("duress_text_end")) runtime.end = function.range.end;
   }
   std::optional<Range> flags = file->section_range("duress_flags");
   std::set<Address> done;
+  std::vector<ElfFile::Named> unseen;
   for (const ElfFile::Named& function : functions) {
     if (function.name.ends_with(kExcluded)) done.insert(function.range.begin);
   }
@@ -87,7 +153,15 @@ std::vector<std::string> unseen_atomics(const std::string& path) {
     bool ours = function.range.begin >= runtime.begin && function.range.begin < runtime.end;
     if (ours || is_runtime(function.name) || !done.insert(function.range.begin).second) continue;
     Seen seen = look_at(*file, function, flags);
-    if (seen.atomic && !seen.chooses) found.push_back(readable(function.name));
+    if (seen.atomic && !seen.chooses) unseen.push_back(function);
+  }
+  if (unseen.empty()) return found;
+  References references(unseen);
+  references.search(*file);
+  for (const ElfFile::Named& function : unseen) {
+    if (!references.has(function.range.begin)) continue;
+    found.push_back(function.name.empty() ? fmt::format("a function at {:#x}", function.range.begin)
+                                          : readable(function.name));
   }
   return found;
 }

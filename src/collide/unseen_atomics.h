@@ -11,7 +11,7 @@
 namespace duress::collide {
 
 /// The names of such functions in an executable or a library, as people write them, in order of their
-/// addresses. Empty too if the file has no symbol table.
+/// addresses; "a function at 0x1230" where a stripped file has no name for one.
 std::vector<std::string> unseen_atomics(const std::string& path);
 
 /// "spin_lock() and 3 others"; REQUIRES: there are some.

@@ -14,6 +14,20 @@ import harness  # noqa: E402
 
 TOOL = None
 HERE = pathlib.Path(__file__).resolve().parent / "unseen"
+# Of the library only a function without a lock is called.
+UNUSED = """
+#include <pthread.h>
+void spin_unlock(volatile int* lock);
+static int total;
+static volatile int lock;
+static void* add(void* unused) { total++; spin_unlock(&lock); return unused; }
+int main(void) {
+  pthread_t threads[2];
+  for (int i = 0; i < 2; ++i) pthread_create(&threads[i], 0, add, 0);
+  for (int i = 0; i < 2; ++i) pthread_join(threads[i], 0);
+  return 0;
+}
+"""
 SPINS = "a thread that spins where it cannot be watched"
 
 
@@ -66,6 +80,46 @@ class UnseenLocksTest(unittest.TestCase):
         self.assertEqual(code, 0, err)
         listed = {line.split()[3] for line in out.splitlines() if line.startswith("warn  unseen lock")}
         self.assertEqual(listed, {"spin_lock()", "exchange_lock()"})
+
+    def test_doctor_lists_those_of_a_stripped_program(self):
+        stripped = f"{self.folder}/stripped"
+        subprocess.run(["strip", self.program, "-o", stripped], check=True)
+        code, out, err = self.duress("doctor", stripped, "broken")
+        self.assertEqual(code, 0, err)
+        listed = [line.split()[3:6] for line in out.splitlines() if line.startswith("warn  unseen lock")]
+        self.assertEqual([words[:2] for words in listed], [["a", "function"]] * 2, out)
+
+    def test_doctor_lists_libraries(self):
+        library = f"{self.folder}/libspin.so"
+        subprocess.run(["gcc", "-O2", "-shared", "-fPIC", str(HERE / "spin.c"), "-o", library], check=True)
+        program = f"{self.folder}/with_library"
+        build = [
+            TOOL.duress + "-cc",
+            "-g",
+            "-O1",
+            "-pthread",
+            str(HERE / "main.c"),
+            library,
+            f"-Wl,-rpath,{self.folder}",
+        ]
+        subprocess.run([*build, "-o", program], check=True)
+        code, out, err = self.duress("doctor", program, "broken")
+        self.assertEqual(code, 0, err)
+        listed = [line for line in out.splitlines() if line.startswith("warn  unseen lock")]
+        self.assertEqual(len(listed), 1, out)
+        self.assertIn("libspin.so: spin_lock(), unused_lock(), exchange_lock() have atomic instructions", listed[0])
+
+    def test_a_program_without_any_has_confirmed_races(self):
+        program = f"{self.folder}/unused"
+        source = pathlib.Path(f"{self.folder}/unused.c")
+        source.write_text(UNUSED)
+        build = [TOOL.duress + "-cc", "-g", "-O1", "-pthread", str(source), f"{self.folder}/spin.o", "-o", program]
+        subprocess.run(build, check=True)
+        code, out, err = self.duress("run", "--controlled", "--json", "--", program)
+        self.assertEqual(code, 66, err)
+        document = json.loads(out)
+        self.assertEqual({race.get("confirmed", True) for race in document["races"]}, {True})
+        self.assertEqual([line for line in document["incomplete"] if "not instrumented" in line], [])
 
     def test_races_are_unconfirmed(self):
         code, out, err = self.duress("run", "--controlled", "--json", "--", self.program, "spin")

@@ -53,7 +53,7 @@ bool is_option_of_any(const std::string& key) {
       "runs",    "time",     "seed",    "jobs",          "run-timeout", "dir",      "suppressions",
       "fail-on", "baseline", "check",   "expect-output", "expect-exit", "model",    "heuristic",
       "color",   "quiet",    "verbose", "volatile",      "tear",        "strategy", "timeouts",
-      "html",    "sarif",    "junit",   "json"};
+      "html",    "sarif",    "junit",   "json",          "perfetto",    "editor"};
   return known.count(key) != 0;
 }
 

@@ -27,13 +27,18 @@ void ReportFiles::add_to(CommandApp& app) {
     const CatalogEntry& format = Catalog<FormatId>::kEntries[i];
     app.add_option(fmt::format("--{}", format.name), places[i], fmt::format("Write {}", format.description));
   }
+  app.add_option(
+      "--editor", editor,
+      "What the links of a page open: vscode (default), clion, none, or a link with {file} and {line}");
 }
 
 std::string ReportFiles::check() const {
   for (const std::string& place : places) {
     if (std::string error = exec::check_document(place); !error.empty()) return error;
   }
-  return {};
+  std::string error;
+  editor_link(editor, error);
+  return error;
 }
 
 report::Document new_document(const char* command, std::int64_t seed,
@@ -52,6 +57,8 @@ int write_reports(const ReportRequest& request, report::StoredDocument document)
   if (request.dir != ".duress") document.replay_options = " --dir " + report::shell_word(request.dir);
   std::error_code ignored;
   if (document.folder.empty()) document.folder = fs::current_path(ignored).string();
+  std::string wrong;  // it was checked before the work
+  document.editor = editor_link(request.files.editor, wrong);
   const auto& places = request.files.places;
   bool interleavings = false;
   for (u32 i = 0; i < places.size(); ++i)

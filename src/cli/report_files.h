@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "catalog/formats.h"
+#include "cli/editor.h"
 #include "report/document.h"
 #include "report/stored_document.h"
 
@@ -19,12 +20,13 @@ class CommandApp;
 /// Where each format goes; "": it is not wanted, "-": stdout.
 struct ReportFiles {
   std::array<std::string, kCatalogSize<FormatId>> places;
+  std::string editor = kDefaultEditor;  // of --editor
 
   std::string& operator[](FormatId id) { return places[raw(id)]; }
   bool any() const;
-  /// Adds an option for each format but --json, which is each command's own.
+  /// Adds an option for each format but --json, which is each command's own, and --editor.
   void add_to(CommandApp& app);
-  /// "" or what is wrong with one of the places; asked before the work.
+  /// "" or what is wrong with one of the places or the editor; asked before the work.
   std::string check() const;
 };
 

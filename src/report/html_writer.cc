@@ -86,6 +86,11 @@ Json page_data(const StoredDocument& document) {
     }
   }
   data["sources"] = sources_of(document);
+  if (!document.comparison.is_null()) data["comparison"] = document.comparison;
+  if (!document.editor.empty()) {
+    data["editor"] = document.editor;
+    data["folder"] = document.folder;
+  }
   return data;
 }
 

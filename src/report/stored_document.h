@@ -25,6 +25,8 @@ struct StoredDocument {
   std::map<std::string, std::string> lanes_lack;  // why a finding that could have lanes has none
   std::string folder;                             // relative paths are relative to it
   std::string replay_options;                     // "" or " --dir FOLDER", as a shell reads it
+  Json comparison;                                // with an older one, of comparison_json; null: none
+  std::string editor;                             // a page's links to sources, with {file}; "": none
 
   const finding::Lanes* lanes_for(const std::string& id) const;
 };

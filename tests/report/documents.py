@@ -60,6 +60,39 @@ class DocumentsTest(unittest.TestCase):
         self.assertFalse((self.folder / "x.html").exists())
         self.one_line(self.duress("classify", "--sarif", ".", "--", "./x", code=2), "folder")
 
+    def test_wrong_editors(self):
+        for command in (["report"], ["run", "--html", "x.html"]):
+            words = [*command, "--editor", "javascript:alert(1){file}"]
+            self.one_line(
+                self.duress(*words, *(["--", "./x"] if "run" in command else []), code=2), "javascript", "refused"
+            )
+        self.one_line(self.duress("report", "--editor", "vscod", code=2), "vscod", "nearest: vscode")
+        (self.folder / ".duress.toml").write_text('editor = "x://{line}"\n')
+        self.one_line(self.duress("report", code=2), "x://{line}", "{file}")
+
+    def test_a_comparison(self):
+        self.classify("--json=old.json")
+        self.assertEqual(self.duress("report", "--compare", "old.json")[0], "")
+        out, err = self.duress("report", "--compare", "old.json", "--json", "-")
+        self.assertEqual(len(json.loads(out)["unchanged"]), 1)
+        old = json.loads((self.folder / "old.json").read_text())
+        race = old["races"][0]
+        race["verdict"] = "no-harm-found"
+        old["races"].append(dict(race, id="R-fade", variable="\x1b[2Jgone", title="data race on \x1b[2Jgone"))
+        (self.folder / "old.json").write_text(json.dumps(old))
+        out, err = self.duress("report", "--compare", "old.json")
+        lines = out.splitlines()
+        self.assertRegex(lines[0], r"^changed: .*error: data race on 0x10 is DESTRUCTIVE \[R-")
+        self.assertEqual(lines[1], "  verdict: no-harm-found -> destructive")
+        self.assertRegex(lines[2], r"^gone: .*data race on \\x1b\[2Jgone \[R-fade\]$")
+        self.assertIn("0 new, 1 changed, 1 gone, 0 unchanged: old.json and .duress/last.json", err)
+        # The other way round; both named.
+        self.duress("report", "--json", "new.json")
+        out, err = self.duress("report", "--compare", "new.json", "old.json")
+        self.assertTrue(out.startswith("new: "), out)
+        self.one_line(self.duress("report", "--compare", "nowhere", code=2), "nowhere", "No such file")
+        self.one_line(self.duress("report", "--compare", "old.json", "--sarif", "x", code=2), "--sarif", "--html")
+
     def test_a_damaged_record(self):
         (self.folder / ".duress").mkdir()
         (self.folder / ".duress/last.json").write_text('{"schema": "duress/1", "races": [')

@@ -18,7 +18,41 @@ from hostile import ATTACK, hostile_document
 from page_tools import PAGE, ROOT, Tools, run
 
 MOST_BYTES = 20 << 20
+ABBA = """#include <mutex>
+#include <thread>
+std::mutex accounts, journal;
+int total;
+void transfer() { std::lock_guard a(accounts); std::lock_guard j(journal); ++total; }
+void report() { std::lock_guard j(journal); std::lock_guard a(accounts); ++total; }
+int main() {
+  std::thread a(transfer), b(report);
+  a.join(), b.join();
+}
+"""
 ARGS = None
+
+
+def deadlock(tools):
+    """The folder in which a program that locks two mutexes in different orders was explored."""
+    folder = tools.folder / "deadlock"
+    if not folder.exists():
+        folder.mkdir()
+        (folder / "abba.cc").write_text(ABBA)
+        run(tools.compiler, "-g", "-O1", "-std=c++20", "-pthread", "abba.cc", "-o", "abba", cwd=folder)
+    run(tools.duress, "explore", "--runs", "300", "--html", "report.html", "--", "./abba", cwd=folder, code=66)
+    return folder
+
+
+def compared(tools, demo, *words):
+    """The page of the demo, compared with a document from before: nothing judged, and one race on another variable."""
+    run(tools.duress, "run", "--dir", "before", "--json=before.json", "--", "./point", cwd=demo, code=66)
+    document = json.loads((demo / "before.json").read_text())
+    for race in document["races"]:
+        if race["variable"] == "Point::y":
+            race.update(id="R-9999", variable="Point::z", title="data race on Point::z")
+    (demo / "before.json").write_text(json.dumps(document))
+    run(tools.duress, "report", "--compare", "before.json", "--html", "compared.html", *words, cwd=demo)
+    return demo / "compared.html"
 
 
 class PagesTest(unittest.TestCase):
@@ -56,6 +90,22 @@ class PagesTest(unittest.TestCase):
         env = dict(os.environ, PATH=f"{self.tools.duress.parent}:{os.environ['PATH']}")
         done = run("sh", "-c", copied, cwd=self.demo, env=env, code=66)
         self.assertIn("exit code 1", done.stderr.decode())
+
+    def test_the_cycle_of_a_deadlock(self):
+        folder = deadlock(self.tools)
+        self.tools.node("deadlock.mjs", folder / "report.html", folder.resolve())
+
+    def test_a_comparison(self):
+        self.tools.node("comparison.mjs", compared(self.tools, self.demo, "--editor", "none"))
+
+    def test_accessibility(self):
+        pages = [deadlock(self.tools) / "report.html", compared(self.tools, self.demo)]
+        # Two overviews, a failure, a destructive race and one without harm, each on two screens.
+        self.assertEqual(self.tools.node("axe.mjs", *pages)["views"], 10)
+        broken = self.out / "broken.html"
+        broken.write_text(pages[0].read_text().replace('<html lang="en">', "<html>"))
+        with self.assertRaisesRegex(AssertionError, "html-has-lang"):  # it can fail
+            self.tools.node("axe.mjs", broken)
 
     def test_what_the_page_unpacks(self):
         page, document = self.out / "round.html", self.out / "round.json"
@@ -248,7 +298,13 @@ def main():
         demo = tools.demo()
         run(tools.duress, "report", "--html", demo / "report.html", cwd=demo)
         ARGS.screens.mkdir(exist_ok=True)
-        run("node", PAGE / "screens.mjs", demo / "report.html", ARGS.screens.resolve(), "point::x", env=tools.env)
+        folder = ARGS.screens.resolve()
+        run("node", PAGE / "screens.mjs", demo / "report.html", folder, "point::x", env=tools.env)
+        for page, part, *first in (
+            (compared(tools, demo), "comparison", "#comparison"),
+            (deadlock(tools) / "report.html", "deadlock", "#waiting", "first"),
+        ):
+            run("node", PAGE / "picture.mjs", page, folder / f"report-{part}.png", *first, env=tools.env)
         return
     unittest.main(argv=[sys.argv[0], *rest])
 

@@ -26,7 +26,7 @@ export function ratesChart(rates) {
     const bar = h("span", { class: "bar" }, h("span", { class: share > 0 ? "fill" : "fill none" }));
     /** @type {HTMLElement} */ (bar.firstChild).style.width = `${(share * 100).toFixed(2)}%`;
     rows.append(h("tr", { class: rate.model !== model ? "first" : "" },
-      h("th", { scope: "row", title: rate.model }, rate.model !== model ? plainWords(rate.model) : ""),
+      h("th", { scope: "row", title: rate.model }, h("span", { class: rate.model !== model ? "" : "offscreen" }, plainWords(rate.model))),
       h("td", { title: rate.heuristic || rate.strategy || null }, attackName(rate)),
       h("td", { class: "amount" }, `${rate.failed.toLocaleString("en")} of ${rate.runs.toLocaleString("en")}`),
       h("td", { class: "bars", title: rate.invalid ? `${plural(rate.invalid, "run")} proved nothing and were thrown away` : null }, bar)));

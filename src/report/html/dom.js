@@ -51,6 +51,11 @@ export function svg(tag, props = {}, ...children) {
   return element;
 }
 
+/** A part of the page with a heading. @param {string} title @param {string} id @param {...Child} children */
+export function section(title, id, ...children) {
+  return h("section", { class: "part", id, "aria-label": title }, h("h3", {}, title), ...children);
+}
+
 /**
  * The element of that id, which the page has.
  * @param {string} id

@@ -3,21 +3,18 @@
 // Everything about one finding.
 
 import { ratesChart } from "./chart.js";
-import { baseName, copyButton, h, plural, shown } from "./dom.js";
+import { changeNote, comparisonView } from "./comparison.js";
+import { waitingView } from "./cycle.js";
+import { baseName, copyButton, h, plural, section, shown } from "./dom.js";
 import { LanesView } from "./lanes.js";
 import { lanesAt, plainWords, VERDICTS } from "./model.js";
-import { diffView, snippet } from "./source.js";
+import { diffView, placeLink, snippet } from "./source.js";
 
 /** @typedef {import("./model.js").Data} Data */
 /** @typedef {import("./model.js").Evidence} Evidence */
 /** @typedef {import("./model.js").Finding} Finding */
 /** @typedef {import("./model.js").Frame} Frame */
 /** @typedef {import("./model.js").Site} Site */
-
-/** @param {string} title @param {string} id @param {...import("./dom.js").Child} children */
-function section(title, id, ...children) {
-  return h("section", { class: "part", id, "aria-label": title }, h("h3", {}, title), ...children);
-}
 
 /** @param {string} verdict */
 export function badge(verdict) {
@@ -28,17 +25,18 @@ export function badge(verdict) {
 function stackView(data, stack, title, open) {
   const list = h("ol", { class: "stack" });
   for (const frame of stack) {
-    const place = frame.file ? `${shown(frame.file, 300)}:${frame.line ?? "?"}` : shown(frame.module ?? "", 300);
-    const where = h("span", { class: "where" }, place);
+    const link = frame.file ? placeLink(data, frame.file, frame.line, frame.column) : shown(frame.module ?? "", 300);
     const name = h("code", {}, shown(frame.function || "?", 400));
     if (frame.file && frame.line && data.sources[frame.file]?.lines) {
-      const more = h("details", {}, h("summary", {}, name, where));
+      // A link cannot be part of what opens and closes the lines.
+      const more = h("details", {}, h("summary", {}, name, h("span", { class: "where" }, `${shown(frame.file, 300)}:${frame.line}`)));
       more.addEventListener("toggle", () => {
-        if (more.open && more.childElementCount === 1) more.append(snippet(data.sources, frame.file, frame.line, 3, "here"));
+        if (more.open && more.childElementCount === 1)
+          more.append(typeof link === "string" ? "" : h("p", { class: "where" }, "Open ", link), snippet(data.sources, frame.file, frame.line, 3, "here"));
       });
       list.append(h("li", {}, more));
     } else {
-      list.append(h("li", {}, name, where));
+      list.append(h("li", {}, name, h("span", { class: "where" }, link)));
     }
   }
   return h("details", { class: "stack-box", open }, h("summary", {}, `${title} (${plural(stack.length, "frame")})`), list);
@@ -54,7 +52,7 @@ function siteView(data, site) {
     h("p", { class: "who" }, h("b", {}, `T${site.thread}`), site.thread_name ? ` ${shown(site.thread_name, 60)} ` : " ",
       h("span", { class: `access ${kind}` }, site.access.startsWith("atomic") ? `${verb} atomically` : verb),
       site.size ? ` ${plural(site.size, "byte")}` : "", ` · holds ${locks}`),
-    h("p", { class: "where" }, h("code", {}, shown(site.function, 400)), ` ${shown(site.file, 300)}:${site.line}`),
+    h("p", { class: "where" }, h("code", {}, shown(site.function, 400)), " ", placeLink(data, site.file, site.line, site.column)),
     snippet(data.sources, site.file, site.line, 5, kind),
     stackView(data, site.stack, "Stack", false));
 }
@@ -115,7 +113,7 @@ function replayView(finding) {
   const { replay, token } = finding.extra;
   if (!replay) return null;
   /** @param {string} line @param {string} label @param {string} id */
-  const line = (line, label, id) => h("div", { class: "command", id }, h("code", {}, line), copyButton(line, label));
+  const line = (line, label, id) => h("div", { class: "command", id }, h("code", { tabindex: "0" }, line), copyButton(line, label));
   return section("Replay", "replay",
     line(replay, "Copy the replay line", "replay-line"),
     token && token !== replay && h("details", {}, h("summary", {}, "In another folder, with the token itself"), line(token, "Copy the line with the token", "token-line")),
@@ -152,7 +150,7 @@ function lanesSection(finding, data, onView) {
   const waiting = h("p", { class: "hint" }, `${plural(finding.extra.events ?? 0, "step")} …`);
   part.append(waiting);
   lanesAt(index).then((lanes) => {
-    const view = new LanesView(lanes, data.sources);
+    const view = new LanesView(lanes, data);
     const notes = view.notes();
     waiting.replaceWith(view.element);
     if (notes.length) part.append(h("p", { class: "hint" }, notes.map((note) => shown(note)).join(" · ")));
@@ -162,28 +160,14 @@ function lanesSection(finding, data, onView) {
   return part;
 }
 
-/** Who waits for what, and who holds it. @param {import("./model.js").Failure} failure */
-function waitingView(failure) {
-  const waiting = (failure.stacks ?? []).filter((stack) => stack.state === "blocked");
-  if (!waiting.length) return null;
-  const list = h("ul", { class: "waiting" });
-  for (const one of waiting) {
-    const holders = (one.held_by ?? []).map((thread) => `T${thread}`).join(", ");
-    const object = one.object && one.operation !== "join" ? h("code", {}, shown(one.object, 200)) : null;
-    list.append(h("li", {}, h("b", {}, `T${one.thread}`), ` waits in ${shown(one.operation ?? "", 60)} `, object,
-      holders ? (one.operation === "join" ? ` for the end of ${holders}` : `, held by ${holders}`) : " and nobody is left who could wake it"));
-  }
-  return section("Who waits for whom", "waiting", list);
-}
-
 /** @param {Finding} finding @param {Data} data */
 function failureParts(finding, data) {
   const failure = finding.failure;
   if (!failure) return [];
   const parts = [];
-  const waiting = waitingView(failure);
+  const waiting = waitingView(failure, data);
   if (waiting) parts.push(waiting);
-  if (failure.file) parts.push(section("Where", "where", h("p", { class: "where" }, `${shown(failure.file, 300)}:${failure.line}`), snippet(data.sources, failure.file, failure.line, 5, "write")));
+  if (failure.file) parts.push(section("Where", "where", h("p", { class: "where" }, placeLink(data, failure.file, failure.line, failure.column)), snippet(data.sources, failure.file, failure.line, 5, "write")));
   if (failure.stacks?.length)
     parts.push(section("Stacks", "stacks", ...failure.stacks.map((stack) =>
       stackView(data, stack.stack ?? [], `T${stack.thread}${stack.thread_name ? " " + shown(stack.thread_name, 60) : ""}${stack.operation ? `, ${stack.state ?? ""} in ${stack.operation} ${shown(stack.object ?? "", 100)}` : ""}`, true))));
@@ -204,7 +188,7 @@ export function findingView(finding, data, onView) {
       h("div", { class: "line" }, badge(finding.verdict), h("code", { class: "id" }, finding.id),
         h("span", { class: "where" }, shown(finding.place, 300))),
       h("h2", {}, race ? "Data race on " : "", race ? h("code", {}, shown(finding.subject, 400)) : shown(finding.subject, 400))),
-    ...story(finding, data), facts(finding));
+    changeNote(data, finding.id), ...story(finding, data), facts(finding));
   /** @param {HTMLElement | null | undefined} part */
   const add = (part) => part && article.append(part);
   add(replayView(finding));
@@ -279,7 +263,7 @@ export function overview(data, findings) {
   if (doc.complete !== undefined) add("complete", doc.complete ? "yes" : doc.bound ? `no: ${shown(doc.bound)}` : "no");
   if (doc.suppressed) add("suppressed", String(doc.suppressed));
   const incomplete = (doc.incomplete ?? []).map((line) => h("li", {}, shown(line)));
-  return h("article", { class: "overview" }, h("h2", {}, findings.length ? "Overview" : "Nothing was found"), counts, rows, findings.length ? summary(findings) : null,
+  return h("article", { class: "overview" }, h("h2", {}, findings.length ? "Overview" : "Nothing was found"), counts, rows, comparisonView(data), findings.length ? summary(findings) : null,
     incomplete.length ? section("Not controlled or not supported", "incomplete", h("ul", {}, ...incomplete)) : null,
     findings.length ? h("p", { class: "hint" }, "Choose a finding to see its accesses, its interleaving and how to replay it.") : null);
 }

@@ -4,10 +4,10 @@
 // values come from. Only the rows in sight exist, so ten thousand cost no more than forty.
 
 import { baseName, h, plural, shown, svg } from "./dom.js";
-import { snippet } from "./source.js";
+import { placeLink, snippet } from "./source.js";
 
 /** @typedef {import("./model.js").Lanes} Lanes */
-/** @typedef {import("./model.js").Source} Source */
+/** @typedef {import("./model.js").Data} Data */
 /** @typedef {{from: number, to: number, kind: string}} Arrow */
 
 const ROW = 28;
@@ -27,11 +27,11 @@ const VERBS = {
 export class LanesView {
   /**
    * @param {Lanes} lanes
-   * @param {Record<string, Source>} sources
+   * @param {Data} data
    */
-  constructor(lanes, sources) {
+  constructor(lanes, data) {
     this.lanes = lanes;
-    this.sources = sources;
+    this.data = data;
     this.selected = 0;
     this.accessesOnly = false;
     this.hidden = new Set(["value"]);
@@ -386,7 +386,7 @@ export class LanesView {
     const [file, line] = this.lanes.places[this.lanes.place[i]] ?? ["", 0];
     /** @type {HTMLElement[]} */
     const parts = [text];
-    if (file) parts.push(h("p", { class: "where" }, `${shown(file, 300)}:${line}`), snippet(this.sources, file, line, 2, "here"));
+    if (file) parts.push(h("p", { class: "where" }, placeLink(this.data, file, line)), snippet(this.data.sources, file, line, 2, "here"));
     this.explanation.replaceChildren(...parts);
   }
 

@@ -12,10 +12,12 @@ export class FindingList {
   /**
    * @param {Finding[]} findings
    * @param {(id: string) => void} onChoose
+   * @param {(id: string) => string} changeOf "new", "changed" or "", since an older report
    */
-  constructor(findings, onChoose) {
+  constructor(findings, onChoose, changeOf) {
     this.findings = findings;
     this.onChoose = onChoose;
+    this.changeOf = changeOf;
     this.chosen = "";
     /** @type {Set<string>} none: all */
     this.verdicts = new Set();
@@ -69,12 +71,13 @@ export class FindingList {
 
   /** @param {Finding} finding */
   item(finding) {
+    const change = this.changeOf(finding.id);
     const link = h("a", { href: "#" + encodeURIComponent(finding.id), "data-id": finding.id, click: (/** @type {MouseEvent} */ event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
       this.onChoose(finding.id);
     } },
-    h("span", { class: "top" }, badge(finding.verdict), h("code", { class: "id" }, finding.id)),
+    h("span", { class: "top" }, h("span", {}, badge(finding.verdict), " ", change && h("span", { class: `badge since-${change}` }, change)), h("code", { class: "id" }, finding.id)),
     h("span", { class: "subject" }, shown(finding.subject, 200)),
     h("span", { class: "where", title: shown(finding.place, 300) }, shown(baseName(finding.place), 200)));
     return h("li", { class: `item ${finding.verdict}` }, link);

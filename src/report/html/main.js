@@ -2,6 +2,7 @@
 //
 // The page: which finding is shown follows the address, so that a link to it and the back button work.
 
+import { changeOf } from "./comparison.js";
 import { by, h, plural, shown } from "./dom.js";
 import { findingView, overview } from "./finding.js";
 import { FindingList } from "./list.js";
@@ -109,7 +110,7 @@ try {
   // As above.
 }
 showHeader();
-const list = new FindingList(findings, go);
+const list = new FindingList(findings, go, (id) => changeOf(data, id));
 by("theme").addEventListener("click", switchTheme);
 document.addEventListener("keydown", onKey);
 window.addEventListener("hashchange", follow);

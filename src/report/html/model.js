@@ -26,7 +26,12 @@
  * @typedef {{command: string, version?: string, seed: number, target: string[], runs: number, seconds?: number,
  *            complete?: boolean, bound?: string, interleavings?: number, incomplete?: string[], suppressed?: number,
  *            advice?: Fix, summary?: Record<string, number>, races: Race[], failures: Failure[]}} Document
- * @typedef {{document: Document, findings: Record<string, Extra>, sources: Record<string, Source>}} Data
+ * @typedef {{document: Document, findings: Record<string, Extra>, sources: Record<string, Source>,
+ *            editor?: string, folder?: string, comparison?: Comparison}} Data
+ * @typedef {{id: string, title: string, variable?: string, verdict?: string, failure?: string, file?: string, line?: number,
+ *            column?: number, changes?: {what: string, before: string, now: string}[]}} Compared
+ * @typedef {{before: {file: string}, now: {file: string}, new: Compared[], changed: Compared[], gone: Compared[],
+ *            unchanged: string[], notes: string[]}} Comparison
  *
  * @typedef {object} Finding
  * @property {string} id

@@ -4,6 +4,7 @@
 
 import { h, shown } from "./dom.js";
 
+/** @typedef {import("./model.js").Data} Data */
 /** @typedef {import("./model.js").Source} Source */
 
 const TOKENS =
@@ -52,6 +53,40 @@ export function snippet(sources, file, line, around, kind) {
   }
   if (!any) return h("p", { class: "missing" }, `The source ${shown(file, 300)} has no line ${line} any more.`);
   return h("pre", { class: "source", tabindex: "0", "aria-label": `${shown(file, 300)}, line ${line}` }, code);
+}
+
+/**
+ * What opens a place in the editor that --editor names; "" if there is nothing to open.
+ * @param {Data} data
+ * @param {string} file
+ * @param {number} line
+ * @param {number} [column]
+ */
+function editorLink(data, file, line, column) {
+  if (!data.editor || (Object.hasOwn(data.sources, file) && data.sources[file].missing)) return "";
+  const path = file.startsWith("/") ? file : `${data.folder ?? ""}/${file}`;
+  /** @type {Record<string, string>} */
+  const parts = { line: String(line), column: String(column || 1) };
+  try {
+    parts.file = path.split("/").map(encodeURIComponent).join("/");
+  } catch {
+    return "";  // half a character
+  }
+  return data.editor.replace(/\{(file|line|column)\}/g, (_, name) => parts[name]);
+}
+
+/**
+ * "file:line", which opens the editor there.
+ * @param {Data} data
+ * @param {string | undefined} file
+ * @param {number | undefined} line
+ * @param {number} [column]
+ * @returns {Node | string}
+ */
+export function placeLink(data, file, line, column) {
+  if (!file) return "";
+  const text = `${shown(file, 300)}:${line || "?"}`, link = line ? editorLink(data, file, line, column) : "";
+  return link ? h("a", { class: "open", href: link, title: "Open in the editor" }, text) : text;
 }
 
 /** @param {string} text a unified diff @returns {HTMLElement} */

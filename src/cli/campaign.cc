@@ -40,6 +40,7 @@ std::optional<int> Campaign::begin(const Arguments& arguments, exec::CampaignSet
   setup.worker.input = cluster_.input(exec::keep_input(work_->path() + "/stdin"));
   cluster_.use(setup.worker, setup.jobs);
   catch_signals();
+  options_.lines->start(command_, options_.seed, options_.target);
   return std::nullopt;
 }
 

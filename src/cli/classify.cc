@@ -16,6 +16,7 @@
 #include "exec/child.h"
 #include "repair/advice.h"
 #include "report/campaign_text.h"
+#include "report/finding_json.h"
 #include "report/stored_document.h"
 #include "report/verdict_text.h"
 #include "report/words.h"
@@ -36,6 +37,12 @@ std::string progress_text(const classify::ClassifyProgress& progress) {
   text += fmt::format(", {}", progress.phase);
   if (progress.left > 0) text += fmt::format(", {:.0f} s left", progress.left);
   return text;
+}
+
+report::Json figures(const classify::ClassifyProgress& progress) {
+  return {{"seconds", progress.seconds},         {"runs", progress.runs},
+          {"races", progress.variables},         {"failing", progress.failing},
+          {"destructive", progress.destructive}, {"phase", progress.phase}};
 }
 
 /// `--only` matches nothing: what there is, the nearest first.
@@ -68,6 +75,8 @@ std::optional<int> find_and_judge(const ClassifyOptions& options, Campaign& camp
     campaign.end({});
     return say_nothing_matches(options.only, racing);
   }
+  for (const report::RaceEntry& race : document.races)
+    options.lines->race(report::to_json(race, document.cwd));  // not judged yet
   classifier.classify();
   const classify::FoundRaces& races = classifier.found();
   if (!races.always_fails()) return std::nullopt;
@@ -113,6 +122,8 @@ int classify_command(const Arguments& arguments) {
                           LiveLine& line = campaign.line();
                           if (line.due(progress.seconds))
                             line.show(progress_text(progress) + campaign.workers_text());
+                          if (options.lines->due(progress.seconds))
+                            options.lines->progress(figures(progress));
                         });
   report::Document document = campaign.document();
   if (auto code = find_and_judge(options, campaign, classifier, suppressions, document)) return *code;

@@ -14,6 +14,7 @@
 #include "report/campaign_text.h"
 #include "report/discovery_text.h"
 #include "report/failure_text.h"
+#include "report/finding_json.h"
 #include "report/json_writer.h"
 #include "report/lanes_text.h"
 #include "report/words.h"
@@ -56,12 +57,20 @@ class Screen : public search::SearchListener {
   void progress(const search::Progress& progress) override {
     LiveLine& line = campaign_.line();
     if (line.due(progress.seconds)) line.show(progress_text(progress) + campaign_.workers_text());
+    if (options_.lines->due(progress.seconds))
+      options_.lines->progress({{"seconds", progress.seconds},
+                                {"runs", progress.runs},
+                                {"failures", progress.failures},
+                                {"phase", *progress.phase == '\0' ? "searching" : progress.phase}});
   }
 
   void found(const search::Found& found) override {
     campaign_.line().clear();
-    if (!options_.prints()) return;
+    if (!options_.prints() && !options_.lines->on()) return;
     report::FailureEntry entry = search::failure_entry(found, false, campaign_.names());
+    entry.baseline = options_.known.knows(entry.failure.id);
+    options_.lines->failure(report::to_json(entry, campaign_.document().cwd));
+    if (!options_.prints()) return;
     write_errors(to_text(entry, options_.target[0], discovery_remarks(entry, options_.seed, style_), style_));
   }
 

@@ -40,21 +40,37 @@ report::FindingStyle ScreenOptions::finding_style(const std::string& dir, int fd
 }
 
 void OutputOptions::add_output(CommandApp& app, const char* quiet_help, const char* verbose_help) {
-  app.add_option("--json", json, "Write one JSON document: --json to stdout, --json=FILE to a file");
+  app.add_option(
+      "--json", json,
+      "Write one JSON document: --json to stdout, --json=FILE to a file; --json=lines or lines:FILE: "
+      "findings as they come, an object per line");
   app.allow_bare("--json", "-", true);
   files.add_to(app);
   add_screen(app, quiet_help, verbose_help);
 }
 
 std::string OutputOptions::check_output() const {
-  std::string error = files.check();
-  return error.empty() ? exec::check_document(json) : error;
+  if (std::string error = files.check(); !error.empty()) return error;
+  std::string place = JsonLines::place_in(json);
+  return place.empty() ? exec::check_document(json) : lines->open(place);
+}
+
+bool OutputOptions::write_json(const report::Json& document) const {
+  if (!JsonLines::place_in(json).empty()) {
+    lines->finish(document);
+    return true;
+  }
+  if (json.empty()) return true;
+  std::string text = document.dump(2, ' ', false, report::Json::error_handler_t::replace) + "\n";
+  std::string error = exec::write_document(json, text);
+  if (!error.empty()) say(error);
+  return error.empty();
 }
 
 bool OutputOptions::write(const report::Document& document, const std::string& dir) const {
-  std::string error = json.empty() ? "" : exec::write_document(json, report::to_json(document));
-  if (!error.empty()) say(error);
-  return finish_with_reports(files, dir, report::json_of(document)) && error.empty();
+  report::Json all = report::json_of(document);
+  bool written = write_json(all);
+  return finish_with_reports(files, dir, std::move(all)) && written;
 }
 
 void BudgetOptions::add_budget(CommandApp& app, u64& runs, unsigned& jobs, const Help& help) {

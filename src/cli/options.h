@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "base/types.h"
 #include "cli/commands.h"
 #include "cli/gate.h"
+#include "cli/json_lines.h"
 #include "cli/report_files.h"
 #include "exec/oracle.h"
 #include "report/style.h"
@@ -43,14 +45,17 @@ struct ScreenOptions {
 
 /// The same, with --json and the files of every output format.
 struct OutputOptions : ScreenOptions {
-  std::string json;  // "-": stdout; "": none
+  std::string json;  // "-": stdout; "": none; "lines", "lines:FILE": findings as they come
   ReportFiles files;
+  std::shared_ptr<JsonLines> lines = std::make_shared<JsonLines>();  // opened by check_output()
 
   void add_output(CommandApp& app, const char* quiet_help, const char* verbose_help);
   /// "" or what is wrong with one of the places; asked before the work.
   std::string check_output() const;
+  /// Writes the document where --json wants it, or the last of its lines. False: it was said what went wrong.
+  bool write_json(const report::Json& document) const;
   /// Whether text is printed: with the document on stdout it would only say the same twice.
-  bool prints() const { return json != "-"; }
+  bool prints() const { return json != "-" && JsonLines::place_in(json) != "-"; }
   /// Keeps the document in `dir` for `duress report` and writes it wherever it was asked for. False: it could
   /// not be written, which has been said.
   bool write(const report::Document& document, const std::string& dir) const;

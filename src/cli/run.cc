@@ -113,6 +113,7 @@ bool print(const RunOptions& options, const finding::RunLog& log, const report::
 
 int run_in(const std::string& folder, const RunOptions& options, report::Suppressions& suppressions) {
   std::error_code ignored;
+  options.lines->start("run", options.seed, options.target);
   exec::OneRunResult result = run_target(options, folder);
   if (!result.problem.empty()) {
     std::filesystem::remove_all(folder, ignored);

@@ -43,10 +43,12 @@ class Session {
     }
     if (campaign_.resumed() != 0 && text_ && !options_.quiet)
       say(fmt::format("going on after {}", count_text(campaign_.resumed(), "finished case")));
+    options_.lines->start("test", options_.seed, {options_.selection.build_dir});
     campaign_.run(
         stop_asked,
         [this](const suite::Progress& progress) {
           if (line_.due(progress.seconds)) line_.show(progress_text(progress, races_, destructive_));
+          if (options_.lines->due(progress.seconds)) options_.lines->progress(figures(progress));
         },
         [this](const suite::CaseResult& result) { ended(result); });
     line_.clear();
@@ -54,18 +56,14 @@ class Session {
         {options_.seed, options_.selection.build_dir, campaign_.seconds()}, campaign_.cases());
     bool written = finish_with_reports(options_.files, options_.setup.dir, document.json);
     if (text_) print_summary(document);
-    if (!options_.json.empty()) {
-      if (std::string error = exec::write_document(options_.json, document.text()); !error.empty()) {
-        say(error);
-        return kExitToolFailed;
-      }
-    }
+    if (!options_.write_json(document.json)) return kExitToolFailed;
     return written ? exit_code(document) : kExitToolFailed;
   }
 
  private:
   void ended(const suite::CaseResult& result) {
     line_.clear();
+    stream(result);
     if (text_) {
       fmt::print("{}", result.text);
       std::fflush(stdout);
@@ -75,6 +73,23 @@ class Session {
     report::Summary one = suite::summary_of(result);
     races_ += one.races;
     destructive_ += one.count(finding::VerdictKind::kDestructive);
+  }
+
+  report::Json figures(const suite::Progress& progress) const {
+    return {{"seconds", progress.seconds},
+            {"cases", progress.done},
+            {"all_cases", progress.all},
+            {"races", races_},
+            {"destructive", destructive_}};
+  }
+
+  /// The case, and its races as its own document has them.
+  void stream(const suite::CaseResult& result) {
+    if (!options_.lines->on()) return;
+    report::Json one = {{"name", result.test_case.name}, {"outcome", suite::name_of(result.outcome)}};
+    if (!result.why.empty()) one["why"] = result.why;
+    for (const report::Json& race : report::list_at(result.document, "races")) options_.lines->race(race);
+    options_.lines->test_case(std::move(one));
   }
 
   std::size_t ran() const {

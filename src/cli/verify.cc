@@ -10,6 +10,7 @@
 #include "cli/stop.h"
 #include "repair/advice.h"
 #include "repair/weaken.h"
+#include "report/json_writer.h"
 #include "report/verification_text.h"
 #include "report/words.h"
 #include "verify/document.h"
@@ -114,6 +115,25 @@ bool wants_fix(const VerifyOptions& options, const VerifyResult& result) {
   return !result.racy.empty() || (options.setup.model != ModelId::kSc && !result.found.empty());
 }
 
+/// What is known before fixes are looked for.
+void stream_findings(const report::Document& document, JsonLines& lines) {
+  if (!lines.on()) return;
+  const report::Json json = report::json_of(document);
+  for (const report::Json& race : report::list_at(json, "races")) lines.race(race);
+  for (const report::Json& failure : report::list_at(json, "failures")) lines.failure(failure);
+}
+
+std::string progress_text(const verify::VerifyProgress& progress) {
+  const exhaustive::Estimate estimate = progress.estimate();
+  std::string text =
+      fmt::format("{} of {}, {:.0f}/s", report::count_text(progress.interleavings, "interleaving"),
+                  report::estimate_text({estimate.executions, estimate.low, estimate.high}),
+                  static_cast<double>(progress.interleavings) / progress.seconds);
+  if (progress.races != 0) text += ", " + report::count_text(progress.races, "race");
+  if (progress.failures != 0) text += ", " + report::count_text(progress.failures, "failure");
+  return text;
+}
+
 }  // namespace
 
 int verify_command(const Arguments& arguments) {
@@ -122,18 +142,20 @@ int verify_command(const Arguments& arguments) {
   Campaign campaign("verify", options);
   if (std::optional<int> code = campaign.begin(arguments, options.setup)) return *code;
   LiveLine& line = campaign.line();
-  auto show = [&](u64 interleavings, const verify::Verifier::EstimateNow& estimate_now, double seconds) {
-    if (!line.due(seconds)) return;
-    const exhaustive::Estimate estimate = estimate_now();
-    line.show(fmt::format("{} of {}, {:.0f}/s{}", report::count_text(interleavings, "interleaving"),
-                          report::estimate_text({estimate.executions, estimate.low, estimate.high}),
-                          static_cast<double>(interleavings) / seconds, campaign.workers_text()));
+  auto show = [&](const verify::VerifyProgress& progress) {
+    if (options.lines->due(progress.seconds))
+      options.lines->progress({{"seconds", progress.seconds},
+                               {"interleavings", progress.interleavings},
+                               {"races", progress.races},
+                               {"failures", progress.failures}});
+    if (line.due(progress.seconds)) line.show(progress_text(progress) + campaign.workers_text());
   };
   VerifyResult result = verify::Verifier(options.setup, campaign.names(), show).run(stop_asked);
   line.clear();
   report::Document document = campaign.document();
   if (result.problem.kind == exec::WorkerProblem::Kind::kNone) {
     verify::fill_document(options.setup, result, campaign.names(), document);
+    stream_findings(document, *options.lines);  // a fix may take longer than they did
     if (options.weaken) document.verification->orders = find_orders(options, result, campaign.names());
     if (wants_fix(options, result)) {
       std::string error =

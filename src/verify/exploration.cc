@@ -116,7 +116,11 @@ class Verifier::Exploration {
 
   void report_progress() {
     if (!verifier_.progress_) return;
-    verifier_.progress_(result_.interleavings, [this] { return estimate(); }, seconds());
+    // What an earlier round found is found again by this one, sooner or later.
+    verifier_.progress_({result_.interleavings,
+                         std::max(result_.racy.size(), verifier_.earlier_races_.size()),
+                         std::max(result_.found.size(), verifier_.earlier_failures_.size()), seconds(),
+                         [this] { return estimate(); }});
   }
 
   /// Nothing: interrupted, or out of time; then bound_ is set. Or a probe found a new racing access.

@@ -98,10 +98,16 @@ struct VerifyResult {
   std::set<std::string> incomplete;
 };
 
+struct VerifyProgress {
+  u64 interleavings = 0;        // of this round
+  u64 races = 0, failures = 0;  // pairs of accesses and failures that this round or an earlier one found
+  double seconds = 0;
+  std::function<exhaustive::Estimate()> estimate;  // costs more than an execution should
+};
+
 class Verifier {
  public:
-  using EstimateNow = std::function<exhaustive::Estimate()>;  // costs more than an execution should
-  using Progress = std::function<void(u64 interleavings, const EstimateNow& estimate, double seconds)>;
+  using Progress = std::function<void(const VerifyProgress&)>;
 
   Verifier(VerifySetup setup, finding::Names& names, Progress progress);
   ~Verifier();

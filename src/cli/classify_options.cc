@@ -8,6 +8,7 @@
 
 #include "catalog/lookup.h"
 #include "cli/command_app.h"
+#include "cli/tsan_options.h"
 #include "exec/session.h"
 
 namespace duress::cli {
@@ -127,7 +128,8 @@ std::optional<int> read_classify_options(const Arguments& arguments, ClassifyOpt
   if (std::optional<int> code = app.read_with_target(arguments, options.target)) return code;
   pass_on_listing(options.target);
   setup.runs_given = app.was_given("--runs");
-  return app.reject(check(options));
+  std::string error = use_tsan_options(app, options, options);
+  return app.reject(error.empty() ? check(options) : error);
 }
 
 }  // namespace duress::cli

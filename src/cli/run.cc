@@ -155,8 +155,8 @@ int run_in(const std::string& folder, const RunOptions& options, report::Suppres
   std::string stuck = stuck_text(result.outcome);
   if (!stuck.empty()) say(fmt::format("{}; duress explore --seed {} shows where", stuck, options.seed));
   if (!written) return kExitToolFailed;
-  if (!stuck.empty() && options.fail_on != "never") return kExitFindings;
-  return fails(options.fail_on, options.known, document) ? kExitFindings : result.exit_code();
+  if (!stuck.empty() && options.fail_on != "never") return options.findings_code;
+  return fails(options.fail_on, options.known, document) ? options.findings_code : result.exit_code();
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "catalog/heuristics.h"
 #include "catalog/lookup.h"
 #include "cli/command_app.h"
+#include "cli/tsan_options.h"
 #include "exec/child.h"
 #include "exec/session.h"
 #include "report/site_table.h"
@@ -117,7 +118,8 @@ std::optional<int> read_run_options(const Arguments& arguments, RunOptions& opti
       "  duress run --json=races.json --suppressions=known.txt -- ./counter 4");
   if (std::optional<int> code = app.read_with_target(arguments, options.target)) return code;
   pass_on_listing(options.target);
-  return app.reject(check(options));
+  std::string error = use_tsan_options(app, options);
+  return app.reject(error.empty() ? check(options) : error);
 }
 
 }  // namespace duress::cli

@@ -24,6 +24,7 @@ struct RunOptions : OutputOptions, DirOptions, GateOptions, SuppressionOptions, 
   int tear = 8;
   std::string exit_wait;
   double exit_wait_seconds = 0;
+  int findings_code = kExitFindings;  // exitcode of TSAN_OPTIONS is another
   std::vector<std::string> target;
 };
 

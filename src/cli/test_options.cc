@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "cli/command_app.h"
+#include "cli/tsan_options.h"
 #include "exec/session.h"
 
 namespace duress::cli {
@@ -113,7 +114,8 @@ std::optional<int> read_test_options(const Arguments& arguments, TestOptions& op
       "  duress test build -R Cache --time 10m --json=races.json\n"
       "  duress test build --baseline races.json --fail-on new-destructive");
   if (std::optional<int> code = app.read(arguments)) return code;
-  return app.reject(check(options));
+  std::string error = use_tsan_options(app, options, options);
+  return app.reject(error.empty() ? check(options) : error);
 }
 
 }  // namespace duress::cli

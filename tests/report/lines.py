@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`--json=lines`: every command that searches, one line at a time; a reader that goes away."""
+"""`--json=lines`: every command that searches, one line at a time; a reader that goes away; keys of TSAN_OPTIONS."""
 import argparse
 import json
 import os
@@ -134,6 +134,21 @@ class LinesTest(unittest.TestCase):
     def test_wrong_place(self):
         done = self.duress("run", "--json=lines:nowhere/x", "--", "./add", code=2)
         self.assertIn(b"nowhere/x", done.stderr)
+
+    def test_tsan_options(self):
+        run = ["run", "--controlled", "--dir", "o", "--", "./add"]
+        self.duress(*run, code=3, env={"TSAN_OPTIONS": "exitcode=3"})
+        self.duress(*run, code=0, env={"TSAN_OPTIONS": "exitcode=0"})
+        self.duress("run", "--fail-on=race", *run[1:], code=66, env={"TSAN_OPTIONS": "exitcode=0"})
+        (self.folder / "known").write_text("race:add\n")
+        env = {"TSAN_OPTIONS": "suppressions=known history_size=7"}
+        quiet = self.duress(*run, code=0, env=env)
+        self.assertNotIn(b"history_size", quiet.stderr)
+        told = self.duress("run", "-v", *run[1:], code=0, env=env)
+        self.assertIn(b"duress: TSAN_OPTIONS: history_size has no meaning here\n", told.stderr)
+        self.duress("classify", "--runs", "10", "--dir", "o2", "--", "./add", code=0, env=env)
+        wrong = self.duress(*run, code=2, env={"TSAN_OPTIONS": "halt_on_error=maybe"})
+        self.assertIn(b"halt_on_error=maybe must be 0 or 1", wrong.stderr)
 
 
 def main():

@@ -101,7 +101,8 @@ class Runner:
         itself wakes Duress up."""
         with tempfile.TemporaryDirectory() as scratch:
             environment = {k: v for k, v in os.environ.items() if not k.startswith(("DURESS", "TSAN"))}
-            if tool == "duress" and not wrapped:
+            ours = tool.split()[0] == "duress"  # or "duress gcc": on an object of that compiler
+            if ours and not wrapped:
                 environment["DURESS_OPTIONS"] = f"log_dir={scratch}:{CHAIN}"
             elif tool == "tsan" and races:  # Duress also finds the names after the end
                 environment["TSAN_OPTIONS"] = f"exitcode=0:symbolize=0:log_path={scratch}/tsan"
@@ -117,10 +118,10 @@ class Runner:
             if not result.exists():
                 raise SystemExit(f"cannot measure {command}: {error}")
             wall, cpu, memory, code = result.read_text().split()
-            if int(code) != 0 and not (races and tool == "duress" and int(code) == 66):
+            if int(code) != 0 and not (races and ours and int(code) == 66):
                 self.failures.append(f"{row}: {tool} ended with {code}: {error[:300]}")
                 return None
-            if tool == "duress" and not wrapped:
+            if ours and not wrapped:
                 self._check_logs(row, pathlib.Path(scratch), races)
         kernel = [line.split() for line in error.splitlines() if line.startswith("kernel ")]
         if not whole:

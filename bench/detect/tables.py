@@ -19,10 +19,11 @@ def number(value, digits=2):
 
 
 def print_progress(row):
-    ratios = [number(row.ratio("duress", "tsan", what)) for what, _ in WHAT]
+    tool, other = ("duress", "tsan") if "duress" in row.samples else ("duress gcc", "gcc")
+    ratios = [number(row.ratio(tool, other, what)) for what, _ in WHAT]
     over = f"; over the limit: {', '.join(sorted(row.over_limit))}" if row.over_limit else ""
     clock = time.strftime("%H:%M:%S")
-    print(f"{clock} {row}: duress ÷ tsan {' '.join(ratios)}{over}", file=sys.stderr, flush=True)
+    print(f"{clock} {row}: {tool} ÷ {other} {' '.join(ratios)}{over}", file=sys.stderr, flush=True)
 
 
 def print_table(head, rows, markdown):

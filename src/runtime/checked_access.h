@@ -54,9 +54,9 @@ __attribute__((preserve_most, noinline)) inline void open_epoch(FastTrackThread&
   g_runtime->fasttrack.open_epoch(t);
 }
 
-/// `site`: a site of the pass, or the number of one.
+/// `site`: a site of the pass, or the number of one. `run` is told what was done.
 template <u32 kSize, bool kWrite, typename Site>
-__attribute__((always_inline)) inline void check_one(const void* p, Site site) {
+__attribute__((always_inline)) inline void check_one(const void* p, Site site, AccessRun* run = nullptr) {
   Thread* t = current_thread();
   auto address = reinterpret_cast<uptr>(p);
   SiteId site_id;
@@ -69,7 +69,7 @@ __attribute__((always_inline)) inline void check_one(const void* p, Site site) {
   FastTrack& fasttrack = g_runtime->fasttrack;
   Place place{site_id, stack};
   FastTrack::Outcome outcome = kSize > 8 ? fasttrack.try_pair<kWrite>(t->fasttrack, address, place)
-                                         : fasttrack.try_access<kWrite>(t->fasttrack, address, kSize, place);
+                                         : fasttrack.try_access<kWrite>(t->fasttrack, address, kSize, place, run);
   if (DURESS_LIKELY(outcome == FastTrack::Outcome::kDone)) {
     t->in_runtime = false;
     return;

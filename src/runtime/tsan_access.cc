@@ -58,12 +58,71 @@ void every_access(const void* p, u64 size, bool write, uptr pc) {
   control_trace_value(write ? 0 : value_at(p, size), write || size > 8 ? 16 : static_cast<u32>(size));
 }
 
+/// Whether the calls on the stack are these.
+bool is_stack(const Thread& t, StackId stack) {
+  const DuressFrame* top = __duress_self.frames;
+  u64 depth = static_cast<u64>(top - t.frames_begin);
+  return depth - 1 < t.frames_bytes / sizeof(DuressFrame) && top[-1].node == raw(stack);
+}
+
+/// Places that access this part of a cell, and one that shares their row.
+inline AccessRun* runs_of(Thread& t, uptr pc) {
+  return t.fasttrack.runs[(pc * 0x9e3779b97f4a7c15u >> 32) % FastTrackThread::kRuns];
+}
+inline uptr run_key(uptr pc, uptr address) {
+  return pc | (address & 7) << 56;
+}
+
+/// What is known of a place in the code.
+AccessRun& run_of(Thread& t, uptr pc, uptr address, DuressAccess access, u8 size) {
+  AccessRun* row = runs_of(t, pc);
+  uptr key = run_key(pc, address);
+  if (row[0].key == key) return row[0];
+  if (row[1].key == key) return row[1];
+  row[1] = row[0];
+  row[0] = {};
+  row[0].site = g_runtime->modules.code_site_id(tsan_site(pc, access, size));
+  row[0].key = key;
+  return row[0];
+}
+
 template <u32 kSize, bool kWrite>
-__attribute__((noinline)) void first_access(const void* p, uptr pc) {
+__attribute__((noinline)) void other_access(const void* p, uptr pc) {
+  constexpr DuressAccess kAccess = kWrite ? kDuressWrite : kDuressRead;
   Thread* t = current_thread_or_adopt();
   if (!t || t->in_runtime) return;
-  const DuressSite* site = tsan_site(pc, kWrite ? kDuressWrite : kDuressRead, kSize);
-  check_one<kSize, kWrite>(p, g_runtime->modules.code_site_id(site));
+  if constexpr (kSize > 8) {
+    check_one<kSize, kWrite>(p, g_runtime->modules.code_site_id(tsan_site(pc, kAccess, kSize)));
+  } else {
+    AccessRun& run = run_of(*t, pc, reinterpret_cast<uptr>(p), kAccess, kSize);
+    // Remembering takes time, too: only if the place is seen again in one epoch.
+    auto epoch = static_cast<u32>(t->fasttrack.epoch);
+    bool again = run.seen == epoch;
+    run.seen = epoch;
+    check_one<kSize, kWrite>(p, run.site, again ? &run : nullptr);
+  }
+}
+
+/// The first access of an epoch. A loop over an array comes here for each element, where the pass' code asks
+/// for all of them at once; so it first tries to repeat what was done to the element before. It calls nothing
+/// and so saves few registers.
+template <u32 kSize, bool kWrite>
+__attribute__((noinline)) void first_access(const void* p, uptr pc) {
+  Thread* t = current_thread();
+  auto address = reinterpret_cast<uptr>(p);
+  if (DURESS_LIKELY(kSize <= 8 && t && !t->in_runtime && (address & 7) + kSize <= 8)) {
+    const AccessRun* run = runs_of(*t, pc);
+    uptr key = run_key(pc, address);
+    if (run->key != key) ++run;
+    if (run->key == key && run->id && is_stack(*t, run->stack)) {
+      auto mask = static_cast<u8>(((1u << kSize) - 1) << (address & 7));
+      t->in_runtime = true;
+      bool done = g_runtime->fasttrack.repeat<kWrite>(t->fasttrack, address, mask, *run);
+      t->in_runtime = false;
+      if (DURESS_LIKELY(done)) return;
+    }
+  }
+  other_access<kSize, kWrite>(p, pc);
 }
 
 template <u32 kSize, bool kWrite>

@@ -57,6 +57,22 @@ struct FastTrackRules {
   }
 };
 
+/// What one place in the code did to the last cell that it accessed. Code that is called element by element
+/// (ThreadSanitizer's hooks) mostly does the same to the next one. Which place it is says the caller, by
+/// `key` and `stack`.
+struct alignas(64) AccessRun {
+  u64 key = 0;
+  u64 old_writes = 0, old_reads = 0, new_writes = 0, new_reads = 0;
+  SiteId site{};
+  StackId stack{};
+  AccessId id = 0;  // 0: nothing is known but the site
+  u32 collections = 0;
+  u32 seen = 0;  // the epoch in which the place was last seen
+  LockSetId locks{};
+  u16 region = 0;  // of the shadow
+};
+static_assert(sizeof(AccessRun) == 64);
+
 /// What FastTrack keeps for one thread.
 /// Threads: its own thread, except `busy` and the chunk, which a collection reads while all are stopped.
 struct FastTrackThread {
@@ -82,6 +98,8 @@ struct FastTrackThread {
     LockSetId locks;
   };
   CachedPlace places[64] = {};  // numbers given in this epoch, by place
+  static constexpr u32 kRuns = 32;
+  AccessRun runs[kRuns][2] = {};  // of two places that share a row the newer one is the first
 
   /// Numbers of allocations are of other chunks than [low, next): the first write to a new block is then not
   /// "same epoch", and a report names the write.
@@ -139,8 +157,13 @@ class FastTrack final : public Analysis {
   /// or access_slow() after kNotSimple. kAlone: one system thread applies the events of all threads
   /// (offline), so nothing is locked.
   enum class Outcome : u8 { kDone, kNotTried, kNotSimple };
+  /// `run` is told what was done.
   template <bool kWrite, bool kAlone = false>
-  Outcome try_access(FastTrackThread& t, uptr address, u32 size, Place place);
+  Outcome try_access(FastTrackThread& t, uptr address, u32 size, Place place, AccessRun* run = nullptr);
+  /// Does to the cell of `address` what the run has done before, if that is what is to be done. REQUIRES: the
+  /// access has the size, the place and the offset in its cell that the run was told.
+  template <bool kWrite>
+  bool repeat(FastTrackThread& t, uptr address, u8 mask, const AccessRun& run);
   template <bool kWrite>
   Outcome try_pair(FastTrackThread& t, uptr address, Place place);
   bool access_slow(FastTrackThread& t, uptr address, u64 size, bool write, Place place);

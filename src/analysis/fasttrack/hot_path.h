@@ -184,7 +184,7 @@ inline bool FastTrack::read_paged(FastTrackThread& t, Cell* cell, uptr granule, 
 template <bool kWrite, bool kAlone>
 __attribute__((always_inline)) inline FastTrack::Outcome FastTrack::try_access(FastTrackThread& t,
                                                                                uptr address, u32 size,
-                                                                               Place place) {
+                                                                               Place place, AccessRun* run) {
   // The program's own access comes next; the lock of the line would make its cache miss wait for the cell's.
   if (!kAlone) __builtin_prefetch(reinterpret_cast<const void*>(address), kWrite);
   if (!kWrite && !kAlone) pages_.prefetch(address);
@@ -239,12 +239,52 @@ __attribute__((always_inline)) inline FastTrack::Outcome FastTrack::try_access(F
     change.apply<kWrite>(cell);
     EpochFilter::add<kWrite>(*t.self, address, mask);
     ++(kWrite ? t.rules.write_exclusive : t.rules.read_exclusive);
+    // What a spilled word means may change while the word stays.
+    if (run && !((w | r) & Word::kSpillBit)) {
+      run->old_writes = w, run->old_reads = r;
+      run->new_writes = change.new_writes, run->new_reads = change.new_reads;
+      run->id = id, run->locks = t.locks, run->stack = place.stack;
+      run->collections = static_cast<u32>(collections_);
+      run->region = static_cast<u16>(address >> ShadowMap::kRegionBits);
+    }
   }
   if (!kAlone) {
     line->unlock();
     leave(t);
   }
   return simple ? Outcome::kDone : Outcome::kNotSimple;
+}
+
+template <bool kWrite>
+__attribute__((always_inline)) inline bool FastTrack::repeat(FastTrackThread& t, uptr address, u8 mask,
+                                                             const AccessRun& run) {
+  __builtin_prefetch(reinterpret_cast<const void*>(address), kWrite);
+  if (!own_epoch(t, run.id) || run.locks != t.locks || t.ignore || !EpochFilter::is_open(*t.self) ||
+      run.region != address >> ShadowMap::kRegionBits)
+    return false;
+  Cell* cell = shadow_.cell_in_region(address);
+  // Looking before locking: mostly it tells apart what a run cannot do, and then the lock is taken once only.
+  if (cell->writes() != run.old_writes || cell->reads() != run.old_reads) return false;
+  t.busy.store(true, std::memory_order_relaxed);
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // as in enter()
+  Line* line = Line::of(cell);
+  if (DURESS_UNLIKELY(collecting_.load(std::memory_order_relaxed)) ||
+      run.collections != static_cast<u32>(collections_) || !line->try_lock()) {
+    leave(t);
+    return false;
+  }
+  bool same = cell->writes() == run.old_writes && cell->reads() == run.old_reads &&
+              (run.old_writes | run.old_reads || shadow_.touched(address));
+  if (DURESS_LIKELY(same)) {
+    if (!kWrite || run.new_reads != run.old_reads) cell->set_reads(run.new_reads);
+    if (kWrite) cell->set_writes(run.new_writes);
+  }
+  line->unlock();
+  leave(t);
+  if (!same) return false;
+  EpochFilter::add<kWrite>(*t.self, address, mask);
+  ++(kWrite ? t.rules.write_exclusive : t.rules.read_exclusive);
+  return true;
 }
 
 /// The same for 16 bytes that are two whole cells of one line, as a compiler makes them of a pair of pointers

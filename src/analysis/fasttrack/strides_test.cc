@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A strided loop finds what its accesses find one by one.
+// A strided loop finds what its accesses find one by one; and so do accesses that repeat what was done to the
+// element before.
 #include <gtest/gtest.h>
 
 #include <map>
 #include <memory>
 
-#include "analysis/fasttrack/fasttrack.h"
+#include "analysis/fasttrack/hot_path.h"
 #include "base/prng.h"
 
 namespace duress {
@@ -51,6 +52,14 @@ class Detector final : public RaceSink {
       fasttrack_.access(threads_[thread]->ft, loop.address + i * static_cast<uptr>(loop.step), loop.size,
                         write, place(number));
   }
+  void by_runs(u32 thread, const Loop& loop, bool write, u32 number) {
+    for (u64 i = 0; i < loop.count; ++i) {
+      uptr at = loop.address + i * static_cast<uptr>(loop.step);
+      bool done = write ? by_run<true>(threads_[thread]->ft, at, loop.size, number)
+                        : by_run<false>(threads_[thread]->ft, at, loop.size, number);
+      if (!done) fasttrack_.access(threads_[thread]->ft, at, loop.size, write, place(number));
+    }
+  }
   void lock(u32 thread, u32 object) {
     threads_[thread]->clock.acquire(syncs_.get(kArea + kAreaBytes + 64 * object, 0)->released);
     FastTrack::after_sync(threads_[thread]->ft);
@@ -61,6 +70,7 @@ class Detector final : public RaceSink {
   }
 
   std::map<uptr, u32> first_;
+  u64 repeated_ = 0;
 
  private:
   struct Thread {
@@ -69,6 +79,23 @@ class Detector final : public RaceSink {
     ThreadClock clock;
     FastTrackThread ft;
   };
+  /// As ThreadSanitizer's hooks do. False: nothing was done.
+  template <bool kWrite>
+  bool by_run(FastTrackThread& t, uptr at, u32 size, u32 number) {
+    const u32 offset = at & 7;
+    if (offset + size > 8) return false;
+    AccessRun& run = t.runs[offset][0];
+    u64 key = ((u64{number} + 1) * 2 + kWrite) * 16 + size;
+    auto mask = static_cast<u8>(((1u << size) - 1) << offset);
+    if (run.key == key && run.id && fasttrack_.repeat<kWrite>(t, at, mask, run)) {
+      ++repeated_;
+      return true;
+    }
+    run.key = key;
+    run.id = 0;
+    if (!EpochFilter::is_open(*t.self)) return false;
+    return fasttrack_.try_access<kWrite>(t, at, size, place(number), &run) == FastTrack::Outcome::kDone;
+  }
   static Place place(u32 number) { return {static_cast<SiteId>(kFirstModuleSite + number), StackId{0}}; }
 
   ShadowMap shadow_;
@@ -81,13 +108,13 @@ class Detector final : public RaceSink {
 TEST(Strides, FindWhatTheirAccessesFind) {
   constexpr i64 kSteps[] = {8, 16, 24, 32, 64, 72, 128, 256, 4, 12, -8, -16, -72};
   Prng prng(7);
-  u64 races = 0;
+  u64 races = 0, repeated = 0;
   for (int round = 0; round < 40; ++round) {
-    Detector at_once, one_by_one;
+    Detector at_once, one_by_one, by_runs;
     for (u32 number = 0; number < 60; ++number) {
       u32 thread = static_cast<u32>(prng.below(kThreads)), object = static_cast<u32>(prng.below(2));
       if (prng.chance(2, 3)) {  // mostly with a lock, or all would race at once
-        for (Detector* each : {&at_once, &one_by_one}) each->lock(thread, object);
+        for (Detector* each : {&at_once, &one_by_one, &by_runs}) each->lock(thread, object);
       } else {
         object = ~u32{0};
       }
@@ -103,14 +130,18 @@ TEST(Strides, FindWhatTheirAccessesFind) {
         bool write = prng.chance(1, 3);
         at_once.at_once(thread, loop, write, number);
         one_by_one.one_by_one(thread, loop, write, number);
+        by_runs.by_runs(thread, loop, write, number);
       }
       if (object != ~u32{0})
-        for (Detector* each : {&at_once, &one_by_one}) each->unlock(thread, object);
+        for (Detector* each : {&at_once, &one_by_one, &by_runs}) each->unlock(thread, object);
     }
     ASSERT_EQ(at_once.first_, one_by_one.first_) << round;
+    ASSERT_EQ(by_runs.first_, one_by_one.first_) << round;
     races += at_once.first_.size();
+    repeated += by_runs.repeated_;
   }
   EXPECT_GT(races, 10000u);
+  EXPECT_GT(repeated, 10000u);
 }
 
 }  // namespace

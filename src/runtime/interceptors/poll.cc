@@ -61,8 +61,13 @@ static bool await_any(pollfd* descriptors, u32 count, uptr pc, u64 deadline, boo
   for (;;) {
     if (control_interrupted(handlers, restarts)) return false;
     auto wake = scheduler().block_on_descriptors(operation, descriptors, count, deadline);
-    if (wake != sched::Wake::kInterrupted) return true;
-    control_cancellation_point();
+    if (wake == sched::Wake::kTimeout) return true;
+    if (wake == sched::Wake::kInterrupted) {
+      control_cancellation_point();
+      continue;
+    }
+    // Of several that a descriptor wakes the first may have taken what there was; the others wait on.
+    if (raw_syscall(SYS_poll, reinterpret_cast<long>(descriptors), count, 0) != 0) return true;
   }
 }
 

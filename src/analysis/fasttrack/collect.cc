@@ -22,19 +22,19 @@
 
 namespace duress {
 
-/// Copies records that are still mentioned, each once. Made at the first collection.
+/// Copies records that are still mentioned, each once. The old record then holds the number of the new one,
+/// so that no table is needed: one of 4 bytes for each number took 3 MB, and a cache miss at each look. Made
+/// at the first collection.
 class FastTrack::Mover {
  public:
   Mover(AccessRecords& records, Arena& arena) : records_(records), known_(arena) {
-    moved_ = static_cast<AccessId*>(map_memory(kBytes));
     kept_ = static_cast<bool*>(map_memory(AccessRecords::kChunks));
     fresh_ = static_cast<bool*>(map_memory(AccessRecords::kChunks));
-    if (!moved_ || !kept_ || !fresh_) fatal("out of memory while collecting access records");
+    if (!kept_ || !fresh_) fatal("out of memory while collecting access records");
   }
   /// Ready for the next collection. Cleared, not unmapped: giving pages back interrupts every processor.
   void reset() {
     u32 chunks = records_.chunk_limit();
-    memset(moved_, 0, size_t{chunks} * AccessRecords::kChunk * sizeof(AccessId));
     memset(kept_, 0, chunks);
     memset(fresh_, 0, chunks);
     memset(words_, 0, sizeof words_);
@@ -46,7 +46,6 @@ class FastTrack::Mover {
   u64 dropped() const { return dropped_; }
   void release() {
     known_.~VectorClock();
-    unmap_memory(moved_, kBytes);
     unmap_memory(kept_, AccessRecords::kChunks);
     unmap_memory(fresh_, AccessRecords::kChunks);
   }
@@ -62,24 +61,20 @@ class FastTrack::Mover {
     return w.encode();
   }
 
-  /// To be called some cells ahead: what is known of a number lies anywhere in some megabytes.
+  /// To be called some cells ahead: the record of a number lies anywhere in some megabytes.
   void prefetch(u64 word) const {
     AccessId id = static_cast<AccessId>(word >> kIdShift);
-    __builtin_prefetch(&moved_[id]);
     __builtin_prefetch(&records_.time(id));
   }
 
   /// The new number of an access; 0 if all threads follow it.
   AccessId operator()(AccessId id) {
     if (id == 0 || kept_[id / AccessRecords::kChunk]) return id;
-    if (moved_[id]) return moved_[id] == kDropped ? 0 : moved_[id];
     const AccessTime& time = records_.time(id);
-    if (time.clock <= known_.get(time.slot)) {
-      ++dropped_;
-      moved_[id] = kDropped;
-      return 0;
-    }
-    return move(id);
+    if (time.slot == kMoved) return time.clock;
+    if (time.clock > known_.get(time.slot)) return move(id);
+    ++dropped_;
+    return 0;
   }
   Word operator()(Word w) {
     w.id = (*this)(w.id);
@@ -102,7 +97,7 @@ class FastTrack::Mover {
   /// Its new number in any case.
   AccessId keep(AccessId id) {
     if (id == 0 || kept_[id / AccessRecords::kChunk]) return id;
-    return moved_[id] && moved_[id] != kDropped ? moved_[id] : move(id);
+    return records_.time(id).slot == kMoved ? records_.time(id).clock : move(id);
   }
   AccessId move(AccessId id) {
     if (next_ == end_) {
@@ -112,7 +107,8 @@ class FastTrack::Mover {
       end_ = next_ + AccessRecords::kChunk;
     }
     records_.set(next_, records_[id]);
-    return moved_[id] = next_++;
+    records_.set(id, {{}, {next_, kMoved, {}}});
+    return next_++;
   }
 
   void free_the_rest() {
@@ -122,8 +118,7 @@ class FastTrack::Mover {
   }
 
  private:
-  static constexpr size_t kBytes = (size_t{1} << kIdBits) * sizeof(AccessId);
-  static constexpr AccessId kDropped = ~AccessId{0};
+  static constexpr Slot kMoved = kNoSlot;  // in a record: it was copied to the number in its clock
 
   struct Known {
     u64 old, now;
@@ -134,7 +129,6 @@ class FastTrack::Mover {
   VectorClock known_;
   Known words_[kKnownWords] = {};
   u64 dropped_ = 0;
-  AccessId* moved_;
   bool* kept_;   // a thread's current chunk
   bool* fresh_;  // where records are copied to
   AccessId next_ = 0, end_ = 0;

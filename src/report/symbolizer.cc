@@ -39,8 +39,9 @@ void name_function(const std::string& symbol, finding::Frame& frame) {
     frame.function = frame.signature = llvm::demangle(linkage);
     return;
   }
+  if (!linkage.starts_with("_Z")) return;  // a C function: the demangler would take `w` for the type wchar_t
   llvm::ItaniumPartialDemangler demangler;
-  if (demangler.partialDemangle(linkage.c_str())) return;  // not mangled: a C function
+  if (demangler.partialDemangle(linkage.c_str())) return;
   if (char* all = demangler.finishDemangle(nullptr, nullptr)) {
     frame.signature = all;
     frame.function = all;

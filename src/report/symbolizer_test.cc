@@ -43,6 +43,21 @@ TEST(Symbolizer, NamesFunctionsWithAndWithoutParameters) {
   EXPECT_EQ(frame.signature, "duress::report::(anonymous namespace)::Marker::inside(int)");
 }
 
+/// Mangled, `w` would be wchar_t.
+extern "C" __attribute__((noinline, used)) std::uintptr_t w() {
+  std::uintptr_t address = return_address();
+  asm volatile("");
+  return address;
+}
+
+TEST(Symbolizer, NamesOfCAreNotDemangled) {
+  Symbolizer symbolizer;
+  auto frames = symbolizer.code("/proc/self/exe", w() - load_bias() - 1);
+  ASSERT_FALSE(frames.empty());
+  EXPECT_EQ(frames.back().function, "w");
+  EXPECT_EQ(frames.back().signature, "w");
+}
+
 TEST(Symbolizer, FindsGlobalsAndTheirOffsets) {
   Symbolizer symbolizer;
   auto address = reinterpret_cast<std::uintptr_t>(&symbolizer_test_global[2]) - load_bias();

@@ -8,6 +8,8 @@ Each program of programs/, or with --holdout of holdout/, states its cases in it
 
 Runs are counted, not timed, so the table is the same on every machine. For each case and strategy: the median over the
 seeds, or `N of 5` seeds if some do not find it. A correct program that fails is an error of duress, and the exit code is 1.
+With --replay N the token of each failure has to fail N of N times under the same id, else the exit code is 1 too; with
+--minimise that of the minimised execution.
 """
 import argparse
 import concurrent.futures
@@ -15,6 +17,7 @@ import pathlib
 import re
 import statistics
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -29,17 +32,39 @@ class Case:
 
     def __init__(self, path, kind, name, flags):
         self.path, self.buggy, self.name, self.flags = path, kind == "BUG", name, flags.split()
-        self.runs, self.texts = {}, []
+        self.runs, self.texts, self.replays, self.not_replayed = {}, [], 0, []
 
-    def search(self, tool, strategy, seed, runs):
+    def search(self, tool, strategy, seed, wanted):
+        with tempfile.TemporaryDirectory(prefix="duress-search-") as folder:  # long trails are files in it
+            return self.search_in(folder, tool, strategy, seed, wanted)
+
+    def search_in(self, folder, tool, strategy, seed, wanted):
         binary = tool.compile(self.path, self.flags)
-        options = ["--strategy", strategy, "--runs", str(runs), "--no-minimise"]
-        code, document, errors = tool.explore(binary, options=options, jobs=1, seed=seed)
+        options = ["--strategy", strategy, "--runs", str(wanted.runs), *([] if wanted.minimise else ["--no-minimise"])]
+        code, document, errors = tool.explore(binary, options=options, jobs=1, seed=seed, folder=folder)
         if document is None:
             raise harness.Failure(f"{self.name}: explore ended with {code} and no document: {errors}")
         failures = document["failures"]
         self.texts += [f"{strategy}, seed {seed}: {failure['failure']}" for failure in failures]
+        for failure in failures if wanted.replay else []:
+            problem = self.replay(tool, binary, failure, wanted.replay)
+            self.replays += 1
+            if problem:
+                self.not_replayed.append(f"{self.name}, {strategy}, seed {seed}: {problem}")
         return document["runs"] if failures else None
+
+    @staticmethod
+    def replay(tool, binary, failure, times):
+        """What is wrong with the failure's token, or nothing."""
+        if not failure["replayed"]:
+            return f"{failure['id']} did not fail again when it was found"
+        token = failure["replay"]
+        code, _, errors = tool.replay(token, binary)
+        if code != 66 or f"[{failure['id']}]" not in errors.decode(errors="replace"):
+            return f"a replay of {failure['id']} ended with {code}: {errors.decode(errors='replace')[:500]}"
+        code, _, errors = tool.replay(token, binary, options=["--times", str(times)])
+        last = errors.decode(errors="replace").strip().splitlines()[-1]
+        return "" if f"in the same way {times} times" in last else f"{failure['id']}: {last}"
 
 
 def all_cases(patterns, folder):
@@ -87,7 +112,7 @@ def measure(cases, tool, options):
         list(pool.map(lambda case: tool.compile(case.path, case.flags), cases))
         waiting = {
             (case, strategy): [
-                pool.submit(case.search, tool, strategy, seed, options.runs) for seed in range(1, options.seeds + 1)
+                pool.submit(case.search, tool, strategy, seed, options) for seed in range(1, options.seeds + 1)
             ]
             for case in cases
             for strategy in options.strategy
@@ -106,6 +131,8 @@ def main():
     parser.add_argument("--strategy", action="append", help="only these; may be repeated")
     parser.add_argument("--kind", choices=("bug", "correct"), help="only these programs")
     parser.add_argument("--holdout", action="store_true", help="the programs that no share was tuned on")
+    parser.add_argument("--replay", type=int, default=0, metavar="N", help="replay each failure so many times")
+    parser.add_argument("--minimise", action="store_true", help="before that")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("cases", nargs="*", help="parts of their names")
     options = parser.parse_args()
@@ -123,7 +150,13 @@ def main():
     if correct:
         print(f"{len(correct)} correct programs, {len(false)} false failures")
     print("".join(f"  {line}\n" for line in false), end="")
-    return 1 if false else 0
+    bad = [line for case in cases for line in case.not_replayed]
+    if options.replay:
+        print(
+            f"{sum(case.replays for case in cases)} failures replayed {options.replay} times, {len(bad)} not all the same"
+        )
+        print("".join(f"  {line}\n" for line in bad), end="")
+    return 1 if false or bad else 0
 
 
 if __name__ == "__main__":

@@ -41,7 +41,8 @@ namespace duress {
   DURESS_OPERATION(kSpurious, "spurious wake-up") \
   DURESS_OPERATION(kTimeout, "timeout")           \
   DURESS_OPERATION(kFree, "free")                 \
-  DURESS_OPERATION(kExit, "exit")
+  DURESS_OPERATION(kExit, "exit")                 \
+  DURESS_OPERATION(kCreated, "created")
 
 enum class OpKind : u8 {
 #define DURESS_OPERATION(name, word) name,
@@ -78,11 +79,15 @@ struct Operation {
                      // writes; of a wait: the mutex
 };
 
-/// Two operations whose order can matter: both touch the same object, and not both only read it.
+/// Two operations whose order can matter: both touch the same object, and not both only read it. To free a
+/// block is to write all of it.
 constexpr bool conflict(const Operation& a, const Operation& b) {
-  if (is_access(a.kind) != is_access(b.kind)) return false;
-  if (is_access(a.kind)) {
-    return (writes(a.kind) || writes(b.kind)) && a.object < b.object + b.size && b.object < a.object + a.size;
+  const bool frees = a.kind == OpKind::kFree || b.kind == OpKind::kFree;
+  if ((is_access(a.kind) || a.kind == OpKind::kFree) != (is_access(b.kind) || b.kind == OpKind::kFree))
+    return false;
+  if (is_access(a.kind) || frees) {
+    return (writes(a.kind) || writes(b.kind) || frees) && a.object < b.object + b.size &&
+           b.object < a.object + a.size;
   }
   return a.object != 0 && a.object == b.object;
 }

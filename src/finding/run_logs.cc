@@ -52,8 +52,11 @@ class KeyPairs {
  public:
   explicit KeyPairs(const RunLogs& logs) : logs_(logs) {}
 
-  void add(const finding::AccessRecord& a, const finding::AccessRecord& b) {
-    add(key_of(a.site), key_of(b.site));
+  void add(const finding::AccessRecord& a, const finding::AccessRecord& b) { add(key_of(a), key_of(b)); }
+  /// Also if only one of them has a key: it is a place to switch.
+  void add_any(const finding::AccessRecord& a, const finding::AccessRecord& b) {
+    u32 first = key_of(a), second = key_of(b);
+    if (first != 0 || second != 0) pairs_.push_back({std::min(first, second), std::max(first, second)});
   }
   void add(u32 first, u32 second) {
     if (first != 0 && second != 0) pairs_.push_back({std::min(first, second), std::max(first, second)});
@@ -72,10 +75,12 @@ class KeyPairs {
   }
 
  private:
-  u32 key_of(const std::optional<finding::SiteRecord>& site) const {
-    if (!site) return 0;
+  u32 key_of(const finding::AccessRecord& access) const {
+    if (access.access == finding::Access::kFree) return trail::kFreeKey;
+    if (!access.site) return 0;
     for (const SiteKey& known : logs_.keys) {
-      if (known.site.module == site->module && known.site.index == site->index) return known.key;
+      if (known.site.module == access.site->module && known.site.index == access.site->index)
+        return known.key;
     }
     return 0;
   }
@@ -89,8 +94,9 @@ class KeyPairs {
 std::vector<trail::SitePair> racing_pairs(const RunLogs& logs) {
   KeyPairs pairs(logs);
   for (const finding::ProcessLog& process : logs.run.processes) {
-    for (const finding::RaceRecord& race : process.races) pairs.add(race.prev, race.cur);
+    for (const finding::RaceRecord& race : process.races) pairs.add_any(race.prev, race.cur);
   }
+  if (logs.memory) pairs.add_any(logs.memory->accesses.prev, logs.memory->accesses.cur);
   return pairs.take();
 }
 

@@ -28,8 +28,8 @@ struct RunLogs : ControlLines {
 /// Reads every log below `folder`. `pid`: the process whose extra lines count.
 RunLogs read_run_logs(const std::string& folder, int pid);
 
-/// The pairs of sites that raced, as keys, sorted, each once. Sites whose keys the log does not tell are
-/// left out.
+/// The pairs of sites that raced, and that a memory error is about, as keys, sorted, each once. Every free()
+/// has one key (trail::kFreeKey). 0 is a site whose key the log does not tell; not both are.
 std::vector<trail::SitePair> racing_pairs(const RunLogs& logs);
 
 /// The same of the pairs that an analysis only suspects: run the detecting executions with the chain

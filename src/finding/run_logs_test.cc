@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "finding/log_reader.h"
+#include "trail/site_key.h"
 
 namespace duress::finding {
 namespace {
@@ -64,11 +65,21 @@ TEST(RunLogs, RacesBecomePairsOfKeys) {
                          R"({"t":"points","sites":[{"site":[0,1],"key":50},{"site":[0,2],"key":40}]})"
                          "\n");
   std::vector<trail::SitePair> pairs = racing_pairs(logs);
-  ASSERT_EQ(pairs.size(), 2u);  // the third site's key is not known
-  EXPECT_EQ(pairs[0].first, 40u);
-  EXPECT_EQ(pairs[0].second, 40u);
-  EXPECT_EQ(pairs[1].first, 40u);
-  EXPECT_EQ(pairs[1].second, 50u);
+  // The third site's key is not known.
+  EXPECT_EQ(pairs, (std::vector<trail::SitePair>{{0, 50}, {40, 40}, {40, 50}}));
+}
+
+TEST(RunLogs, FreesHaveOneKey) {
+  RunLogs logs = logs_of(
+      R"({"t":"race","analysis":"FastTrack","addr":"0x1","prev":{"thread":1,"access":"read","addr":"0x1","site":[0,1]},)"
+      R"("cur":{"thread":2,"access":"free","addr":"0x1"}})"
+      "\n"
+      R"({"t":"memory","what":"use-after-free","addr":"0x1","size":4,)"
+      R"("prev":{"thread":2,"access":"free","addr":"0x1"},"cur":{"thread":1,"access":"read","addr":"0x1","site":[0,2]}})"
+      "\n"
+      R"({"t":"points","sites":[{"site":[0,1],"key":5},{"site":[0,2],"key":4}]})"
+      "\n");
+  EXPECT_EQ(racing_pairs(logs), (std::vector<trail::SitePair>{{4, trail::kFreeKey}, {5, trail::kFreeKey}}));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "runtime/memory_guard.h"
 #include "runtime/runtime.h"
 #include "runtime/unwinding.h"
+#include "trail/site_key.h"
 
 namespace duress {
 namespace {
@@ -19,8 +20,8 @@ void end_long_run(bool write, const DuressSite* site) {
   static u64 steps = 0;
   static u32 run = 0;
   trail::Record& record = scheduler().record();
-  // Another strand may wait for it, if one was made to. Else it must not count: a replay, in which this
-  // access is no point, would see other strands spin where this execution did not.
+  // Another strand may wait for it, if one was made to. Else it must not count: a replay, in which this access
+  // is no point, would see other strands spin where this execution did not.
   if (write && record.long_runs && !scheduler().is_systematic()) scheduler().changed();
   if (record.steps != steps) run = 0;
   steps = record.steps;
@@ -77,7 +78,7 @@ void control_free(void* p, uptr caller) {
   const uptr start = address_of(p);
   const u64 size = malloc_usable_size(p);
   if (!scheduler().is_systematic())
-    return scheduler().point({OpKind::kFree, static_cast<u32>(size), start, 0, caller});
+    return scheduler().point({OpKind::kFree, static_cast<u32>(size), start, trail::kFreeKey, caller});
   // Steps conflict within 16 bytes of memory (exhaustive::ExecutionTrace): each is a step of its own.
   constexpr u64 kBytes = 16, kMost = 256;
   if (size > kMost) scheduler().step_log().limits |= exhaustive::StepLog::kWideAccess;

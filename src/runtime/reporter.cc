@@ -136,6 +136,8 @@ void Reporter::memory_error(const MemoryError& error) {
   }
   text.put('}');
   parts_.log.write(text);
+  const RaceSide side = {error.kind, error.place, {}, 0, {}};
+  if (points_) put_points(&side, 1);
 }
 
 void Reporter::race(const Race& race) {

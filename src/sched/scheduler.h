@@ -121,10 +121,15 @@ class Scheduler {
   bool any_alarm() const { return execution_.first_alarm && timers_.any(); }
 
   // ---- threads (threads.cc)
+  /// The running strand is about to create another. No choice: what others do before it or after it is the
+  /// same.
+  void creates(uptr place);
   Strand* make_strand(uptr created_at);
   void forget_strand(Strand* strand);  // its thread could not be made
   /// In the creator, after the kernel thread was made: the strand may be chosen from now on.
   void launch(Strand* strand);
+  /// After that, as the last thing that creating it does: the new strand may run before its creator goes on.
+  void created(uptr place);
   /// In the new thread, on its own kernel thread: returns when it is chosen for the first time.
   void arrive(Strand* strand);
   /// The same of a strand without one, whose creator waits at `load` with that storage.
@@ -256,7 +261,8 @@ class Scheduler {
   }
 
   void trace(const Strand& s) {
-    if (DURESS_UNLIKELY(request().trace) && s.next.kind != OpKind::kChoose) callbacks_.trace(s);
+    if (DURESS_UNLIKELY(request().trace) && s.next.kind != OpKind::kChoose && s.next.kind != OpKind::kCreated)
+      callbacks_.trace(s);
   }
   /// The strand has passed its point.
   void passed(Strand& s) {

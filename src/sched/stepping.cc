@@ -32,6 +32,7 @@ bool is_step(const Operation& operation) {
     case OpKind::kEnd:
     case OpKind::kFence:
     case OpKind::kCreate:
+    case OpKind::kCreated:
     case OpKind::kJoin:
     case OpKind::kYield:
     case OpKind::kSleep:

@@ -44,6 +44,19 @@ void Scheduler::forget_strand(Strand* s) {
   --execution_.alive;
 }
 
+void Scheduler::creates(uptr place) {
+  const Operation operation = {OpKind::kCreate, 0, 0, 0, place};
+  if (systematic_) return point(operation);
+  running()->next = operation;
+  count_point();
+  passed(*running());
+}
+
+/// A systematic execution comes to the next step of each strand before it chooses one of them.
+void Scheduler::created(uptr place) {
+  if (!systematic_) point({OpKind::kCreated, 0, 0, 0, place});
+}
+
 void Scheduler::launch(Strand* s) {
   s->state = Strand::State::kReady;
   queue_.add_ready(s);

@@ -14,6 +14,7 @@
 
 #include "base/prng.h"
 #include "catalog/heuristics.h"
+#include "trail/site_key.h"
 
 namespace duress::search {
 namespace {
@@ -67,7 +68,14 @@ std::vector<u32> SearchState::sites() const {
   }
   std::sort(keys.begin(), keys.end());
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  if (!keys.empty() && keys.front() == 0) keys.erase(keys.begin());
   return keys;
+}
+
+std::vector<trail::SitePair> SearchState::known_pairs() const {
+  std::vector<trail::SitePair> known = pairs;
+  std::erase_if(known, [](const trail::SitePair& pair) { return pair.first == 0 || pair.second == 0; });
+  return known;
 }
 
 u64 Portfolio::round_begin(u64 index) {
@@ -85,7 +93,7 @@ bool Portfolio::detects(u64 index) {
 std::vector<Portfolio::Turn> Portfolio::deal(u64 index, const SearchState& state) const {
   u64 begin = round_begin(index), count = round_end(index) - begin;
   std::map<StrategyId, u32> base = kBaseShares;
-  if (state.pairs.empty()) base.erase(StrategyId::kRacefuzzer);
+  if (state.known_pairs().empty()) base.erase(StrategyId::kRacefuzzer);
   if (options_.strategy != "portfolio")
     base = {{id_of<StrategyId>(options_.strategy.c_str()).value_or(StrategyId::kRandom), 1}};
   std::vector<Turn> turns(count);
@@ -138,10 +146,18 @@ exec::Plan Portfolio::plan(u64 index, const Turn& turn, const SearchState& state
   if (plan.head.strategy == StrategyId::kRacefuzzer) direct(portfolio ? drawn : index, state, plan);
   if (turn.node) guide(*turn.node, state, plan);
   plan.head.observe = turn.node || mix(plan.head.seed) % kObservedOneIn == 0;
-  // Memory errors are looked for where all accesses are seen anyway. The other runs have freed memory used
-  // again, as it is without us: some bugs need that, and schedules stay what the guide has planned.
-  plan.head.memory = detects(index);
+  plan.head.memory = checks_memory(index, turn, plan);
+  if (plan.head.memory && !detects(index)) plan.head.detect = trail::Detect::kClocks;
   return plan;
+}
+
+/// Memory errors are looked for where all accesses are seen anyway. The other runs have freed memory used
+/// again, as it is without us: some bugs need that. But a use of freed memory is mostly without consequence,
+/// so as soon as a free() is known to race, those of the guide look too, and half of the others.
+bool Portfolio::checks_memory(u64 index, const Turn& turn, const exec::Plan& plan) const {
+  if (detects(index)) return true;
+  bool frees_race = std::binary_search(plan.sites.begin(), plan.sites.end(), trail::kFreeKey);
+  return frees_race && (turn.node || mix(plan.head.seed + 2) % 2 == 0);
 }
 
 /// Runs that look for races take the strategies whose schedules differ most: they see other races.
@@ -156,16 +172,17 @@ StrategyId Portfolio::detecting(u64 index, exec::Plan& plan) const {
 }
 
 void Portfolio::direct(u64 turn, const SearchState& state, exec::Plan& plan) const {
-  if (state.pairs.empty()) {
+  std::vector<trail::SitePair> pairs = state.known_pairs();
+  if (pairs.empty()) {
     plan.head.strategy = StrategyId::kRandom;  // no pair is known yet
     return;
   }
   // One pair at a time as its paper does, and now and then all: some failures need two races.
-  u64 which = turn % (state.pairs.size() + (state.pairs.size() > 1 ? 1 : 0));
-  if (which < state.pairs.size())
-    plan.pairs = {state.pairs[which]};
+  u64 which = turn % (pairs.size() + (pairs.size() > 1 ? 1 : 0));
+  if (which < pairs.size())
+    plan.pairs = {pairs[which]};
   else
-    plan.pairs = state.pairs;
+    plan.pairs = std::move(pairs);
 }
 
 /// Executions that are to begin alike must have the same values too.

@@ -28,13 +28,14 @@ struct SearchOptions {
 /// What the search knows from earlier runs: which pairs of sites race, how many choices a run has, who was
 /// seen to read from whom, and what that says about the next runs.
 struct SearchState {
-  std::vector<trail::SitePair> pairs;  // sorted, each once
+  std::vector<trail::SitePair> pairs;  // sorted, each once; 0: not a place to switch
   u64 length = 0;
   std::set<u32> seen;  // reads-from pairs
   Guide guide;
   Shares shares;
 
-  std::vector<u32> sites() const;  // of all pairs, sorted, each once
+  std::vector<u32> sites() const;                    // of all pairs, sorted, each once
+  std::vector<trail::SitePair> known_pairs() const;  // both sides are places to switch
 };
 
 /// What one run contributes to it.
@@ -78,6 +79,7 @@ class Portfolio {
  private:
   StrategyId detecting(u64 index, exec::Plan& plan) const;
   void direct(u64 turn, const SearchState& state, exec::Plan& plan) const;
+  bool checks_memory(u64 index, const Turn& turn, const exec::Plan& plan) const;
   void guide(u32 node, const SearchState& state, exec::Plan& plan) const;
 
   SearchOptions options_;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "catalog/heuristics.h"
+#include "trail/site_key.h"
 
 namespace duress::search {
 namespace {
@@ -131,6 +132,30 @@ TEST(Portfolio, WithoutRacesNoRacefuzzer) {
   for (u64 i = 0; i < 200; ++i) {
     EXPECT_NE(plans[i].head.strategy, StrategyId::kRacefuzzer);
     EXPECT_EQ(alone[i].head.strategy, StrategyId::kRandom);
+  }
+}
+
+TEST(Portfolio, WhereFreesRaceMemoryIsChecked) {
+  SearchState state = learnt();
+  u64 before = 0, after = 0;
+  for (const exec::Plan& plan : plans_of(Portfolio({}), 1000, state)) before += plan.head.memory;
+  EXPECT_EQ(before, 64u) << "only where races are looked for";
+  state.pairs.push_back({9, trail::kFreeKey});
+  for (const exec::Plan& plan : plans_of(Portfolio({}), 1000, state)) {
+    after += plan.head.memory;
+    if (plan.head.strategy == StrategyId::kGuided) EXPECT_TRUE(plan.head.memory);
+    EXPECT_TRUE(!plan.head.memory || plan.head.detect != trail::Detect::kNothing);
+  }
+  EXPECT_GT(after, 400u);
+  EXPECT_LT(after, 900u) << "some bugs need freed memory to be used again";
+}
+
+TEST(Portfolio, AnAccessThatIsNoPlaceToSwitch) {
+  SearchState state = {.pairs = {{0, 7}}};
+  EXPECT_EQ(state.sites(), std::vector<u32>{7});
+  for (const exec::Plan& plan : plans_of(Portfolio({}), 200, state)) {
+    EXPECT_NE(plan.head.strategy, StrategyId::kRacefuzzer) << "there is nothing to bring it together with";
+    EXPECT_TRUE(plan.pairs.empty());
   }
 }
 

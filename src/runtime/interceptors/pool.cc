@@ -188,12 +188,13 @@ void pool_end_execution(Strand* strands) {
 }
 
 int pool_create(pthread_t* id, bool detached, void* (*job)(void*), void* argument, uptr pc) {
-  control_point(OpKind::kCreate, nullptr, pc);
+  scheduler().creates(pc);
   Strand* s = pool_take(job, argument, pc);
   if (!s) return EAGAIN;
   s->detached = detached;
   *id = s->pool.thread;
   scheduler().launch(s);
+  scheduler().created(pc);
   return 0;
 }
 

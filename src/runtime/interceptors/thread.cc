@@ -141,7 +141,10 @@ int create_thread(ThreadHandle* handle, bool block_signals, Create create) {
     thread_unreferenced(thread);
   }
   if (block_signals) change_mask(SIG_SETMASK, mask);
-  if (strand && result == 0) scheduler().launch(strand);
+  if (strand && result == 0) {
+    scheduler().launch(strand);
+    scheduler().created(strand->created_at);
+  }
   return result;
 }
 
@@ -151,7 +154,7 @@ ThreadHandle* announce_thread(bool detached, const uptr* caller) {
   if (!awake()) return nullptr;
   if (&__libc_single_threaded) __libc_single_threaded = 0;  // the C library has made threads before
   control_fork_point();
-  if (controlled()) control_point(OpKind::kCreate, nullptr, pc);
+  if (controlled()) scheduler().creates(pc);
   Thread* thread = thread_created(caller);
   if (!thread && !controlled()) return nullptr;
   ThreadHandle* handle = make_handle(thread, detached);

@@ -28,8 +28,8 @@ constexpr u64 kMostSeen = 100'000;  // reads-from pairs
 // Of 32 runs, before what is new moves them (search/shares.h). One is directed at known races: they may be
 // such as cannot be brought together, and the other strategies switch at racing accesses too.
 const std::map<StrategyId, u32> kBaseShares = {
-    {StrategyId::kGuided, 12}, {StrategyId::kPlaces, 5}, {StrategyId::kRandom, 5},    {StrategyId::kPos, 4},
-    {StrategyId::kTurns, 3},   {StrategyId::kPct, 2},    {StrategyId::kRacefuzzer, 1}};
+    {StrategyId::kGuided, 11}, {StrategyId::kPlaces, 5}, {StrategyId::kRandom, 5},    {StrategyId::kPos, 4},
+    {StrategyId::kTurns, 4},   {StrategyId::kPct, 2},    {StrategyId::kRacefuzzer, 1}};
 // What runs instead when the guide has no plan left.
 constexpr StrategyId kUndirected[] = {StrategyId::kPlaces, StrategyId::kRandom, StrategyId::kPos,
                                       StrategyId::kTurns, StrategyId::kRandom};

@@ -6,7 +6,11 @@
 //
 // In some executions the turn is given behind every operation that changes something instead: others see each
 // change at once. Two threads that add to each other's number then alternate at each addition (Fibonacci).
+//
+// In others a strand gives the turn away right before a compare-and-swap, and has it again when the swap can
+// succeed although the location was changed meanwhile (held_updates.h).
 #include "sched/strategies/common.h"
+#include "sched/strategies/held_updates.h"
 #include "sched/strategies/place_table.h"
 #include "sched/strategy.h"
 
@@ -20,8 +24,9 @@ class Turns final : public Strategy {
   void start(const trail::Request& request) override {
     prng_ = Prng(request.seed);
     table_.start(prng_.next());
-    // A half, a quarter or an eighth of the places; or behind changes.
-    share_ = static_cast<u32>(prng_.below(4));
+    // A half, a quarter or an eighth of the places; or behind changes; or before swaps.
+    share_ = static_cast<u32>(prng_.below(6));
+    held_.start();
     u64 order = prng_.below(8);
     order_ = order < 2 ? Order::kAny : order < 5 ? Order::kUp : Order::kDown;
     turn_ = kNobody;
@@ -30,6 +35,11 @@ class Turns final : public Strategy {
 
   StrandView* choose_thread(const Situation& situation) override {
     if (situation.choice >= fair_from_) return situation.runnable[prng_.below(situation.count)];
+    if (share_ >= kBeforeSwaps) {
+      StrandView* chosen = held_.choose(situation, turn_, prng_);
+      turn_ = chosen->number;
+      return chosen;
+    }
     StrandView* next = nullptr;
     for (u32 i = 0; i < situation.count; ++i) {
       StrandView* strand = situation.runnable[i];
@@ -48,7 +58,8 @@ class Turns final : public Strategy {
  private:
   enum class Order { kUp, kDown, kAny };  // who comes after whom, by number
   static constexpr u32 kNobody = ~u32{0};
-  static constexpr u32 kBehindChanges = 0;  // of share_; else a place gives the turn with 2^-share_
+  // Of share_; else a place gives the turn with 2^-share_.
+  static constexpr u32 kBehindChanges = 0, kBeforeSwaps = 4;
 
   static bool changes(OpKind kind) {
     return writes(kind) || kind == OpKind::kUnlock || kind == OpKind::kPost || kind == OpKind::kSignal ||
@@ -79,6 +90,7 @@ class Turns final : public Strategy {
 
   Prng prng_{0};
   PlaceTable table_;
+  HeldUpdates held_;
   u32 share_ = 0;
   Order order_ = Order::kUp;
   u64 fair_from_ = 0;   // choice

@@ -20,8 +20,8 @@ void end_long_run(bool write, const DuressSite* site) {
   static u64 steps = 0;
   static u32 run = 0;
   trail::Record& record = scheduler().record();
-  // Another strand may wait for it, if one was made to. Else it must not count: a replay, in which this access
-  // is no point, would see other strands spin where this execution did not.
+  // Another strand may wait for it, if one was made to. Else it must not count: a replay, in which this
+  // access is no point, would see other strands spin where this execution did not.
   if (write && record.long_runs && !scheduler().is_systematic()) scheduler().changed();
   if (record.steps != steps) run = 0;
   steps = record.steps;

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "report/openmp_names.h"
 #include "trail/site_key.h"
 
 namespace duress::report {
@@ -144,7 +145,8 @@ std::vector<Frame> AddressNames::site_frames(const LoadedModules& loaded, const 
   const SiteTable& table = sites_of(*module);
   for (int depth = 0; site != nullptr && depth < kMaxInlineDepth; ++depth) {
     Frame frame;
-    frame.function = frame.signature = site->function;
+    frame.function = openmp_name(site->function);
+    frame.signature = site->function;
     frame.file = normal(site->file);
     frame.line = site->line;
     frame.column = site->column;

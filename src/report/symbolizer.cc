@@ -14,6 +14,7 @@
 #include <cstdlib>
 
 #include "finding/plain_file.h"
+#include "report/openmp_names.h"
 
 namespace duress::report {
 
@@ -90,7 +91,10 @@ std::vector<finding::Frame> Symbolizer::code(const std::string& module, std::uin
   for (std::uint32_t i = 0; i < found->getNumberOfFrames(); ++i) {
     const llvm::DILineInfo& info = found->getFrame(i);
     finding::Frame& frame = frames[i];
-    if (known(info.FunctionName)) name_function(info.FunctionName, frame);
+    if (known(info.FunctionName)) {
+      name_function(info.FunctionName, frame);
+      frame.function = openmp_name(frame.function);
+    }
     if (known(info.FileName)) frame.file = info.FileName;
     frame.line = info.Line;
     frame.column = info.Column;

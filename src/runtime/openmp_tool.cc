@@ -16,6 +16,7 @@
 #include "runtime/openmp_tool.h"
 
 #include <dlfcn.h>
+#include <string.h>
 
 #include "base/prng.h"
 #include "runtime/control.h"
@@ -38,6 +39,7 @@ struct Team {
 struct Group {
   u64 ended = 0;
   Group* outer = nullptr;
+  std::atomic<u32> unfinished{0};  // tasks
 };
 
 struct Task {
@@ -52,10 +54,13 @@ struct Task {
   u32 barrier = 0;  // of an implicit task: which one comes next
   u64 number = 0;
   std::atomic<u32> references{1};  // itself, and its children
+  std::atomic<u32> unfinished{0};  // children
 };
 
 /// The implicit task of the calling thread.
 constinit thread_local Task* t_implicit __attribute__((tls_model("initial-exec"))) = nullptr;
+/// The task that it runs.
+constinit thread_local Task* t_task __attribute__((tls_model("initial-exec"))) = nullptr;
 std::atomic<u64> next_task{1};
 
 template <typename T>
@@ -86,6 +91,8 @@ Task* make_task(Task* parent, Team* team) {
   if (parent) {
     task->group = parent->group;
     parent->references.fetch_add(1, std::memory_order_relaxed);
+    parent->unfinished.fetch_add(1, std::memory_order_relaxed);
+    if (task->group) task->group->unfinished.fetch_add(1, std::memory_order_relaxed);
   }
   return task;
 }
@@ -188,13 +195,27 @@ void on_parallel_end(Data* parallel, Data*, int, const void*) {
   destroy(team);
 }
 
-void on_implicit_task(u32 endpoint, Data* parallel, Data* data, unsigned, unsigned, int) {
+/// A worker is called after its number in the first team that it is in, which libomp mostly gives it again.
+void name_worker(unsigned number) {
+  char name[16] = "omp thread ";
+  char* end = name + sizeof name - 1;
+  char* digit = end;
+  do {
+    *--digit = static_cast<char>('0' + number % 10);
+    number /= 10;
+  } while (number && digit > name + 11);
+  memmove(name + 11, digit, static_cast<size_t>(end - digit) + 1);
+  thread_named(nullptr, name);
+}
+
+void on_implicit_task(u32 endpoint, Data* parallel, Data* data, unsigned, unsigned index, int flags) {
   if (endpoint == kBegin) {
+    if (!t_implicit && !(flags & kTaskInitial)) name_worker(index);
     if (parallel && !parallel->pointer) parallel->pointer = make<Team>();  // the initial one
     Team* team = parallel ? static_cast<Team*>(parallel->pointer) : make<Team>();
     Task* task = make_task(nullptr, team);
     task->outer = t_implicit;
-    t_implicit = task;
+    t_implicit = t_task = task;
     data->pointer = task;
     acquired(team->begin);
     return;
@@ -202,7 +223,7 @@ void on_implicit_task(u32 endpoint, Data* parallel, Data* data, unsigned, unsign
   // A worker hears of it when it is woken for the next region: the team may be gone.
   Task* task = task_of(data);
   if (!task) return;
-  if (t_implicit == task) t_implicit = task->outer;
+  if (t_implicit == task) t_implicit = t_task = task->outer;
   data->pointer = nullptr;
   drop(task);
 }
@@ -243,6 +264,12 @@ void on_sync_region(u32 kind, u32 endpoint, Data* parallel, Data* data, const vo
   }
 }
 
+/// The tasks of a group have ended; before the group does, the parts of its reductions are combined.
+void on_sync_region_wait(u32 kind, u32 endpoint, Data*, Data* data, const void*) {
+  Task* task = task_of(data);
+  if (task && task->group && kind == kRegionTaskgroup && endpoint != kBegin) acquired(task->group->ended);
+}
+
 // ---- explicit tasks
 
 void on_task_create(Data* creator, const void*, Data* data, int flags, int, const void*) {
@@ -278,7 +305,10 @@ void on_task_schedule(Data* prior_data, u32 status, Data* next_data) {
     acquired(next->begin);
     acquire_dependences(*next);
   }
+  if (next) t_task = next;
   if (prior && prior->parent && ended) {
+    prior->parent->unfinished.fetch_sub(1, std::memory_order_relaxed);
+    if (prior->group) prior->group->unfinished.fetch_sub(1, std::memory_order_relaxed);
     prior_data->pointer = nullptr;
     drop(prior);
   }
@@ -295,8 +325,9 @@ int on_initialize(Function* (*look_up)(const char*), int, Data*) {
   // All or nothing: with a part of the order there would be false alarms.
   g_openmp_seen = set(kThreadBegin, on_thread_begin) && set(kParallelBegin, on_parallel_begin) &&
                   set(kParallelEnd, on_parallel_end) && set(kImplicitTask, on_implicit_task) &&
-                  set(kSyncRegion, on_sync_region) && set(kTaskCreate, on_task_create) &&
-                  set(kTaskSchedule, on_task_schedule) && set(kDependences, on_dependences);
+                  set(kSyncRegion, on_sync_region) && set(kSyncRegionWait, on_sync_region_wait) &&
+                  set(kTaskCreate, on_task_create) && set(kTaskSchedule, on_task_schedule) &&
+                  set(kDependences, on_dependences);
   return g_openmp_seen;
 }
 
@@ -306,6 +337,12 @@ void on_finalize(Data*) {}
 
 const void* openmp_team() {
   return t_implicit ? t_implicit->team : nullptr;
+}
+
+bool openmp_tasks_unfinished(bool of_group) {
+  if (!t_task) return false;
+  if (!of_group) return t_task->unfinished.load(std::memory_order_relaxed) != 0;
+  return t_task->group && t_task->group->unfinished.load(std::memory_order_relaxed) != 0;
 }
 
 }  // namespace duress

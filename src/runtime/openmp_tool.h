@@ -12,6 +12,8 @@ namespace duress {
 extern bool g_openmp_seen;
 /// The team of the calling thread's innermost region; null: none.
 const void* openmp_team();
+/// Whether tasks have not ended yet: children of the calling thread's task, or those of its innermost group.
+bool openmp_tasks_unfinished(bool of_group);
 
 namespace ompt {
 
@@ -41,6 +43,7 @@ enum Event : u8 {
   kTaskCreate = 5,
   kTaskSchedule = 6,
   kImplicitTask = 7,
+  kSyncRegionWait = 16,
   kDependences = 18,
   kSyncRegion = 23,
 };

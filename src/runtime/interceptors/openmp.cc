@@ -4,6 +4,7 @@
 // rest): critical sections, locks, ordered regions, reductions, flush; and memory of tasks, which libomp uses
 // again without free().
 #include "base/prng.h"
+#include "runtime/control.h"
 #include "runtime/interceptors/real.h"
 #include "runtime/openmp_tool.h"
 
@@ -125,6 +126,34 @@ DURESS_REDUCE(__kmpc_reduce)
 DURESS_REDUCE(__kmpc_reduce_nowait)
 DURESS_END_REDUCE(__kmpc_end_reduce)
 DURESS_END_REDUCE(__kmpc_end_reduce_nowait)
+
+// ---- waiting for tasks
+//
+// libomp waits for them by asking its queues again and again, without a call that the scheduler could see.
+// Under control the strand takes what is in the queues, and lets others run until the tasks have ended.
+
+DURESS_INTERCEPTOR(int, __kmpc_omp_taskyield, (Loc * loc, int thread, int end_part)) {
+  int result = DURESS_REAL(__kmpc_omp_taskyield)(loc, thread, end_part);
+  if (controlled()) scheduler().yield(DURESS_CALLER_PC);
+  return result;
+}
+
+static void wait_for_tasks(Loc* loc, int thread, bool of_group, uptr pc) {
+  if (!controlled()) return;
+  while (openmp_tasks_unfinished(of_group)) {
+    DURESS_REAL(__kmpc_omp_taskyield)(loc, thread, 0);
+    if (openmp_tasks_unfinished(of_group)) scheduler().yield(pc);
+  }
+}
+
+DURESS_INTERCEPTOR(int, __kmpc_omp_taskwait, (Loc * loc, int thread)) {
+  wait_for_tasks(loc, thread, false, DURESS_CALLER_PC);
+  return DURESS_REAL(__kmpc_omp_taskwait)(loc, thread);
+}
+DURESS_INTERCEPTOR(void, __kmpc_end_taskgroup, (Loc * loc, int thread)) {
+  wait_for_tasks(loc, thread, true, DURESS_CALLER_PC);
+  DURESS_REAL(__kmpc_end_taskgroup)(loc, thread);
+}
 
 // ---- the rest
 

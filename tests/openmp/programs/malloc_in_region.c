@@ -16,7 +16,7 @@ int main(void) {
 #pragma omp parallel num_threads(2) reduction(+ : sum)
   {
     int me = omp_get_thread_num();
-    blocks[me] = malloc(sizeof(int));
+    blocks[me] = calloc(1, sizeof(int));
 #pragma omp barrier
     int* p = blocks[1 - me];
     *p = me;

@@ -53,10 +53,11 @@ void print_trace(finding::RunLogs& logs, finding::Names& names, bool all) {
 /// Says if the execution went another way than the trail.
 void print_divergence(const exec::Execution& execution) {
   if (execution.record.diverged == 0) return;
-  say(fmt::format(
-      "diverged at choice {}: the thread or value that the trail names was not to be had there; the program, "
-      "its input or what it reads from outside is not what it was",
-      execution.record.diverged - 1));
+  say(
+      fmt::format("diverged at choice {}: the recorded thread or value was not available there; the program, "
+                  "its input or "
+                  "something it reads (a file, the network) has changed",
+                  execution.record.diverged - 1));
 }
 
 /// What several replays of one token had in common.
@@ -131,8 +132,10 @@ int replay_command(const Arguments& arguments) {
     say(work.error());
     return kExitToolFailed;
   }
-  if (options.expected.empty()) options.input = exec::keep_input(work.path() + "/stdin");
-  if (options.gdb) return replay_in_gdb(options, work.path());
+  if (options.expected.empty() && options.input.empty() && !options.for_gdb)
+    options.input = exec::keep_input(work.path() + "/stdin");
+  if (options.for_gdb) return serve_gdb(options, work.path());
+  if (options.gdb) return replay_in_gdb(arguments, options);
   catch_signals();  // it reaches the program too; how that ends is still reported
   return replay_all(options, work.path());
 }

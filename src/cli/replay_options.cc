@@ -41,8 +41,9 @@ std::string resolve(ReplayOptions& options) {
   if (options.target.empty()) return "a token needs its program: duress replay TOKEN -- PROG ARGS";
   if (std::string error = exec::check_token_program(token, options.target[0]); !error.empty()) return error;
   options.plan = std::move(token.plan);
-  options.plan.head.backend =
-      options.backend == "thread" || options.gdb ? trail::Backend::kThread : trail::Backend::kFiber;
+  options.plan.head.backend = options.backend == "thread" || options.gdb || options.for_gdb
+                                  ? trail::Backend::kThread
+                                  : trail::Backend::kFiber;
   options.plan.head.trace = options.trace;
   return {};
 }
@@ -53,7 +54,10 @@ std::optional<int> read_replay_options(const Arguments& arguments, ReplayOptions
   CommandApp app("replay", "Replays the recorded execution of a finding.");
   app.add_option("what", options.what, "Id of a finding (F-12ab), token (D1.prog.xyz) or @FILE with one");
   app.add_flag("--trace", options.trace, "Print every step, a column per thread");
-  app.add_flag("--gdb", options.gdb, "Run it in gdb, with a thread of the system for each of its own");
+  app.add_flag("--gdb", options.gdb,
+               "Run it in gdb, with a thread of the system for each of its own; stops at the racing access");
+  app.add_flag("--for-gdb", options.for_gdb, "What gdb's command 'duress replay' starts").hidden();
+  app.add_option("--input", options.input, "Standard input of the program, for a token").hidden();
   app.add_option("--backend", options.backend, "fiber (default) or thread: what runs the program's threads")
       .one_of({"fiber", "thread"});
   app.add_option("--times", options.times, "Repeat it, and say how often it was the same; default 1")
@@ -74,7 +78,7 @@ std::optional<int> read_replay_options(const Arguments& arguments, ReplayOptions
       "  duress replay D1.queue_test.AQAB... -- ./queue_test");
   if (std::optional<int> code = app.read_before_mark(arguments, options.target)) return code;
   if (options.what.empty()) return app.reject("no execution given; give an id (F-12ab) or a token");
-  const char* default_timeout = options.backend == "thread" ? "60s" : "10s";
+  const char* default_timeout = options.backend == "thread" || options.for_gdb ? "60s" : "10s";
   const std::string timeout = options.run_timeout.empty() ? default_timeout : options.run_timeout;
   if (std::optional<int> code = app.reject(read_time(timeout, options.run_seconds))) return code;
   std::string error = resolve(options);

@@ -13,6 +13,7 @@ namespace duress::cli {
 struct ReplayOptions : ScreenOptions, DirOptions {
   std::string what;  // id, token or @file
   bool trace = false, gdb = false;
+  bool for_gdb = false;  // a gdb that runs has started us (replay_gdb.h)
   std::string backend = "fiber", run_timeout;
   u64 times = 1;
   exec::OracleOptions oracle;

@@ -35,6 +35,9 @@ class SingleRun {
   /// DURESS_OPTIONS for a program that is started in another way (a debugger) and has to follow the plan.
   std::string runtime_options() const;
 
+  /// For another run of such a program: what the last one left in the record is gone.
+  void renew(const Plan& plan) { exchange_->put(plan); }
+
   /// With its logs. One that was ended from outside is repeated.
   Result run(const Plan& plan, const Oracle& oracle);
   const Captured& captured() const { return captured_; }

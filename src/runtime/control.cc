@@ -18,6 +18,7 @@
 #include "runtime/call_patch.h"
 #include "runtime/control_log.h"
 #include "runtime/crash.h"
+#include "runtime/debugger.h"
 #include "runtime/frame_rooms.h"
 #include "runtime/interceptors/real.h"
 #include "runtime/memory_guard.h"
@@ -112,6 +113,8 @@ void control_begin() {
   g_on_fatal = [] { g_record->tool_failed = 1; };
   static sched::Callbacks callbacks = {log_stuck,     keep_stack,          nobody_left, log_step,
                                        control_state, control_local_state, nullptr};
+  bool debugged = debugger_begin();
+  if (debugged) callbacks.trace = debugger_step;
   callbacks.first_choice = rollback_at_first_choice;
   // A search has thousands of runs, and few of them are reported.
   callbacks.timed_out_early = g_request->strategy == StrategyId::kReplay ? log_early_timeout : nullptr;
@@ -129,7 +132,7 @@ void control_begin() {
   if (g_request->detect != trail::Detect::kRaces && g_request->points == trail::Points::kSync &&
       !g_request->systematic && !g_request->memory && !by_volatile)
     rt.points.begin_filter();
-  if (g_request->trace) g_trace_value = log_traced_value;
+  if (g_request->trace && !debugged) g_trace_value = log_traced_value;
   bool rc11 = g_request->model == ModelId::kRc11;
   bool detects = g_request->detect != trail::Detect::kNothing;
   bool clocks = control_uses_clocks();

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "runtime/control.h"
+#include "runtime/debugger.h"
 #include "runtime/parallel_adversary.h"
 #include "runtime/preemption.h"
 #include "runtime/site_units.h"
@@ -100,6 +101,7 @@ void Runtime::write_stats() {
 void Runtime::finish(int code) {
   if (finished.exchange(true)) return;
   if (controlled) {
+    debugger_ending(code);
     control_ended();
     if (!log.begun() && !detecting) return;
   }

@@ -63,8 +63,19 @@ duress_context_switch:
   .hidden duress_context_leave
   .type duress_context_leave, @function
 duress_context_leave:
+    .cfi_startproc
     DURESS_KEEP
     movq %rsp, (%rdi)
+    # For debuggers: a thread that waits on its parking stack was called from the stack it has left. The
+    # functions that run there keep rbx.
+    movq %rsp, %rbx
+    .cfi_def_cfa %rbx, 64
+    .cfi_offset %rbp, -16
+    .cfi_offset %rbx, -24
+    .cfi_offset %r12, -32
+    .cfi_offset %r13, -40
+    .cfi_offset %r14, -48
+    .cfi_offset %r15, -56
     movq %rsi, %rsp
     movq %rdx, %rax
     movq %rcx, %rdi
@@ -72,6 +83,7 @@ duress_context_leave:
     xorl %ebp, %ebp
     callq *%rax
     ud2
+    .cfi_endproc
   .size duress_context_leave, .-duress_context_leave
 
   .globl duress_context_resume

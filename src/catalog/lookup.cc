@@ -99,12 +99,12 @@ std::string check_model(const std::string& model, const std::string& heuristic, 
                         std::optional<HeuristicId>& chosen) {
   std::optional<ModelId> known = id_of<ModelId>(model.c_str());
   if (known && *known != ModelId::kSc && *known != ModelId::kRc11)
-    return "the model " + model + " is for races, see duress classify; here it is sc or rc11";
-  if (!known) return unknown_name("memory model", model, {"sc", "rc11"});
+    return "--model: " + model + " is for races, see duress classify; here it is sc or rc11";
+  if (!known) return "--model: " + unknown_name("memory model", model, {"sc", "rc11"});
   id = *known;
   if (heuristic.empty()) return {};
   std::optional<HeuristicId> found = id_of<HeuristicId>(heuristic.c_str());
-  if (!found) return unknown_name("heuristic", heuristic, names<HeuristicId>());
+  if (!found) return "--heuristic: " + unknown_name("heuristic", heuristic, names<HeuristicId>());
   if (id == ModelId::kSc)
     return "--heuristic chooses among the values of a memory model: give --model rc11 too";
   chosen = *found;

@@ -4,6 +4,7 @@
 // without its header.
 #pragma once
 
+#include <functional>
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -26,6 +27,13 @@ class AddedOption {
   AddedOption between(int least, int most) const;
   AddedOption between(u64 least, u64 most) const;
   AddedOption at_least(int least) const;
+  /// "30s", "5m", "2h", more than nothing.
+  AddedOption time() const;
+  /// A name of a table; `what` it names.
+  AddedOption named(const std::string& what, const std::vector<std::string>& known) const;
+  /// `problem` says what is wrong with a value, naming it and what is allowed; "": nothing. The message
+  /// begins with the option's name.
+  AddedOption checked(std::function<std::string(const std::string&)> problem) const;
   AddedOption required() const;
   /// Takes one value each time it is given; else a list takes all words up to the next option.
   AddedOption one_at_a_time() const;

@@ -22,10 +22,10 @@ std::string check_attacks(ClassifyOptions& options) {
     return "rc11 is about atomics, which do not race: duress explore --model rc11 looks for what it breaks";
   std::vector<std::string> models{"sc", "stale", "future", "both"};
   if (!options.model.empty() && std::find(models.begin(), models.end(), options.model) == models.end())
-    return catalog::unknown_name("model", options.model, models);
+    return "--model: " + catalog::unknown_name("model", options.model, models);
   std::vector<std::string> known = classify::attack_names();
   if (!options.heuristic.empty() && std::find(known.begin(), known.end(), options.heuristic) == known.end())
-    return catalog::unknown_name("heuristic", options.heuristic, known);
+    return "--heuristic: " + catalog::unknown_name("heuristic", options.heuristic, known);
   options.setup.attacks = classify::attacks_of(options.model, options.heuristic);
   if (options.setup.attacks.empty())
     return fmt::format("the model {} has no heuristic {}", options.model, options.heuristic);

@@ -42,11 +42,11 @@ std::string check_sampling(CollideOptions& options) {
   collide::SampleOptions& sampling = options.trace.sampling;
   auto percent = number_with_unit(options.overhead, "%");
   if (!percent || *percent > 100)
-    return fmt::format("invalid overhead '{}'; use 5% (0 to 100)", options.overhead);
+    return fmt::format("--overhead: invalid overhead '{}'; use 5% (0 to 100)", options.overhead);
   sampling.limits.overhead = *percent / 100;
   if (!options.rate.empty()) {
     auto rate = number_with_unit(options.rate, "/s");
-    if (!rate) return fmt::format("invalid rate '{}'; use 100/s", options.rate);
+    if (!rate) return fmt::format("--rate: invalid rate '{}'; use 100/s", options.rate);
     sampling.limits.per_second = *rate;
     if (*rate == 0) sampling.limits.overhead = 0;
   }
@@ -56,7 +56,7 @@ std::string check_sampling(CollideOptions& options) {
     options.trace.duration = duration_of(seconds);
   }
   if (!read_time(options.delay, seconds).empty() || seconds > 1)
-    return fmt::format("invalid delay '{}'; use 1ms (at most 1s)", options.delay);
+    return fmt::format("--delay: invalid delay '{}'; use 1ms (at most 1s)", options.delay);
   sampling.delay = duration_of(seconds);
   sampling.seed = static_cast<std::uint64_t>(options.seed);
   return {};
@@ -79,8 +79,8 @@ std::string check_hidden(CollideOptions& options) {
       found = true;
     }
     if (!found)
-      return fmt::format("unknown filter '{}'{}; known are {}", name, catalog::nearest_hint(name, known),
-                         fmt::join(known, ", "));
+      return fmt::format("--hide: unknown filter '{}'{}; known are {}", name,
+                         catalog::nearest_hint(name, known), fmt::join(known, ", "));
   }
   return {};
 }
@@ -91,12 +91,15 @@ std::string check_target(CollideOptions& options) {
                ? "no program given; put it and its arguments after --, or name a process with -p"
                : "-p PID and a program exclude each other";
   if (options.pid.empty()) return {};
-  char* end = nullptr;
-  long pid = std::strtol(options.pid.c_str(), &end, 10);
-  if (end == options.pid.c_str() || *end != '\0' || pid <= 0 || pid > (1 << 22))
-    return fmt::format("invalid process id '{}'", options.pid);
-  options.trace.pid = static_cast<pid_t>(pid);
+  options.trace.pid = static_cast<pid_t>(std::strtol(options.pid.c_str(), nullptr, 10));
   return {};
+}
+
+std::string check_pid(const std::string& text) {
+  char* end = nullptr;
+  long pid = std::strtol(text.c_str(), &end, 10);
+  bool valid = end != text.c_str() && *end == '\0' && pid > 0 && pid <= (1 << 22);
+  return valid ? "" : fmt::format("invalid process id '{}'; use a number, as ps shows it", text);
 }
 
 std::string check(CollideOptions& options) {
@@ -115,11 +118,12 @@ std::optional<int> read_collide_options(const Arguments& arguments, CollideOptio
   CommandApp app("collide",
                  "Samples an unmodified program with breakpoints and hardware watchpoints; reports races "
                  "caught in the act.");
-  app.add_option("-p,--pid", options.pid, "A running process, instead of a program");
+  app.add_option("-p,--pid", options.pid, "A running process, instead of a program").checked(check_pid);
   app.add_option("--overhead", options.overhead, "How much slower the program may become; default 5%");
   app.add_option("--rate", options.rate, "Samples a second instead, 100/s, whatever they cost");
   app.add_option("--duration", options.duration,
-                 "How long: 30s, 5m, 2h. Then a process is let go, a program is ended");
+                 "How long: 30s, 5m, 2h. Then a process is let go, a program is ended")
+      .time();
   app.add_option("--delay", options.delay, "How long a thread is held before its access; default 1ms");
   app.add_flag("--halt", options.halt, "Stop at the first race");
   app.add_option("--hide", options.hide,

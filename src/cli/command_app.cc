@@ -20,13 +20,39 @@
 namespace duress::cli {
 namespace {
 
-/// CLI11 puts a colon between an option and what its validator says.
+/// CLI11's messages in our words: the option, its value, what is allowed.
 std::string message_of(const CLI::ParseError& error) {
   std::string text = error.what();
   constexpr std::string_view kNumber = "Could not convert: ";
-  if (text.starts_with(kNumber)) return "invalid value: " + text.substr(kNumber.size());
+  if (text.starts_with(kNumber)) {  // "NAME = VALUE"; all values but texts are whole numbers
+    std::string what = text.substr(kNumber.size());
+    std::size_t sign = what.find(" = ");
+    if (sign == std::string::npos) return "invalid value: " + what;
+    return fmt::format("{} must be a whole number, not '{}'", what.substr(0, sign), what.substr(sign + 3));
+  }
+  if (std::size_t missing = text.find(" required ");
+      missing != std::string::npos && text.ends_with(" missing"))
+    return text.substr(0, text.find(':')) + " needs a value";
+  constexpr std::string_view kExtra = "not expected: ";
+  if (std::size_t extra = text.find(kExtra); extra != std::string::npos)
+    return fmt::format("unexpected argument '{}'", text.substr(extra + kExtra.size()));
   std::size_t colon = text.find(": must be ");
   return colon == std::string::npos ? text : text.erase(colon, 1);
+}
+
+/// The first word that has the form of a long option and is none; "" if there is none.
+std::string unknown_option(const CLI::App& app, const Arguments& words) {
+  std::vector<std::string> known;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  }
+  for (const std::string& word : words) {
+    if (word == "--") break;
+    std::string name = word.substr(0, word.find('='));
+    if (word.rfind("--", 0) != 0 || std::find(known.begin(), known.end(), name) != known.end()) continue;
+    return fmt::format("unknown option '{}'{}", name, catalog::nearest_hint(name, known));
+  }
+  return "";
 }
 
 /// An exit code if that cannot be a program, after a message.
@@ -226,14 +252,15 @@ void only_print_origins() {
 }
 
 template <class Parse>
-std::optional<int> CommandApp::guarded(const std::string& rest, Parse parse) {
+std::optional<int> CommandApp::guarded(const Arguments& words, const std::string& rest, Parse parse) {
   try {
     parse();
   } catch (const CLI::CallForHelp&) {
     fmt::print("{}", help_text(*app_, rest));
     return kExitOk;
   } catch (const CLI::ParseError& error) {
-    return wrong_use(command(), message_of(error));
+    std::string unknown = unknown_option(*app_, words);  // says more than what is missing then
+    return wrong_use(command(), unknown.empty() ? message_of(error) : unknown);
   }
   if (!g_only_origins) return std::nullopt;
   print_origins();
@@ -246,7 +273,7 @@ std::optional<int> CommandApp::read(const Arguments& arguments) {
     say_plain(error);
     return kExitWrongUse;
   }
-  return guarded("", [&] {
+  return guarded(ours, "", [&] {
     Arguments words(ours.rbegin(), ours.rend());  // CLI11 takes arguments from the back
     for (std::string& word : words) {
       if (auto meaning = bare_.find(word); meaning != bare_.end()) word += "=" + meaning->second;
@@ -273,7 +300,8 @@ std::optional<int> CommandApp::read_with_target(const Arguments& arguments, std:
     return kExitWrongUse;
   }
   ours.insert(ours.end(), mark, arguments.end());
-  std::optional<int> code = guarded(rest, [&] { target = parse_with_target(*app_, ours, bare_, loose_); });
+  std::optional<int> code =
+      guarded(ours, rest, [&] { target = parse_with_target(*app_, ours, bare_, loose_); });
   if (code) return code;
   if (!required || (!target.empty() && !target[0].empty())) return check_program(target);
   return reject("no program given; put it and its arguments after --");

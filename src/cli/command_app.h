@@ -57,7 +57,7 @@ class CommandApp {
 
  private:
   template <class Parse>
-  std::optional<int> guarded(const std::string& rest, Parse parse);
+  std::optional<int> guarded(const Arguments& words, const std::string& rest, Parse parse);
   std::string command() const { return name_.substr(0, name_.find(' ')); }
   /// The user's options, and those of .duress.toml that they do not give. "" or what is wrong.
   std::string with_project(Arguments& ours);

@@ -22,8 +22,6 @@ std::string check_strategy(const std::string& name) {
 /// Translates the words of the command line into the setup of the search; "" or what is wrong.
 std::string check(ExploreOptions& options, bool runs_given) {
   search::SearchSetup& setup = options.setup;
-  if (std::string error = check_strategy(setup.search.strategy); !error.empty()) return error;
-  if (options.points != "sync" && options.points != "all") return "--points is sync or all";
   std::string error =
       catalog::check_model(options.model, options.heuristic, setup.search.model, setup.search.heuristic);
   if (!error.empty()) return error;
@@ -41,17 +39,20 @@ std::string check(ExploreOptions& options, bool runs_given) {
 void add_search(CommandApp& app, ExploreOptions& options) {
   search::SearchSetup& setup = options.setup;
   app.add_option(
-      "-t,--tool", setup.worker.chain,
-      "Chain of analyses of the runs that look for races; default FastTrack. What analyses only suspect "
-      "(Hybrid, LockSet, SideTrack, ...) is attacked too");
+         "-t,--tool", setup.worker.chain,
+         "Chain of analyses of the runs that look for races; default FastTrack. What analyses only suspect "
+         "(Hybrid, LockSet, SideTrack, ...) is attacked too")
+      .checked(catalog::check_chain);
   app.add_option("--strategy", setup.search.strategy,
-                 "portfolio (default) or one strategy (see duress list strategies)");
+                 "portfolio (default) or one strategy (see duress list strategies)")
+      .checked(check_strategy);
   app.add_option("--depth", setup.search.depth, "Depth of the bugs that pct and places look for; default 3")
       .between(1, 1000);
   app.add_option(
-      "--points", options.points,
-      "Where threads may be switched: sync (default: synchronisation, atomics, racing accesses) or all "
-      "(every access)");
+         "--points", options.points,
+         "Where threads may be switched: sync (default: synchronisation, atomics, racing accesses) or all "
+         "(every access)")
+      .one_of({"sync", "all"});
   app.add_option("--model", options.model,
                  "Memory model: sc (default), or rc11: atomics as weak as C++20 allows");
   app.add_option("--heuristic", options.heuristic,

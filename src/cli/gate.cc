@@ -16,7 +16,7 @@ std::string Baseline::load(const std::string& path) {
   errno = 0;
   std::optional<std::string> text = exec::read_file(path);
   if (!text) return fmt::format("cannot read '{}': {}", path, std::strerror(errno != 0 ? errno : EIO));
-  std::string wrong = fmt::format("'{}' is no document of --json", path);
+  std::string wrong = fmt::format("'{}' is not a document that --json wrote", path);
   try {
     nlohmann::json json = nlohmann::json::parse(*text);
     if (json.at("schema") != "duress/1") return wrong;

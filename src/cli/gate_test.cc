@@ -72,7 +72,7 @@ TEST(GateTest, ABrokenFileIsSaidToBeOne) {
         R"({"schema": "duress/1", "races": [{}]})", R"({"schema": "duress/1", "races": 7})",
         R"({"schema": "duress/1", "races": [], "failures": [1]})"}) {
     File file(text);
-    EXPECT_NE(broken.load(file.path).find("is no document of --json"), std::string::npos) << text;
+    EXPECT_NE(broken.load(file.path).find("is not a document that --json wrote"), std::string::npos) << text;
   }
 }
 

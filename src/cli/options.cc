@@ -75,10 +75,10 @@ bool OutputOptions::write(const report::Document& document, const std::string& d
 
 void BudgetOptions::add_budget(CommandApp& app, u64& runs, unsigned& jobs, const Help& help) {
   app.add_option("--runs", runs, help.runs).at_least(1);
-  app.add_option("--time", time, help.time);
+  app.add_option("--time", time, help.time).time();
   add_seed(app, seed);
   app.add_option("-j,--jobs", jobs, help.jobs);
-  app.add_option("--run-timeout", run_timeout, help.run_timeout);
+  app.add_option("--run-timeout", run_timeout, help.run_timeout).time();
 }
 
 std::string BudgetOptions::check_budget(double& seconds, double& run_seconds, unsigned& jobs,

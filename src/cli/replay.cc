@@ -53,11 +53,10 @@ void print_trace(finding::RunLogs& logs, finding::Names& names, bool all) {
 /// Says if the execution went another way than the trail.
 void print_divergence(const exec::Execution& execution) {
   if (execution.record.diverged == 0) return;
-  say(
-      fmt::format("diverged at choice {}: the recorded thread or value was not available there; the program, "
-                  "its input or "
-                  "something it reads (a file, the network) has changed",
-                  execution.record.diverged - 1));
+  say(fmt::format(
+      "diverged at choice {}: the recorded thread or value was not available there; the program, its input "
+      "or something it reads (a file, the network) has changed",
+      execution.record.diverged - 1));
 }
 
 /// What several replays of one token had in common.

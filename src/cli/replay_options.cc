@@ -66,7 +66,8 @@ std::optional<int> read_replay_options(const Arguments& arguments, ReplayOptions
   for (const char* option : {"--check", "--expect-output", "--expect-exit"})
     app.option(option).description("Same as in duress explore; taken from the record for an id");
   app.add_option("--run-timeout", options.run_timeout,
-                 "How long it may take; default 10s, with --backend thread 60s");
+                 "How long it may take; default 10s, with --backend thread 60s")
+      .time();
   options.add_dir(app, "Folder that holds the finding");
   options.add_screen(app, "Only the first line of the failure",
                      "All frames of all stacks, all steps of a trace");

@@ -41,7 +41,8 @@ std::string check_memory_model(RunOptions& options) {
     if (options.controlled) return "--model stale under control is what duress classify does";
     if (options.only.empty()) return "--model stale needs --only VARIABLE";
     if (!id_of<HeuristicId>(options.heuristic.c_str()))
-      return catalog::unknown_name("heuristic", options.heuristic, catalog::names<HeuristicId>());
+      return "--heuristic: " +
+             catalog::unknown_name("heuristic", options.heuristic, catalog::names<HeuristicId>());
     return check_variables(options);
   }
   if (!options.only.empty()) return "--only needs --model stale";
@@ -60,9 +61,8 @@ std::string check(RunOptions& options) {
     if (std::string error = read_time(options.exit_wait, options.exit_wait_seconds); !error.empty())
       return error;
   }
-  for (const std::string& error :
-       {catalog::check_chain(options.chain), check_memory_model(options), options.check_output(),
-        exec::check_document(options.print_suppressions)}) {
+  for (const std::string& error : {check_memory_model(options), options.check_output(),
+                                   exec::check_document(options.print_suppressions)}) {
     if (!error.empty()) return error;
   }
   return {};
@@ -70,7 +70,8 @@ std::string check(RunOptions& options) {
 
 void add_execution(CommandApp& app, RunOptions& options) {
   app.add_option("-t,--tool", options.chain,
-                 "Chain of analyses, A:B:C (see duress list analyses); default FastTrack");
+                 "Chain of analyses, A:B:C (see duress list analyses); default FastTrack")
+      .checked(catalog::check_chain);
   app.add_flag("--free", options.free, "Threads in parallel under the system's scheduler (default)");
   app.add_flag("--controlled", options.controlled,
                "One thread at a time, as --seed says: the same seed, the same run");
@@ -90,8 +91,12 @@ void add_execution(CommandApp& app, RunOptions& options) {
   app.allow_bare("--volatile", "relaxed");
   app.add_flag("--halt", options.halt, "Stop the program at its first race");
   app.add_option(
-      "--exit-wait", options.exit_wait,
-      "How long the end of the program waits for threads that still run; default 1s, 0: not at all");
+         "--exit-wait", options.exit_wait,
+         "How long the end of the program waits for threads that still run; default 1s, 0: not at all")
+      .checked([](const std::string& text) {
+        double ignored = 0;
+        return text == "0" ? "" : read_time(text, ignored);
+      });
   app.add_flag("--stats", options.stats, "Print the runtime's counters");
   add_seed(app, options.seed);
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "classify/attacks.h"
 #include "cli/command_app.h"
 #include "cli/tsan_options.h"
 #include "exec/session.h"
@@ -89,8 +90,10 @@ std::optional<int> read_test_options(const Arguments& arguments, TestOptions& op
        .time = "How long at most, for all cases: 30s, 5m, 2h",
        .run_timeout = "How long one run may take; default: the test's TIMEOUT, between 10 s and 5 min",
        .jobs = "Trials side by side; default: cores. Results do not depend on it"});
-  app.add_option("--model", options.model, "Only these attacks: sc (schedules alone), stale, future or both");
-  app.add_option("--heuristic", options.heuristic, "Only this one; see duress classify --help");
+  app.add_option("--model", options.model, "Only these attacks: sc (schedules alone), stale, future or both")
+      .named("model", {"sc", "stale", "future", "both"});
+  app.add_option("--heuristic", options.heuristic, "Only this one; see duress classify --help")
+      .named("heuristic", classify::attack_names());
   app.add_option("--tear", options.tear, "Values wider than this are read in pieces: 8 (default) or 4 bytes")
       .one_of({4, 8});
   options.add_suppressions(app);

@@ -87,7 +87,8 @@ int analyze_command(const Arguments& arguments, bool predict) {
                  predict ? "Races that follow from a trace, also if it does not show them: SHB and SyncP."
                          : "Runs analyses on a trace or on RAPID's text.");
   app.add_option("-t,--tool", chain,
-                 fmt::format("Chain of analyses (see duress list analyses); default {}", chain));
+                 fmt::format("Chain of analyses (see duress list analyses); default {}", chain))
+      .checked(catalog::check_chain);
   app.add_flag("--steps", options.analysis.steps, "JRF: h after each event");
   app.add_flag("--stats", options.analysis.stats, "Print the analyses' counters");
   app.add_option("--json", options.json, "Write one JSON document: --json=FILE, - is standard output");
@@ -107,7 +108,6 @@ int analyze_command(const Arguments& arguments, bool predict) {
   std::optional<int> code =
       predict ? app.read_before_mark(arguments, options.confirming.target) : app.read(arguments);
   if (code) return *code;
-  if (std::string error = catalog::check_chain(chain); !error.empty()) return wrong_use("trace", error);
   if (options.confirm && (options.confirming.target.empty() || options.confirming.target[0].empty()))
     return wrong_use("trace", "--confirm needs the program; put it and its arguments after --");
   options.confirming.quiet = options.quiet;

@@ -35,8 +35,15 @@ int work_command(const Arguments& arguments) {
   std::string shard, time;
   CommandApp app("work", "Performs a share of the executions of a campaign that other machines work on too.");
   folder.add_dir(app, "The folder of the campaign, which all machines see");
-  app.add_option("--shard", shard, "Which of how many workers: 2/8").required();
-  app.add_option("--time", time, "End after this long: 30m, 2h");
+  app.add_option("--shard", shard, "Which of how many workers: 2/8")
+      .required()
+      .checked([](const std::string& text) {
+        u64 one = 0, of = 0;
+        return parse_shard(text, one, of)
+                   ? std::string()
+                   : fmt::format("invalid shard '{}'; use 2/8 for the second of eight", text);
+      });
+  app.add_option("--time", time, "End after this long: 30m, 2h").time();
   app.footer(
       "Ends when the campaign is finished, when the time is up, or on SIGTERM; may be started again or "
       "twice.\n"
@@ -44,8 +51,7 @@ int work_command(const Arguments& arguments) {
       "  duress classify --executor shared --dir /shared/d -- ./cache     # on one machine\n"
       "  parallel duress work --dir /shared/d --shard {}/8 ::: $(seq 8)   # wherever workers shall run");
   if (std::optional<int> code = app.read(arguments)) return *code;
-  if (!parse_shard(shard, options.shard, options.of))
-    return wrong_use("work", fmt::format("invalid shard '{}'; use 2/8 for the second of eight", shard));
+  parse_shard(shard, options.shard, options.of);
   if (!time.empty()) {
     if (std::optional<int> code = app.reject(read_time(time, options.seconds))) return *code;
   }

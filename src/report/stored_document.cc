@@ -52,7 +52,7 @@ const finding::Lanes* StoredDocument::lanes_for(const std::string& id) const {
 std::optional<StoredDocument> read_document(const std::string& text, std::string& error) {
   Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (text_at(json, "schema") == "duress/1") return stored_document(std::move(json));
-  error = "no document of --json";
+  error = "not a document that --json wrote";
   return std::nullopt;
 }
 

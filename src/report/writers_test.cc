@@ -54,7 +54,7 @@ TEST(DocumentTest, WhatIsNoDocumentIsRefused) {
   std::string error;
   for (const char* text : {"", "{", "[]", "7", R"({"schema":"duress/2"})", R"({"schema":7})"}) {
     EXPECT_FALSE(read_document(text, error)) << text;
-    EXPECT_EQ(error, "no document of --json");
+    EXPECT_EQ(error, "not a document that --json wrote");
   }
 }
 

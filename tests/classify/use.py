@@ -76,7 +76,7 @@ class UseTest(unittest.TestCase):
         self.one_line(self.fake("stale", "--expect-output", "nowhere"), 2, "nowhere")
         path = pathlib.Path(self.folder, "text")
         path.write_text("no document\n")
-        self.one_line(self.fake("stale", "--baseline", "text"), 2, "text", "no document of --json")
+        self.one_line(self.fake("stale", "--baseline", "text"), 2, "text", "not a document that --json wrote")
 
     def test_programs_that_cannot_be_controlled(self):
         self.one_line(self.classify("./nowhere"), 125, "nowhere")

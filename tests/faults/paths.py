@@ -34,7 +34,7 @@ MISTAKES = (
     (["classify", "--baseline", "/dev/zero", *PROGRAM], "File too large"),
     (["explore", "--expect-output", "/", *PROGRAM], "Is a directory"),
     (["explore", "--expect-output", "/dev/zero", *PROGRAM], "File too large"),
-    (["explore", "-j", "99999999999", *PROGRAM], "invalid value: --jobs"),
+    (["explore", "-j", "99999999999", *PROGRAM], "--jobs must be a whole number, not '99999999999'"),
     (["replay", "a" * 100000], "is not a replay token"),
 )
 

@@ -55,7 +55,7 @@ class DocumentsTest(unittest.TestCase):
         self.one_line(self.duress("report", "--html", ".", code=2), "folder")
         (self.folder / "text").write_text("no document")
         self.one_line(
-            self.duress("report", "--from", "text", "--html", "x.html", code=2), "text", "no document of --json"
+            self.duress("report", "--from", "text", "--html", "x.html", code=2), "text", "not a document that --json wrote"
         )
         self.assertFalse((self.folder / "x.html").exists())
         self.one_line(self.duress("classify", "--sarif", ".", "--", "./x", code=2), "folder")
@@ -96,7 +96,7 @@ class DocumentsTest(unittest.TestCase):
     def test_a_damaged_record(self):
         (self.folder / ".duress").mkdir()
         (self.folder / ".duress/last.json").write_text('{"schema": "duress/1", "races": [')
-        self.one_line(self.duress("report", code=125), "last.json", "no document")
+        self.one_line(self.duress("report", code=125), "last.json", "not a document")
 
     def test_what_classify_found(self):
         self.classify("--html", "direct.html", "--sarif", "direct.sarif", "--junit", "direct.xml")
@@ -155,7 +155,7 @@ class DocumentsTest(unittest.TestCase):
     def test_bytes_that_are_no_text(self):
         text = json.dumps(hostile.hostile_document()).encode().replace(b"{{7*7}}", b"\xff\xfe\xc0\x80")
         (self.folder / "in.json").write_bytes(text)
-        self.one_line(self.duress("report", "--from", "in.json", "--html", "a.html", code=2), "no document")
+        self.one_line(self.duress("report", "--from", "in.json", "--html", "a.html", code=2), "not a document")
 
     def test_sources(self):
         document = {

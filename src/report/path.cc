@@ -7,6 +7,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
+
+#include "base/mutex.h"
+#include "report/source_paths.h"
 
 namespace duress::report {
 namespace {
@@ -36,8 +40,22 @@ bool turns_direction(std::uint32_t point) {
 
 }  // namespace
 
-std::string shown_path(const std::string& path, const std::string& cwd) {
-  if (path.empty() || path[0] != '/' || cwd.empty()) return path;
+namespace {
+
+/// The file of the project in `cwd` that `path` of debug information means.
+std::string project_path(const std::string& path, const std::string& cwd) {
+  static Mutex mutex;
+  static std::map<std::string, SourcePaths> known;
+  MutexLock lock(mutex);
+  return known.try_emplace(cwd, cwd).first->second.find(path);
+}
+
+}  // namespace
+
+std::string shown_path(const std::string& given, const std::string& cwd) {
+  if (given.empty() || cwd.empty()) return given;
+  const std::string path = project_path(given, cwd);
+  if (path[0] != '/') return path;
   std::string normal = std::filesystem::path(path).lexically_normal().string();
   std::string prefix = cwd.back() == '/' ? cwd : cwd + '/';
   return normal.rfind(prefix, 0) == 0 && normal.size() > prefix.size() ? normal.substr(prefix.size())

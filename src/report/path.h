@@ -9,6 +9,7 @@
 namespace duress::report {
 
 /// `path` relative to `cwd` if it lies below it, else unchanged: what an editor started in `cwd` can open.
+/// One that does not exist is looked for among the project's sources (source_paths.h).
 std::string shown_path(const std::string& path, const std::string& cwd);
 
 /// `text` safe for a terminal: control characters, bytes that are not UTF-8, and the code points that turn

@@ -14,6 +14,8 @@ import sys
 
 SUBCOMMANDS = {"trace": ["record", "analyze", "predict", "print", "convert"]}
 FOLDERS = {"--dir", "--in"}
+# Commands whose first argument is the id of a finding, and the folder of the record whose files have these names.
+IDS = {"replay": "findings", "pin": "findings", "fix": "fixes"}
 NAMES = {"--tool": "analyses", "--strategy": "strategies", "--heuristic": "heuristics"}
 
 
@@ -210,6 +212,17 @@ def is_file(option):
 def bash(pages, names, lists):
     out = [
         "# bash completion for duress; made from its help",
+        "# The ids in a folder of the record, which --dir may have named.",
+        "_duress_ids() {",
+        "  local dir=.duress i file",
+        "  for ((i = 2; i < ${#COMP_WORDS[@]}; ++i)); do",
+        "    [[ ${COMP_WORDS[i]} == --dir ]] || continue",
+        "    if [[ ${COMP_WORDS[i+1]} == = ]]; then dir=${COMP_WORDS[i+2]}; else dir=${COMP_WORDS[i+1]}; fi",
+        "  done",
+        '  for file in "$dir/$1"/[RF]-*.json; do',
+        "    [[ -e $file ]] && file=${file##*/} && printf '%s\\n' \"${file%.json}\"",
+        "  done",
+        "}",
         "_duress() {",
         "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} i",
         "  COMPREPLY=()",
@@ -241,6 +254,11 @@ def bash(pages, names, lists):
         words = [n for option in page.options for n in option.names] + SUBCOMMANDS.get(name, [])
         words += lists["kinds"] if name == "list" else []
         flags = "-d" if name == "test" else "-f"
+        if name in IDS:
+            out.append(
+                f'      if [[ $cur != -* ]]; then COMPREPLY=($(compgen -W "$(_duress_ids {IDS[name]})" -- "$cur")); fi'
+            )
+            out.append("      ((${#COMPREPLY[@]})) && return")
         out.append(
             f"      if [[ $cur == -* ]]; then COMPREPLY=($(compgen -W '{' '.join(words)}' -- \"$cur\")); "
             f"else COMPREPLY=($(compgen {flags} -W '{' '.join(w for w in words if w[0] != '-')}' -- \"$cur\")); fi ;;"
@@ -254,7 +272,21 @@ def zsh_quote(text):
 
 
 def zsh(pages, names, lists, summaries):
-    out = ["#compdef duress", "# made from duress' help", "_duress() {", "  local -a commands", "  commands=("]
+    out = [
+        "#compdef duress",
+        "# made from duress' help",
+        "# The ids in a folder of the record, which --dir may have named.",
+        "_duress_ids() {",
+        "  local dir=${opt_args[--dir]:-.duress}",
+        "  local -a ids",
+        "  ids=($dir/$1/[RF]-*.json(N:t:r))",
+        "  (($#ids)) && compadd -a ids || _files",
+        "}",
+        "_duress() {",
+        "  local -A opt_args",
+        "  local -a commands",
+        "  commands=(",
+    ]
     out += [f"    '{name}:{zsh_quote(summaries[name])}'" for name in names]
     out += [
         "  )",
@@ -280,7 +312,8 @@ def zsh(pages, names, lists, summaries):
                 sign = "=" if value and one.startswith("--") else "+" if value else ""
                 words.append(f"'*{one}{sign}[{zsh_quote(option.text)}]{value}'")
         more = SUBCOMMANDS.get(name, []) + (lists["kinds"] if name == "list" else [])
-        words.append(f"'1:what:({' '.join(more)})'" if more else "'*:file:_files'")
+        ids = [f"'1:id: _duress_ids {IDS[name]}'"] if name in IDS else []
+        words += ids + ([f"'1:what:({' '.join(more)})'"] if more else ["'*:file:_files'"])
         out.append("      _arguments -S " + " ".join(words) + " ;;")
     out += ["  esac", "}", '_duress "$@"', ""]
     return "\n".join(out)
@@ -290,6 +323,18 @@ def fish(pages, names, lists, summaries):
     out = [
         "# fish completion for duress; made from its help",
         "complete -c duress -f -n __fish_use_subcommand -l version -d 'the version'",
+        "# The ids in a folder of the record, which --dir may have named.",
+        "function __duress_ids",
+        "    set -l dir .duress",
+        "    set -l words (commandline -opc)",
+        "    for i in (seq (count $words))",
+        "        test $words[$i] = --dir; and test $i -lt (count $words); and set dir $words[(math $i + 1)]",
+        "        string match -q -- '--dir=*' $words[$i]; and set dir (string replace -- --dir= '' $words[$i])",
+        "    end",
+        "    for file in $dir/$argv[1]/*.json",
+        "        string match -r '[RF]-[0-9a-f]+(?=\\.json$)' -- $file",
+        "    end",
+        "end",
     ]
     for name in names:
         out.append(f"complete -c duress -f -n __fish_use_subcommand -a {name} -d {shlex.quote(summaries[name])}")
@@ -302,6 +347,8 @@ def fish(pages, names, lists, summaries):
         more = SUBCOMMANDS.get(name, []) + (lists["kinds"] if name == "list" else [])
         if more:
             out.append(f"complete -c duress -f {seen} -a '{' '.join(more)}'")
+        if name in IDS:
+            out.append(f"complete -c duress {seen} -a '(__duress_ids {IDS[name]})'")
     return "\n".join(out) + "\n"
 
 

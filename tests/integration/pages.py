@@ -58,6 +58,24 @@ class PagesTest(project.ProjectTest):
 COMP_WORDS=({' '.join(repr(w) for w in words)}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _duress; printf '%s\\n' "${{COMPREPLY[@]}}" """
         return project.run(["bash", "--norc", "-c", script], self.folder, code=0)[1].split()
 
+    def keep_ids(self):
+        """A record with findings and a fix, here and in a folder of its own."""
+        for path in ("findings/R-12ab", "findings/F-34cd", "fixes/R-12ab"):
+            for folder in (".duress", "other"):
+                file = self.folder / folder / f"{path}{'9' if folder == 'other' else ''}.json"
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text("{}")
+        (self.folder / ".duress/findings/F-34cd.stdin").touch()
+
+    def test_bash_completes_ids(self):
+        self.keep_ids()
+        self.assertEqual(set(self.bash("duress", "replay", "")), {"F-34cd", "R-12ab"})
+        self.assertEqual(self.bash("duress", "replay", "R-"), ["R-12ab"])
+        self.assertEqual(self.bash("duress", "pin", "F"), ["F-34cd"])
+        self.assertEqual(self.bash("duress", "fix", ""), ["R-12ab"])
+        self.assertEqual(self.bash("duress", "replay", "--dir", "other", "R-"), ["R-12ab9"])
+        self.assertEqual(self.bash("duress", "replay", "--tr"), ["--trace"])
+
     def test_bash(self):
         self.assertEqual(self.bash("duress", "cla"), ["classify"])
         self.assertEqual(set(self.bash("duress", "")) - {"--help", "--version"}, set(command_names()))
@@ -71,6 +89,8 @@ COMP_WORDS=({' '.join(repr(w) for w in words)}); COMP_CWORD=$((${{#COMP_WORDS[@]
 
     @unittest.skipUnless(shutil.which("fish"), "fish is not installed")
     def test_fish(self):
+        self.keep_ids()
+
         def complete(line):
             script = f"source {share()}/fish/vendor_completions.d/duress.fish; complete -C '{line}'"
             out = project.run(
@@ -78,6 +98,9 @@ COMP_WORDS=({' '.join(repr(w) for w in words)}); COMP_CWORD=$((${{#COMP_WORDS[@]
             )[1]
             return [entry.split("\t")[0] for entry in out.splitlines()]
 
+        self.assertEqual(complete("duress replay R-"), ["R-12ab"])
+        self.assertEqual(complete("duress fix R"), ["R-12ab"])
+        self.assertEqual(complete("duress replay --dir other F-"), ["F-34cd9"])
         self.assertEqual(complete("duress cla"), ["classify"])
         self.assertTrue(set(command_names()) <= set(complete("duress ")))
         self.assertEqual(complete("duress classify --fail-on new"), ["new-destructive"])
@@ -113,6 +136,10 @@ COMP_WORDS=({' '.join(repr(w) for w in words)}); COMP_CWORD=$((${{#COMP_WORDS[@]
             os.waitpid(pid, 0)
             return re.search(r"LINE<([^>]*)>", seen)[1].strip()
 
+        self.keep_ids()
+        self.assertEqual(complete("duress replay R-"), "duress replay R-12ab")
+        self.assertEqual(complete("duress replay --dir other F-"), "duress replay --dir other F-34cd9")
+        self.assertEqual(complete("duress fix R"), "duress fix R-12ab")
         self.assertEqual(complete("duress cla"), "duress classify")
         self.assertEqual(complete("duress classify --fail-on new"), "duress classify --fail-on new-destructive")
         self.assertEqual(complete("duress test --basel").rstrip("="), "duress test --baseline")
@@ -121,6 +148,13 @@ COMP_WORDS=({' '.join(repr(w) for w in words)}); COMP_CWORD=$((${{#COMP_WORDS[@]
     def test_version(self):
         version = re.search(r"project\(duress VERSION ([\d.]+)", (project.ROOT / "CMakeLists.txt").read_text())[1]
         self.assertEqual(project.run([project.tool(), "--version"], code=0), (0, f"duress {version}\n", ""))
+        # Loading LLVM would take twenty times as long as all the rest: it is loaded with the commands.
+        self.assertNotIn("LLVM", project.run([project.tool()], env={"LD_TRACE_LOADED_OBJECTS": "1"}, code=0)[1])
+
+    def test_without_its_commands_it_says_so(self):
+        (self.folder / "bin").mkdir()
+        shutil.copy(project.tool(), self.folder / "bin/duress")
+        self.one_line(project.run([self.folder / "bin/duress", "list"]), 125, "duress_commands.so is missing")
 
     # ---- the problem matcher ---------------------------------------------------------------------
 

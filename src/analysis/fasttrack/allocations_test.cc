@@ -13,7 +13,7 @@ namespace duress {
 namespace {
 
 constexpr uptr kHeap = 0x7f1234560000, kLock = 0x7f1234000000;
-constexpr u64 kMarked = 256;  // the bytes that count as written
+constexpr u64 kMarked = 64;  // the bytes that count as written
 
 class Allocations : public ::testing::Test, public RaceSink {
  protected:

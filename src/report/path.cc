@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <map>
 
-#include "base/mutex.h"
 #include "report/source_paths.h"
 
 namespace duress::report {
@@ -38,15 +37,9 @@ bool turns_direction(std::uint32_t point) {
          point == 0x200f || point == 0x061c || point == 0x2028 || point == 0x2029;
 }
 
-}  // namespace
-
-namespace {
-
 /// The file of the project in `cwd` that `path` of debug information means.
 std::string project_path(const std::string& path, const std::string& cwd) {
-  static Mutex mutex;
-  static std::map<std::string, SourcePaths> known;
-  MutexLock lock(mutex);
+  thread_local std::map<std::string, SourcePaths> known;
   return known.try_emplace(cwd, cwd).first->second.find(path);
 }
 

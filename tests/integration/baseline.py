@@ -165,7 +165,9 @@ class BaselineTest(fit.ProjectTest):
             self.one_line(
                 self.duress(command, "--baseline", "nowhere.json", "--", program), 2, "nowhere.json", "No such file"
             )
-            self.one_line(self.duress(command, "--baseline", "broken.json", "--", program), 2, "not a document that --json wrote")
+            self.one_line(
+                self.duress(command, "--baseline", "broken.json", "--", program), 2, "not a document that --json wrote"
+            )
 
     # ---- duress pin ------------------------------------------------------------------------------
 

@@ -132,7 +132,9 @@ class TestCommandTest(fit.ProjectTest):
         self.one_line(fit.run([*test, "."], self.folder), 2, "ctest cannot list")
         self.one_line(self.duress_test("--baseline", "nowhere.json"), 2, "nowhere.json", "No such file")
         (self.folder / "broken.json").write_text('{"schema": "duress/1"')
-        self.one_line(self.duress_test("--baseline", "broken.json"), 2, "broken.json", "not a document that --json wrote")
+        self.one_line(
+            self.duress_test("--baseline", "broken.json"), 2, "broken.json", "not a document that --json wrote"
+        )
         self.one_line(self.duress_test("--suppressions", "nowhere"), 2, "nowhere")
         self.one_line(self.duress_test("--time", "soon"), 2, "'soon'")
         self.one_line(self.duress_test("--fail-on", "sometimes"), 2, "--fail-on")

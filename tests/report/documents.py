@@ -55,7 +55,9 @@ class DocumentsTest(unittest.TestCase):
         self.one_line(self.duress("report", "--html", ".", code=2), "folder")
         (self.folder / "text").write_text("no document")
         self.one_line(
-            self.duress("report", "--from", "text", "--html", "x.html", code=2), "text", "not a document that --json wrote"
+            self.duress("report", "--from", "text", "--html", "x.html", code=2),
+            "text",
+            "not a document that --json wrote",
         )
         self.assertFalse((self.folder / "x.html").exists())
         self.one_line(self.duress("classify", "--sarif", ".", "--", "./x", code=2), "folder")

@@ -189,7 +189,7 @@ void add_line(const std::string& kind, const Json& line, ProcessLog& process) {
     const ModuleRecord& module = process.modules.back();
     // The runtime of OpenMP may tell its order itself (runtime/openmp_tool.cc).
     bool ordered = number_or<int>(line, "ordered", 0) != 0;
-    std::string what = ordered ? "" : unseen_runtime(module.path);
+    std::string what = ordered || has_sites ? "" : unseen_runtime(module.path);
     if (what.empty() && !ordered && !has_sites && modules != 0) what = unseen_library(module.path);
     if (!what.empty()) process.incomplete.push_back(what);
   } else if (kind == "thread") {

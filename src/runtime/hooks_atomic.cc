@@ -62,19 +62,24 @@ DURESS_ATOMIC_HOOKS(8, u64)
 DURESS_ATOMIC_HOOKS(16, u128)
 
 // The operation itself is the program's: it releases before, and acquires what others have left there by then
-// after it. The memory models know nothing of the value, so the place is left to the memory.
+// after it. A locked instruction is a fence too, whatever it is performed on: oneTBB has one on a local for
+// that. The memory models know nothing of the value, so the place is left to the memory.
 DURESS_EXPORT void __duress_assembly_begin(void* p, u64 size, const DuressSite* site) {
   DURESS_NOTE_CALLER();
   if (DURESS_UNLIKELY(controlled() != nullptr)) {
     control_atomic(p, size, OpKind::kAtomicRmw, site);
     if (g_rc11) g_rc11->drop(address_of(p), address_of(p) + size);
   }
+  if (g_runtime) atomic_fence(raw(MemoryOrder::kSeqCst));
   AtomicOperation operation(p, static_cast<u8>(size), true, site);
   operation.modified(MemoryOrder::kSeqCst);
 }
 DURESS_EXPORT void __duress_assembly_end(void* p, u64 size, const DuressSite* site) {
-  AtomicOperation operation(p, static_cast<u8>(size), false, site);
-  operation.acquired();
+  {
+    AtomicOperation operation(p, static_cast<u8>(size), false, site);
+    operation.acquired();
+  }
+  if (g_runtime) atomic_fence(raw(MemoryOrder::kSeqCst));
 }
 
 DURESS_EXPORT void __duress_fence(u32 asked, const DuressSite*) {

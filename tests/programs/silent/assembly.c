@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Atomic operations in inline assembly, as spin locks, libuv and liburcu have them: a lock that xchg takes and a volatile store gives
-// back, a reference count, and a pointer that is published by xchg and read as volatile.
+// back, a reference count, a pointer that is published by xchg and read as volatile, and a locked instruction on a local as a fence (oneTBB).
 //
 // EXPECT-NO-RACE
 #include <pthread.h>
@@ -33,7 +33,13 @@ static int swap_if(int* p, int expected, int value) {
   return old;
 }
 
+static void fence(void) {
+  unsigned char dummy = 0;
+  __asm__ __volatile__("lock; notb %0" : "+m"(dummy) : : "memory");
+}
+
 static int lock, other_lock;
+static int fenced, fenced_flag;
 static long counter, other_counter;
 
 struct object {
@@ -59,6 +65,16 @@ static void* work(void* argument) {
   if (add(&shared->references, -1) == 1) {
     counter += shared->payload[0] + shared->payload[1] - 2;
     free(shared);
+  }
+  if (me == 0) {
+    fenced = 1;
+    fence();
+    __atomic_store_n(&fenced_flag, 1, __ATOMIC_RELAXED);
+  } else {
+    while (!__atomic_load_n(&fenced_flag, __ATOMIC_RELAXED)) {
+    }
+    fence();
+    if (fenced != 1) abort();
   }
   if (me == 0) {
     long* number = malloc(sizeof *number);

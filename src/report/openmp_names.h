@@ -10,7 +10,7 @@
 namespace duress::report {
 
 /// The name in the program's terms: `main` for the body, `parallel region in main` for the construct,
-/// `(task)`. Other names are returned as they are.
+/// `(task)`; a variable of a body is one of its function. Other names are returned as they are.
 std::string openmp_name(const std::string& function);
 
 }  // namespace duress::report

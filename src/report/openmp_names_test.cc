@@ -21,6 +21,17 @@ TEST(OpenmpNames, BodiesAreTheFunctionItself) {
             "main()::(unnamed)::operator()");
 }
 
+TEST(OpenmpNames, NestedConstructs) {
+  EXPECT_EQ(openmp_name("main.omp_outlined_debug__.omp_outlined_debug__.2"), "main");
+  EXPECT_EQ(openmp_name("main.omp_outlined_debug__.omp_outlined"), "parallel region in main");
+  EXPECT_EQ(openmp_name("main.omp_outlined.1.omp_outlined"), "parallel region in main");
+}
+
+TEST(OpenmpNames, VariablesOfBodies) {
+  EXPECT_EQ(openmp_name("main.omp_outlined_debug__()::counter"), "main()::counter");
+  EXPECT_EQ(openmp_name("main.omp_outlined_debug__.3()::counter"), "main()::counter");
+}
+
 TEST(OpenmpNames, Tasks) {
   EXPECT_EQ(openmp_name(".omp_outlined."), "(task)");
   EXPECT_EQ(openmp_name(".omp_outlined..7"), "(task)");

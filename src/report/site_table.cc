@@ -14,6 +14,7 @@
 
 #include "duress/hooks.h"
 #include "finding/plain_file.h"
+#include "report/openmp_names.h"
 
 namespace duress::report {
 namespace {
@@ -147,7 +148,7 @@ SiteTable SiteTable::parse(std::string_view bytes) {
       Site site;
       site.file = text_at(strings, raw.file);
       site.function = text_at(strings, raw.function);
-      site.variable = text_at(strings, raw.variable);
+      site.variable = openmp_name(std::string(text_at(strings, raw.variable)));
       site.line = raw.line;
       site.column = raw.column;
       site.access = raw.access;

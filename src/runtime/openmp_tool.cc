@@ -61,6 +61,7 @@ struct Task {
 constinit thread_local Task* t_implicit __attribute__((tls_model("initial-exec"))) = nullptr;
 /// The task that it runs.
 constinit thread_local Task* t_task __attribute__((tls_model("initial-exec"))) = nullptr;
+constinit thread_local bool t_worker __attribute__((tls_model("initial-exec"))) = false;
 std::atomic<u64> next_task{1};
 
 template <typename T>
@@ -173,7 +174,8 @@ void sleep_at_once() {
 }
 
 void on_thread_begin(u32 type, Data*) {
-  if (controlled() && type != kThreadInitial) controlled()->of_library = true;
+  t_worker = type != kThreadInitial;
+  if (controlled() && t_worker) controlled()->of_library = true;
 }
 
 void on_parallel_begin(Data*, const void*, Data* parallel, unsigned, int, const void*) {
@@ -208,9 +210,9 @@ void name_worker(unsigned number) {
   thread_named(nullptr, name);
 }
 
-void on_implicit_task(u32 endpoint, Data* parallel, Data* data, unsigned, unsigned index, int flags) {
+void on_implicit_task(u32 endpoint, Data* parallel, Data* data, unsigned, unsigned index, int) {
   if (endpoint == kBegin) {
-    if (!t_implicit && !(flags & kTaskInitial)) name_worker(index);
+    if (!t_implicit && t_worker) name_worker(index);
     if (parallel && !parallel->pointer) parallel->pointer = make<Team>();  // the initial one
     Team* team = parallel ? static_cast<Team*>(parallel->pointer) : make<Team>();
     Task* task = make_task(nullptr, team);

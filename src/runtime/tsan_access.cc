@@ -66,8 +66,9 @@ bool is_stack(const Thread& t, StackId stack) {
 }
 
 /// Places that access this part of a cell, and one that shares their row.
-inline AccessRun* runs_of(Thread& t, uptr pc) {
-  return t.fasttrack.runs[(pc * 0x9e3779b97f4a7c15u >> 32) % FastTrackThread::kRuns];
+inline AccessRun* runs_of(Thread& t, uptr pc, uptr address) {
+  u64 row = (pc * 0x9e3779b97f4a7c15u >> 32) + (address & 7);  // the bytes of a word are in rows of their own
+  return t.fasttrack.runs[row % FastTrackThread::kRuns];
 }
 inline uptr run_key(uptr pc, uptr address) {
   return pc | (address & 7) << 56;
@@ -75,7 +76,7 @@ inline uptr run_key(uptr pc, uptr address) {
 
 /// What is known of a place in the code.
 AccessRun& run_of(Thread& t, uptr pc, uptr address, DuressAccess access, u8 size) {
-  AccessRun* row = runs_of(t, pc);
+  AccessRun* row = runs_of(t, pc, address);
   uptr key = run_key(pc, address);
   if (row[0].key == key) return row[0];
   if (row[1].key == key) return row[1];
@@ -111,7 +112,7 @@ __attribute__((noinline)) void first_access(const void* p, uptr pc) {
   Thread* t = current_thread();
   auto address = reinterpret_cast<uptr>(p);
   if (DURESS_LIKELY(kSize <= 8 && t && !t->in_runtime && (address & 7) + kSize <= 8)) {
-    const AccessRun* run = runs_of(*t, pc);
+    const AccessRun* run = runs_of(*t, pc, address);
     uptr key = run_key(pc, address);
     if (run->key != key) ++run;
     if (run->key == key && run->id && is_stack(*t, run->stack)) {

@@ -68,8 +68,9 @@ __attribute__((always_inline)) inline void check_one(const void* p, Site site, A
   if (!EpochFilter::is_open(*t->fasttrack.self)) open_epoch(t->fasttrack);
   FastTrack& fasttrack = g_runtime->fasttrack;
   Place place{site_id, stack};
-  FastTrack::Outcome outcome = kSize > 8 ? fasttrack.try_pair<kWrite>(t->fasttrack, address, place)
-                                         : fasttrack.try_access<kWrite>(t->fasttrack, address, kSize, place, run);
+  FastTrack::Outcome outcome = kSize > 8
+                                   ? fasttrack.try_pair<kWrite>(t->fasttrack, address, place)
+                                   : fasttrack.try_access<kWrite>(t->fasttrack, address, kSize, place, run);
   if (DURESS_LIKELY(outcome == FastTrack::Outcome::kDone)) {
     t->in_runtime = false;
     return;

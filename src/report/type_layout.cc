@@ -35,8 +35,8 @@ std::optional<std::uint64_t> offset_of(const DWARFDie& record, const std::string
   return std::nullopt;
 }
 
-/// The member of `record` that holds the byte at `offset`. Goes into the user's own types, not into the C++
-/// library's: nobody calls a mutex `mu_._M_mutex`.
+/// The member of `record` that holds the byte at `offset`. Goes into the user's own types, not into those of
+/// the C and C++ libraries: nobody calls a mutex `mu_._M_mutex` or `lock.__data.__lock`.
 std::optional<std::string> member_at(const DWARFDie& record, std::uint64_t offset, int depth = 0) {
   if (!record || depth > kMaxDepth) return std::nullopt;
   for (const DWARFDie& child : record.children()) {
@@ -51,7 +51,9 @@ std::optional<std::string> member_at(const DWARFDie& record, std::uint64_t offse
     }
     bool library = qualified_name(type).rfind("std::", 0) == 0;
     if (is_record(type) && !library) {
-      if (auto inner = member_at(type, offset - at, depth + 1)) return short_name(child) + "." + *inner;
+      // pthread_mutex_t is a name for a union without one; its members are reserved names.
+      auto inner = member_at(type, offset - at, depth + 1);
+      if (inner && !inner->starts_with("__")) return short_name(child) + "." + *inner;
     }
     return short_name(child);
   }

@@ -4,6 +4,7 @@
 #include "report/type_layout.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <cstddef>
 #include <mutex>
@@ -13,6 +14,7 @@ namespace layout_test {
 struct Inner {
   char tag;
   std::mutex lock;
+  pthread_mutex_t posix;
 };
 struct Base {
   long before;
@@ -46,6 +48,8 @@ TEST(TypeLayout, FindsTheFieldBeside) {
   EXPECT_EQ(layout.neighbour(value, distance(&box.value, &box.mu_)), "layout_test::Box<int>::mu_");
   EXPECT_EQ(layout.neighbour(value, distance(&box.value, &box.inner.lock)),
             "layout_test::Box<int>::inner.lock");
+  EXPECT_EQ(layout.neighbour(value, distance(&box.value, &box.inner.posix)),
+            "layout_test::Box<int>::inner.posix");
   EXPECT_EQ(layout.neighbour(value, distance(&box.value, &box.base_mu)), "layout_test::Box<int>::base_mu");
   EXPECT_EQ(layout.neighbour("layout_test::Box<int>::inner.tag", distance(&box.inner.tag, &box.mu_)),
             "layout_test::Box<int>::mu_");

@@ -36,11 +36,6 @@ FileEdit* edit_of(Advice& advice, const std::string& path) {
   return &advice.edits.back();
 }
 
-namespace {
-
-constexpr int kMostRounds = 8;
-constexpr u32 kOrders[] = {0, 4, 5};  // relaxed, acq_rel, seq_cst, as the compiler numbers them
-
 RaceView view_of(const verify::RacyExecution& racy, finding::Names& names) {
   RaceView view;
   const finding::RaceRecord& record = racy.log.races[0];
@@ -65,6 +60,11 @@ RaceView view_of(const verify::RacyExecution& racy, finding::Names& names) {
   }
   return view;
 }
+
+namespace {
+
+constexpr int kMostRounds = 8;
+constexpr u32 kOrders[] = {0, 4, 5};  // relaxed, acq_rel, seq_cst, as the compiler numbers them
 
 std::vector<RaceView> all_views(const verify::VerifyResult& result, finding::Names& names) {
   std::vector<RaceView> all;
@@ -305,8 +305,16 @@ std::optional<Advice> advise_among(std::vector<Proposal> list, const verify::Ver
 
 std::optional<Advice> advise(const verify::VerifySetup& setup, const verify::VerifyResult& result,
                              bool may_build, finding::Names& names, const std::atomic<bool>& stop) {
-  std::optional<Advice> advice = advise_orders(setup, result, names, stop);
   std::vector<RaceView> all = all_views(result, names);
+  if (!result.complete) {
+    // An exploration of the changed program would end no sooner than that of the program itself.
+    std::optional<Advice> advice;
+    if (may_build && !all.empty() && !setup.worker.remote && setup.model == ModelId::kSc)
+      advice = advise_in_source(setup, result, all, names, stop);
+    if (advice) note_target(setup, *advice);
+    return advice;
+  }
+  std::optional<Advice> advice = advise_orders(setup, result, names, stop);
   if (!advice) advice = advise_among(proposals(all), setup, result, all, names, stop);
   if (!advice && may_build && !all.empty() && !setup.worker.remote)
     advice = advise_in_source(setup, result, all, names, stop);

@@ -2,7 +2,8 @@
 //
 // Fixes for the races that `duress verify` found (Java RaceFinder's JRF-E). Every proposal is checked: all
 // interleavings are explored again as if it had been made (trail/what_if.h), and a proposal that leaves a
-// race or a failure is discarded.
+// race or a failure is discarded. Where not all can be explored, the changed program is built and thousands
+// of its schedules are run; that is no proof and is never called one.
 #pragma once
 
 #include "repair/source_edit.h"
@@ -14,7 +15,8 @@ namespace duress::repair {
 struct Advice {
   std::string kind;             // "atomic", "lock", "publish-after-init", "join": the spelling of --json
   std::string text;             // "make `done` atomic; acquire and release are enough"
-  u64 interleavings = 0;        // of the fixed program: none has a race or a failure
+  u64 interleavings = 0;        // of the fixed program, all of them: none has a race or a failure
+  u64 schedules = 0;            // or so many schedules, if there are too many interleavings: no proof
   std::vector<FileEdit> edits;  // empty: it cannot be applied automatically
   std::string problem;          // then: why not
   bool rebuilt = false;         // the program was built with the edits and verified, not only as if

@@ -35,9 +35,9 @@ std::string Advice::diff() const {
 std::string save_advice(const std::string& dir, const std::string& race, const Advice& advice) {
   if (std::string error = exec::make_folder(dir + "/fixes", dir); !error.empty()) return error;
   Json json = {
-      {"kind", advice.kind},       {"text", advice.text},       {"interleavings", advice.interleavings},
-      {"problem", advice.problem}, {"rebuilt", advice.rebuilt}, {"target", advice.target},
-      {"options", advice.options}, {"edits", Json::array()}};
+      {"kind", advice.kind},           {"text", advice.text},       {"interleavings", advice.interleavings},
+      {"schedules", advice.schedules}, {"problem", advice.problem}, {"rebuilt", advice.rebuilt},
+      {"target", advice.target},       {"options", advice.options}, {"edits", Json::array()}};
   for (const FileEdit& edit : advice.edits) {
     json["edits"].push_back({{"path", edit.path},
                              {"before", joined_lines(edit.before, edit.ends_in_newline)},
@@ -63,6 +63,7 @@ std::optional<Advice> load_advice(const std::string& dir, const std::string& rac
     advice.kind = json.at("kind").get<std::string>();
     advice.text = json.at("text").get<std::string>();
     advice.interleavings = json.at("interleavings").get<u64>();
+    advice.schedules = json.value("schedules", u64{0});
     advice.problem = json.value("problem", "");
     advice.rebuilt = json.value("rebuilt", false);
     advice.target = json.value("target", std::vector<std::string>());
@@ -81,21 +82,6 @@ std::optional<Advice> load_advice(const std::string& dir, const std::string& rac
     error = advice_path(dir, race) + " is damaged; run duress verify again";
     return std::nullopt;
   }
-}
-
-std::string apply_advice(const Advice& advice) {
-  for (const FileEdit& edit : advice.edits) {
-    std::optional<FileEdit> now = open_for_edit(edit.path);
-    if (!now) return "cannot read " + edit.path;
-    if (now->before != edit.before)
-      return edit.path + " has changed since the fix was found; run duress verify again";
-  }
-  for (const FileEdit& edit : advice.edits) {
-    if (std::string error = exec::write_file(edit.path, joined_lines(edit.after, edit.ends_in_newline));
-        !error.empty())
-      return error;
-  }
-  return "";
 }
 
 }  // namespace duress::repair

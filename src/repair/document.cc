@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Fixes for the findings of a document.
+#include <algorithm>
+
 #include "repair/advice.h"
 
 namespace duress::repair {
 namespace {
 
-// Executions. Larger programs are not explored.
+// Executions. Of larger programs, fixes are checked by schedules.
 constexpr u64 kMostForAdvice = 5000;
 constexpr u64 kMostUnasked = 200;  // half a second
 
 report::Fix fix_of(const Advice& advice) {
-  return {advice.kind, advice.text, advice.diff(), advice.interleavings};
+  return {advice.kind, advice.text, advice.diff(), advice.interleavings, advice.schedules};
 }
 
 }  // namespace
@@ -45,11 +47,15 @@ std::string find_fix(const exec::CampaignSetup& campaign, u64 seed, bool asked_f
   setup.keeps = setup.minimise = false;
   setup.races_suffice = true;
   verify::VerifyResult result = verify::Verifier(setup, names, nullptr).run(stop);
-  if (result.complete) return add_fix(setup, result, asked_for, names, stop, document);
-  if (!asked_for) return {};
+  if (result.problem.kind != exec::WorkerProblem::Kind::kNone || result.interrupted) return {};
+  if (!result.complete && !asked_for) return {};
+  std::string error = add_fix(setup, result, asked_for, names, stop, document);
+  bool found = std::any_of(document.races.begin(), document.races.end(),
+                           [](const report::RaceEntry& race) { return race.fix.has_value(); });
+  if (!error.empty() || result.complete || found) return error;
   std::string why;
   for (const std::string& bound : result.bounds) why += (why.empty() ? "" : "; ") + bound;
-  return "no fix was looked for: not all interleavings were explored: " + why;
+  return "no fix was found that holds in thousands of schedules; not all interleavings were explored: " + why;
 }
 
 void add_known_fixes(const std::string& dir, report::Document& document) {

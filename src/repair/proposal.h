@@ -27,6 +27,8 @@ struct RaceView {
   Side sides[2];
 };
 
+RaceView view_of(const verify::RacyExecution& racy, finding::Names& names);
+
 struct Proposal {
   enum class Kind { kPublish, kLock, kJoin, kAtomic } kind = Kind::kAtomic;
   std::set<std::string> variables;
@@ -51,9 +53,10 @@ std::string program_of(const verify::VerifySetup& setup);
 
 // ---- changes of the source that no what-if edit stands for (source_advice.cc)
 
-/// Critical sections, read-modify-write operations, a new mutex: made, built, and verified.
+/// Critical sections, read-modify-write operations, a new mutex: made, built, and verified; if `result` is
+/// not complete, checked by schedules.
 std::optional<Advice> advise_in_source(const verify::VerifySetup& setup, const verify::VerifyResult& result,
-                                       const std::vector<RaceView>& all, finding::Names& names,
+                                       std::vector<RaceView> all, finding::Names& names,
                                        const std::atomic<bool>& stop);
 
 // ---- joining earlier (join_advice.cc)

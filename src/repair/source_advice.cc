@@ -2,11 +2,13 @@
 //
 // Fixes for which no what-if edit stands: several accesses as one critical section (what is tested is still
 // true when it is used), a sum that becomes one atomic operation, a mutex that is not there yet. Each is
-// made, the program is built with it, and all interleavings of that program are explored.
+// made, the program is built with it, and all interleavings of that program are explored; of one that has too
+// many, thousands of schedules are run instead, and the fix says so.
 #include <filesystem>
 
 #include "repair/proposal.h"
 #include "repair/rebuild.h"
+#include "repair/schedules.h"
 
 namespace duress::repair {
 namespace {
@@ -59,12 +61,45 @@ std::vector<Candidate> candidates(const std::vector<RaceView>& all) {
   return list;
 }
 
+/// How the changed program was checked; nothing: it has a race or a failure, or could not be checked.
+struct Tried {
+  u64 interleavings = 0, schedules = 0;
+};
+
+std::optional<Tried> explore_changed(const verify::VerifySetup& changed, const verify::VerifyResult& base,
+                                     finding::Names& names, const std::atomic<bool>& stop) {
+  verify::VerifySetup again = changed;
+  again.keeps = again.minimise = again.profile_atomics = false;
+  again.stops_at_first = true;
+  again.most_executions = std::min(changed.most_executions, base.interleavings * 20 + 2000);
+  verify::VerifyResult result = verify::Verifier(std::move(again), names, nullptr).run(stop);
+  if (result.problem.kind != exec::WorkerProblem::Kind::kNone || !result.complete || !result.racy.empty() ||
+      !result.found.empty())
+    return std::nullopt;
+  return Tried{result.interleavings, 0};
+}
+
+std::optional<Tried> run_changed(const verify::VerifySetup& changed, const verify::VerifyResult& base,
+                                 finding::Names& names, const std::atomic<bool>& stop) {
+  Schedules result = run_schedules(changed, changed.seed, schedules_for(base.most_steps),
+                                   /*stops_at_first=*/true, names, stop);
+  if (!result.done || result.failed != 0 || !result.racy.empty()) return std::nullopt;
+  return Tried{0, result.runs};
+}
+
 }  // namespace
 
 std::optional<Advice> advise_in_source(const verify::VerifySetup& setup, const verify::VerifyResult& result,
-                                       const std::vector<RaceView>& all, finding::Names& names,
+                                       std::vector<RaceView> all, finding::Names& names,
                                        const std::atomic<bool>& stop) {
   std::string program = program_of(setup);
+  if (!result.complete) {
+    // What was explored of a large program lies in one corner: schedules show races elsewhere, too.
+    Schedules more = run_schedules(setup, setup.seed, schedules_for(result.most_steps),
+                                   /*stops_at_first=*/false, names, stop);
+    if (!more.done) return std::nullopt;
+    for (const verify::RacyExecution& racy : more.racy) all.push_back(view_of(racy, names));
+  }
   int number = 0;
   for (Candidate& candidate : candidates(all)) {
     if (stop) break;
@@ -73,25 +108,20 @@ std::optional<Advice> advise_in_source(const verify::VerifySetup& setup, const v
     if (advice.edits.empty()) continue;
     // A folder each: names of a program are remembered by its path.
     std::string folder = setup.worker.folder + "/source" + std::to_string(number++);
-    std::string changed = rebuild(program, advice.edits, folder, advice.problem);
-    std::optional<verify::VerifyResult> tried;
-    if (!changed.empty()) {
-      verify::VerifySetup again = setup;
-      again.worker.target[0] = changed;
-      again.worker.folder = folder + "/verify";
-      again.keeps = again.minimise = again.profile_atomics = false;
-      again.stops_at_first = true;
-      again.most_executions = std::min(setup.most_executions, result.interleavings * 20 + 2000);
-      tried = verify::Verifier(std::move(again), names, nullptr).run(stop);
-    }
+    verify::VerifySetup changed = setup;
+    changed.worker.target[0] = rebuild(program, advice.edits, folder, advice.problem);
+    changed.worker.folder = folder + "/verify";
+    std::optional<Tried> tried;
+    if (!changed.worker.target[0].empty())
+      tried = result.complete ? explore_changed(changed, result, names, stop)
+                              : run_changed(changed, result, names, stop);
     std::error_code ignored;
     std::filesystem::remove_all(folder, ignored);
-    if (!tried || tried->problem.kind != exec::WorkerProblem::Kind::kNone || !tried->complete ||
-        !tried->racy.empty() || !tried->found.empty())
-      continue;
+    if (!tried) continue;
     advice.kind = candidate.change.kind == "atomic" ? "atomic" : "lock";
     advice.text = candidate.text;
     advice.interleavings = tried->interleavings;
+    advice.schedules = tried->schedules;
     advice.rebuilt = true;
     return advice;
   }

@@ -22,12 +22,13 @@
 
 namespace duress::report {
 
-/// A change that removes all races, checked by exploring the changed program.
+/// A change that removes all races, checked by exploring or running the changed program.
 struct Fix {
   std::string kind;  // "atomic", "lock", "publish-after-init", "join"
   std::string text;
   std::string diff;                 // "": it must be made by hand
-  std::uint64_t interleavings = 0;  // of the changed program: none has a race or a failure
+  std::uint64_t interleavings = 0;  // of the changed program, all of them: none has a race or a failure
+  std::uint64_t schedules = 0;      // or so many schedules of it: no proof
 };
 
 /// A race, and what the command learned about it.

@@ -220,7 +220,10 @@ Json to_json(const RaceEntry& race, const std::string& cwd) {
   if (race.fix) {
     Json& fix = json["fix"] = {{"kind", race.fix->kind}, {"text", race.fix->text}};
     if (!race.fix->diff.empty()) fix["diff"] = race.fix->diff;
-    fix["passed"] = race.fix->interleavings;
+    if (race.fix->schedules != 0)
+      fix["schedules"] = race.fix->schedules;
+    else
+      fix["passed"] = race.fix->interleavings;
   }
   if (race.baseline) json["baseline"] = true;
   if (race.executions != 0) {

@@ -35,7 +35,11 @@ void put_verification(Json& json, const Verification& verification) {
   for (const std::string& one : verification.bounds) bound += (bound.empty() ? "" : "; ") + one;
   if (!bound.empty()) json["bound"] = bound;
   if (const std::optional<Fix>& advice = verification.advice) {
-    json["advice"] = {{"text", advice->text}, {"interleavings", advice->interleavings}};
+    json["advice"] = {{"text", advice->text}};
+    if (advice->schedules != 0)
+      json["advice"]["schedules"] = advice->schedules;
+    else
+      json["advice"]["interleavings"] = advice->interleavings;
     if (!advice->diff.empty()) json["advice"]["diff"] = advice->diff;
   }
   if (!verification.orders) return;

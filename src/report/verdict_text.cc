@@ -66,8 +66,8 @@ std::string verdicts_text(const Document& document, const FindingStyle& style) {
   for (const RaceEntry& race : document.races) {
     text += race_text(race, style);
     if (race.fix && !race.another_pair && !style.quiet)
-      text += fmt::format("  fix: {} — checked: {}, no race, no failure. {}: duress fix {}{}\n",
-                          race.fix->text, count_text(race.fix->interleavings, "interleaving"),
+      text += fmt::format("  fix: {} — {}. {}: duress fix {}{}\n", race.fix->text,
+                          checked_text(race.fix->interleavings, race.fix->schedules),
                           race.fix->diff.empty() ? "More" : "Diff", race.id, style.replay_options);
   }
   return text;

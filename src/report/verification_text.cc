@@ -39,8 +39,8 @@ std::string failure_text(const FailureEntry& entry, const Document& document, co
 
 /// The fix removes all findings, and goes by the id of any; races come first.
 std::string advice_text(const Fix& advice, const Document& document, const FindingStyle& style) {
-  std::string text = fmt::format("fix: {} — checked: {}, no race, no failure\n", printable(advice.text),
-                                 interleavings_text(advice.interleavings));
+  std::string text = fmt::format("fix: {} — {}\n", printable(advice.text),
+                                 checked_text(advice.interleavings, advice.schedules));
   std::string id = !document.races.empty() ? document.races[0].id : document.failures->at(0).failure.id;
   if (!advice.diff.empty())
     text += fmt::format("  as a diff: duress fix {}{}; with --apply it is made\n", id, style.replay_options);

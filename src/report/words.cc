@@ -21,4 +21,10 @@ std::string switches_text(std::uint64_t count) {
   return count == 0 ? "no switch" : count == 1 ? "one switch" : std::to_string(count) + " switches";
 }
 
+std::string checked_text(std::uint64_t interleavings, std::uint64_t schedules) {
+  return "checked: " + (schedules != 0
+                            ? count_text(schedules, "schedule") + ", no race, no failure; not proved"
+                            : count_text(interleavings, "interleaving") + ", no race, no failure");
+}
+
 }  // namespace duress::report

@@ -133,7 +133,8 @@ function fixView(finding, data) {
   const fix = finding.race?.fix ?? (finding.race ? data.document.advice : undefined);
   if (!fix?.text) return null;
   const tried = fix.passed ?? fix.interleavings;
-  return section("Fix", "fix", h("p", {}, shown(fix.text), tried ? ` — with it no race and no failure in ${plural(tried, "interleaving")}.` : ""),
+  return section("Fix", "fix", h("p", {}, shown(fix.text), tried ? ` — with it no race and no failure in ${plural(tried, "interleaving")}.` : "",
+    fix.schedules ? ` — with it no race and no failure in ${plural(fix.schedules, "schedule")}; that is no proof.` : ""),
     fix.diff && diffView(fix.diff));
 }
 

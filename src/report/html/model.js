@@ -11,7 +11,7 @@
  * @typedef {{failure?: string, text?: string, model?: string, heuristic?: string, strategy?: string, policy?: string,
  *            work?: number, rates?: Rate[], rate?: {failed: number, runs: number}, switches?: number, replaced_values?: number,
  *            replayed?: number, replays?: number, interleaving?: string[]}} Evidence
- * @typedef {{text?: string, diff?: string, kind?: string, passed?: number, interleavings?: number}} Fix
+ * @typedef {{text?: string, diff?: string, kind?: string, passed?: number, interleavings?: number, schedules?: number}} Fix
  * @typedef {{id: string, variable: string, kind: string, sites: Site[], found_by: string[], count?: number,
  *            confirmed?: boolean, verdict?: string, evidence?: Evidence, fix?: Fix, runs?: number, test?: string,
  *            baseline?: boolean, title?: string, account?: string[], threads?: {id: number, parent?: number, name?: string, stack: Frame[]}[],

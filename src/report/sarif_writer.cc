@@ -66,6 +66,12 @@ Json stack_json(const Json& frames, const std::string& message) {
   return stack;
 }
 
+/// Not of a library that came with the machine.
+bool is_user_code(const Json& frame) {
+  const std::string file = text_at(frame, "file");
+  return !file.empty() && file.rfind("/usr/", 0) != 0;
+}
+
 void put_flows(Json& result, Json flows) {
   if (!flows.empty()) result["codeFlows"] = Json::array({{{"threadFlows", std::move(flows)}}});
 }
@@ -147,6 +153,17 @@ Json failure_result(const StoredDocument& document, const Json& failure) {
   for (const Json& stack : list_at(failure, "stacks")) {
     if (!list_at(stack, "stack").empty())
       stacks.push_back(stack_json(list_at(stack, "stack"), fmt::format("T{}", number_at(stack, "thread"))));
+  }
+  const std::size_t others = stacks.size();
+  for (const MemoryStack& one : memory_stacks(failure)) {
+    stacks.push_back(stack_json(one.frames, one.words));
+    // Where the memory was freed and allocated; the access itself is the place of the result.
+    const auto user = std::find_if(one.frames.begin(), one.frames.end(),
+                                   [](const Json& frame) { return is_user_code(frame); });
+    if (stacks.size() == others + 1 || user == one.frames.end()) continue;
+    Json where = location(*user, one.words);
+    where["id"] = result["relatedLocations"].size() + 1;
+    result["relatedLocations"].push_back(std::move(where));
   }
   Json place = failure;
   for (const Json& stack : list_at(failure, "stacks")) {

@@ -82,6 +82,7 @@ Json sources_of(const StoredDocument& document) {
   for (const Json& failure : list_at(document.json, "failures")) {
     wanted.add(failure, kAroundSite);
     for (const Json& stack : list_at(failure, "stacks")) wanted.add_stack(list_at(stack, "stack"));
+    for (const MemoryStack& one : memory_stacks(failure)) wanted.add_stack(one.frames);
   }
   for (const finding::Lanes& lanes : document.lanes) {
     for (const finding::LanePlace& place : lanes.places) wanted.add(place.file, place.line, kAroundFrame);

@@ -159,6 +159,26 @@ std::vector<std::string> story_of(const std::vector<const Json*>& pairs) {
   return lines;
 }
 
+std::vector<MemoryStack> memory_stacks(const Json& failure) {
+  const Json& memory = object_at(failure, "memory");
+  const Json &access = object_at(memory, "access"), &freed = object_at(memory, "freed");
+  const Json& block = object_at(memory, "block");
+  const std::string kind = text_at(failure, "failure");
+  const char* ended = kind == "double-init"         ? "initialised before"
+                      : kind == "use-after-destroy" ? "destroyed"
+                                                    : "freed";
+  std::vector<MemoryStack> stacks = {
+      {fmt::format("T{} {}", number_at(access, "thread"), text_at(failure, "text")),
+       list_at(access, "stack")},
+      {fmt::format("{} by T{}", ended, number_at(freed, "thread")), list_at(freed, "stack")},
+      {fmt::format("allocated by T{}", number_at(block, "thread")), list_at(block, "stack")}};
+  std::vector<MemoryStack> known;
+  for (const MemoryStack& one : stacks) {
+    if (!one.frames.empty()) known.push_back(one);
+  }
+  return known;
+}
+
 std::string token_of(const Json& finding) {
   std::string token = text_at(object_at(finding, "evidence"), "replay");
   return token.empty() ? text_at(finding, "replay") : token;

@@ -43,6 +43,13 @@ std::string text_at(const Json& json, const char* key);
 std::uint64_t number_at(const Json& json, const char* key);
 const Json& object_at(const Json& json, const char* key);
 const Json& list_at(const Json& json, const char* key);
+
+/// A stack that belongs to a memory error: of the access, of the free, of the allocation.
+struct MemoryStack {
+  std::string words;  // "freed by T1"
+  const Json& frames;
+};
+std::vector<MemoryStack> memory_stacks(const Json& failure);
 std::vector<std::string> texts_at(const Json& json, const char* key);
 
 /// "race/destructive", "race/confirmed", "race/unconfirmed": what SARIF and JUnit call it.

@@ -97,6 +97,40 @@ TEST(DocumentTest, ReplayLinesAreSafeForAShell) {
   EXPECT_EQ(shell_word(""), "''");
 }
 
+constexpr const char* kUseAfterFree = R"({"id":"F-1","failure":"use-after-free","text":"uses freed memory",
+  "file":"a.cc","line":7,"stacks":[],
+  "memory":{"access":{"thread":0,"stack":[{"function":"use","file":"a.cc","line":7}]},
+            "freed":{"thread":1,"stack":[{"function":"operator delete","file":"/usr/x.cc","line":1},
+                                         {"function":"end","file":"b.cc","line":9}]},
+            "block":{"kind":"heap","thread":2,"stack":[{"function":"make","file":"c.cc","line":3}]}}})";
+
+TEST(SarifTest, AMemoryErrorHasTheStacksOfUseFreeAndAllocation) {
+  StoredDocument one = document("", "verify");
+  one.json["failures"] = Json::array({Json::parse(kUseAfterFree)});
+  Json result = Json::parse(to_sarif(one))["runs"][0]["results"][0];
+  ASSERT_EQ(result["stacks"].size(), 3u);
+  EXPECT_EQ(result["stacks"][0]["message"]["text"], "T0 uses freed memory");
+  EXPECT_EQ(result["stacks"][1]["message"]["text"], "freed by T1");
+  EXPECT_EQ(result["stacks"][2]["message"]["text"], "allocated by T2");
+  ASSERT_EQ(result["relatedLocations"].size(), 2u);
+  auto uri = [&](int i) {
+    return result["relatedLocations"][i]["physicalLocation"]["artifactLocation"]["uri"];
+  };
+  EXPECT_EQ(uri(0), "b.cc");
+  EXPECT_EQ(uri(1), "c.cc");
+  EXPECT_EQ(result["relatedLocations"][1]["id"], 2);
+}
+
+TEST(SarifTest, ADestroyedMutexIsNotFreed) {
+  StoredDocument one = document("", "verify");
+  one.json["failures"] = Json::array({Json::parse(kUseAfterFree)});
+  one.json["failures"][0]["failure"] = "use-after-destroy";
+  one.json["failures"][0]["memory"].erase("block");
+  Json result = Json::parse(to_sarif(one))["runs"][0]["results"][0];
+  ASSERT_EQ(result["stacks"].size(), 2u);
+  EXPECT_EQ(result["stacks"][1]["message"]["text"], "destroyed by T1");
+}
+
 TEST(SarifTest, ARaceIsAResultAtItsWrite) {
   StoredDocument one = document(kRace);
   Json run = Json::parse(to_sarif(one))["runs"][0];

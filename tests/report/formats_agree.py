@@ -40,6 +40,7 @@ CASES = {
         "tests/explore/programs/lost_wakeup.cc",
     ],
     "verify": [
+        "tests/report/formats/late_reader.cc",
         "tests/verify/programs/deadlock.cc",
         "tests/verify/programs/lost_update.cc",
         "tests/verify/programs/two_statements.cc",
@@ -208,6 +209,24 @@ def check_texts(outputs):
         harness.expect(failure["id"] in outputs.page["findings"], f"html does not have {failure['id']}")
 
 
+def check_memory(outputs):
+    """Of a memory error every format shows the stacks of the use, the free and the allocation."""
+    for failure in outputs.json.get("failures", []):
+        memory = failure.get("memory")
+        if not memory:
+            continue
+        page = outputs.page["findings"][failure["id"]]["text"]
+        result = [r for r in outputs.sarif["results"] if r["partialFingerprints"]["duressId/v1"] == failure["id"]][0]
+        stacks = [stack["message"]["text"] for stack in result["stacks"]]
+        for word, part in (("freed", memory.get("freed")), ("allocated", memory["block"])):
+            if not part or not part.get("stack"):
+                continue
+            words = f"{word} by T{part['thread']}"
+            harness.expect(words in outputs.text, f"text does not have '{words}'")
+            harness.expect(words in stacks, f"sarif does not have '{words}' but {stacks}")
+            harness.expect(words[0].upper() + words[1:] in page, f"html does not have '{words}': {page}")
+
+
 def words_for(command, source, tool, folder):
     if command != "test":
         return ["--", tool.compile(source)]
@@ -223,6 +242,7 @@ def check(source, tool):
         outputs = Outputs(tool, command, words_for(command, source, tool, folder), folder)
     check_counts(outputs)
     check_texts(outputs)
+    check_memory(outputs)
     for variable in outputs.races:
         check_race(outputs, variable)
     return ""

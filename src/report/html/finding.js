@@ -161,6 +161,17 @@ function lanesSection(finding, data, onView) {
   return part;
 }
 
+/** The use, the free and the allocation of memory that was used wrongly. @param {import("./model.js").Failure} failure @param {Data} data */
+function memoryView(failure, data) {
+  const { access, freed, block } = failure.memory ?? {};
+  const ended = failure.failure === "double-init" ? "Initialised before" : failure.failure === "use-after-destroy" ? "Destroyed" : "Freed";
+  const stacks = [];
+  if (access?.stack?.length) stacks.push(stackView(data, access.stack, `Used by T${access.thread}`, true));
+  if (freed?.stack?.length) stacks.push(stackView(data, freed.stack, `${ended} by T${freed.thread}`, true));
+  if (block?.stack?.length) stacks.push(stackView(data, block.stack, `Allocated by T${block.thread ?? "?"}`, true));
+  return stacks.length ? section("The memory", "memory", ...stacks) : null;
+}
+
 /** @param {Finding} finding @param {Data} data */
 function failureParts(finding, data) {
   const failure = finding.failure;
@@ -168,6 +179,8 @@ function failureParts(finding, data) {
   const parts = [];
   const waiting = waitingView(failure, data);
   if (waiting) parts.push(waiting);
+  const memory = memoryView(failure, data);
+  if (memory) parts.push(memory);
   if (failure.file) parts.push(section("Where", "where", h("p", { class: "where" }, placeLink(data, failure.file, failure.line, failure.column)), snippet(data.sources, failure.file, failure.line, 5, "write")));
   if (failure.stacks?.length)
     parts.push(section("Stacks", "stacks", ...failure.stacks.map((stack) =>

@@ -19,7 +19,8 @@
  * @typedef {{id: string, failure: string, text?: string, strategy?: string, model?: string, heuristic?: string,
  *            switches?: number, found_at_run?: number, file?: string, line?: number, column?: number, stderr?: string,
  *            stacks?: {thread: number, thread_name?: string, state?: string, operation?: string, object?: string,
- *                      held_by?: number[], stack: Frame[]}[]}} Failure
+ *                      held_by?: number[], stack: Frame[]}[],
+ *            memory?: {variable?: string, access: Site, freed?: Site, block?: Race["block"]}}} Failure
  * @typedef {{replay: string, token: string, rule?: string, headline?: number, lanes?: number, events?: number,
  *            lack?: string}} Extra
  * @typedef {{missing?: string, lines?: Record<string, string>}} Source

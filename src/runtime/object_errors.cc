@@ -57,18 +57,8 @@ void note(Thread& t, const void* object, bool destroyed, uptr pc) {
   memory_error(error);
 }
 
-/// The C library marks a mutex so when it destroys it.
-bool is_destroyed(const pthread_mutex_t* mutex) {
-  return mutex->__data.__kind == -1;
-}
-
-void check_init(Thread& t, const void* object, bool in_use, bool exists, uptr pc) {
-  const Noted* before = find(object, /*destroyed=*/false);
-  if (in_use || (exists && before && is_variable_of_executable(object)))
-    fail(t, trail::Outcome::kInitialisedTwice, object, before, pc);
-  note(t, object, /*destroyed=*/false, pc);
-}
-
+/// Of a destroyed read-write lock. No attribute has it.
+constexpr unsigned kDestroyedLock = 0xdead;
 }  // namespace
 
 bool is_variable_of_executable(const void* object) {
@@ -76,42 +66,61 @@ bool is_variable_of_executable(const void* object) {
   return address >= address_of(__executable_start) && address < address_of(_end);
 }
 
-void check_mutex_use(const pthread_mutex_t* mutex, uptr pc) {
-  Thread* t = watched();
-  if (DURESS_LIKELY(!t) || !is_destroyed(mutex)) return;
-  if (const Noted* before = find(mutex, /*destroyed=*/true))
-    fail(*t, trail::Outcome::kUseAfterDestroy, mutex, before, pc);
+bool watches_objects() {
+  return watched() != nullptr;
 }
 
-void check_mutex_init(const pthread_mutex_t* mutex, uptr pc) {
-  Thread* t = watched();
-  if (t) check_init(*t, mutex, scheduler().holder_of(address_of(mutex)) != nullptr, !is_destroyed(mutex), pc);
+ObjectState state_of(const pthread_mutex_t* mutex) {
+  constexpr int kDestroyed = -1;  // the C library marks it so
+  return {mutex->__data.__kind != kDestroyed, scheduler().holder_of(address_of(mutex)) != nullptr};
 }
 
-void check_mutex_destroy(const pthread_mutex_t* mutex, uptr pc) {
+ObjectState state_of(const pthread_rwlock_t* lock) {
+  const uptr address = address_of(lock);
+  return {lock->__data.__flags != kDestroyedLock,
+          scheduler().holder_of(address) != nullptr || scheduler().is_waited_at(address)};
+}
+
+bool is_read(const pthread_rwlock_t* lock) {
+  constexpr unsigned kReaderShift = 3;
+  return lock->__data.__readers >> kReaderShift != 0;
+}
+
+void mark_destroyed(pthread_rwlock_t* lock) {
+  if (watched()) lock->__data.__flags = kDestroyedLock;
+}
+
+ObjectState state_of(const pthread_cond_t* condition) {
+  constexpr unsigned kDestroyed = 4;  // the C library marks it so
+  return {(condition->__data.__wrefs & kDestroyed) == 0, scheduler().is_waited_at(address_of(condition))};
+}
+
+/// A semaphore is never made by an assignment.
+ObjectState state_of(const sem_t* semaphore) {
+  return {!find(semaphore, /*destroyed=*/true), scheduler().is_waited_at(address_of(semaphore))};
+}
+
+void check_object_use(const void* object, ObjectState state, uptr pc) {
+  Thread* t = watched();
+  const Noted* before = t && !state.exists ? find(object, /*destroyed=*/true) : nullptr;
+  if (before) fail(*t, trail::Outcome::kUseAfterDestroy, object, before, pc);
+}
+
+void check_object_init(const void* object, ObjectState state, uptr pc) {
   Thread* t = watched();
   if (!t) return;
-  check_mutex_use(mutex, pc);
-  if (scheduler().holder_of(address_of(mutex))) fail(*t, trail::Outcome::kDestroyedInUse, mutex, nullptr, pc);
-  note(*t, mutex, /*destroyed=*/true, pc);
+  const Noted* before = find(object, /*destroyed=*/false);
+  if (state.in_use || (state.exists && before && is_variable_of_executable(object)))
+    fail(*t, trail::Outcome::kInitialisedTwice, object, before, pc);
+  note(*t, object, /*destroyed=*/false, pc);
 }
 
-void check_barrier_use(const pthread_barrier_t* barrier, BarrierState state, uptr pc) {
-  Thread* t = watched();
-  const Noted* before = t && !state.exists ? find(barrier, /*destroyed=*/true) : nullptr;
-  if (before) fail(*t, trail::Outcome::kUseAfterDestroy, barrier, before, pc);
-}
-
-void check_barrier_init(const pthread_barrier_t* barrier, BarrierState state, uptr pc) {
-  if (Thread* t = watched()) check_init(*t, barrier, state.waited_for, state.exists, pc);
-}
-
-void check_barrier_destroy(const pthread_barrier_t* barrier, BarrierState state, uptr pc) {
+void check_object_destroy(const void* object, ObjectState state, uptr pc) {
   Thread* t = watched();
   if (!t) return;
-  check_barrier_use(barrier, state, pc);
-  if (state.waited_for) fail(*t, trail::Outcome::kDestroyedInUse, barrier, nullptr, pc);
-  note(*t, barrier, /*destroyed=*/true, pc);
+  check_object_use(object, state, pc);
+  if (state.in_use) fail(*t, trail::Outcome::kDestroyedInUse, object, nullptr, pc);
+  note(*t, object, /*destroyed=*/true, pc);
 }
 
 }  // namespace duress

@@ -57,6 +57,16 @@ bool Scheduler::is_wanted(uptr lock) const {
   return false;
 }
 
+bool Scheduler::is_waited_at(uptr object) const {
+  for (const Strand* s = strands(); s; s = s->next_strand) {
+    if (s == running() || s->state == Strand::State::kEnded || s->next.object != object) continue;
+    if (!exhaustive::may_wait(s->next.kind) && s->next.kind != OpKind::kWait) continue;
+    // In systematic executions a strand stays at its step instead of entering a queue.
+    if (s->wait.queued || (systematic_ && s->at_step && !can_step(*s))) return true;
+  }
+  return false;
+}
+
 void Scheduler::lock_given(uptr lock) {
   // Whoever only tries it may try again. Nothing else has changed: a strand that reads something under a lock
   // again and again must be seen to wait.

@@ -99,6 +99,8 @@ class Scheduler {
   /// Whether a strand waits to lock it exclusively.
   bool is_wanted(uptr lock) const;
   Strand* holder_of(uptr lock) const { return queues_.holder_of(lock); }
+  /// Whether another strand waits at that lock, semaphore or condition, and cannot go on.
+  bool is_waited_at(uptr object) const;
   /// Marks the operation if it is half of a deadlock that the request is after.
   void name_lock(Operation& operation) const;
 

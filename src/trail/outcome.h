@@ -24,10 +24,11 @@ namespace duress::trail {
   DURESS_MISUSE(kMismatchedFree, 37, "mismatched-free",                                                      \
                 "frees a heap block in another way than it was allocated")                                   \
   DURESS_MISUSE(kFrameGone, 38, "use-after-return", "uses a local variable of a function that has returned") \
-  DURESS_MISUSE(kUseAfterDestroy, 39, "use-after-destroy", "uses a mutex or a barrier that was destroyed")   \
-  DURESS_MISUSE(kDestroyedInUse, 40, "destroyed-in-use", "destroys a mutex or a barrier that is in use")     \
+  DURESS_MISUSE(kUseAfterDestroy, 39, "use-after-destroy",                                                   \
+                "uses a synchronisation object that was destroyed")                                          \
+  DURESS_MISUSE(kDestroyedInUse, 40, "destroyed-in-use", "destroys a synchronisation object that is in use") \
   DURESS_MISUSE(kInitialisedTwice, 41, "double-init",                                                        \
-                "initialises a mutex or a barrier that was initialised before, and not destroyed")
+                "initialises a synchronisation object that was initialised before, and not destroyed")
 
 /// As far as the runtime knows; signals and exit codes are seen by the host.
 enum class Outcome : u32 {

@@ -3,7 +3,7 @@
 """`duress verify` on small programs whose header states the verdict.
 
   // EXPECT-VERIFY: COUNT|* VERDICT...   how many interleavings (or any number), and what is found in them:
-        none; race NAME (once for each variable); failure KIND
+        none; race NAME (once for each variable); failure KIND; failure KIND xN: at N places
   // VERIFY-FLAGS: ...   VERIFY-BOUND[: TEXT]   options; the answer is `bounded` (by TEXT), not `complete`
   // VERIFY-FAULT: -DNAME VERDICT        built so, it has a fault: this must be found
   // VERIFY-ALSO: -DNAME COUNT VERDICT   built so
@@ -14,7 +14,9 @@
   // VERIFY-RC11: COUNT VERDICT|* VERDICT   the same under --model rc11, which must be complete; `=` for COUNT: as many
         as under sc, as it must be where there are no atomics. No VERDICT: the same. `bounded` for COUNT: it must not be
         complete
+  // VERIFY-BLOCKED: N                   at most so many executions do not count
   // VERIFY-ASSUMES: TEXT                what a proof takes for granted; not stated or with --spurious: nothing
+  // VERIFY-ASSUMES-WITH: FLAG TEXT       with this option of VERIFY-WITH
   // VERIFY-ASSUMES-NOTHING: FLAG        not so when it is compiled with this flag of VERIFY-ALSO
   // VERIFY-PAIR: FUNCTION FUNCTION: N   in so many interleavings accesses of these two were seen to race
   // VERIFY-SUITE: fast                  one of the few of the fast suite
@@ -75,6 +77,10 @@ def variants(path):
     for other in options:
         flags, verdict = other.split(": ", maxsplit=1)
         nothing = {"VERIFY-ASSUMES": [""]} if "--spurious" in flags else {}
+        for assumed in found.get("VERIFY-ASSUMES-WITH", []):
+            option, text = assumed.split(maxsplit=1)
+            if option in flags:
+                nothing = {"VERIFY-ASSUMES": [text]}
         yield "", {**found, **nothing, "VERIFY-FLAGS": [flags], "EXPECT-VERIFY": [verdict], "VERIFY-FIX": []}
     for other in also:
         flag, verdict = other.split(maxsplit=1)
@@ -202,6 +208,9 @@ def problems_of(path, flag, expected, tool, work):
         if race.get("fix", {}).get("text") != document.get("advice", {}).get("text"):
             yield f"the fix of {race['id']} is {race.get('fix')}"
     yield from problems_of_pairs(document, expected)
+    most = int(expected.get("VERIFY-BLOCKED", ["-1"])[0])
+    if 0 <= most < document.get("blocked", 0):
+        yield f"{document['blocked']} executions do not count, more than {most}"
     wanted = [line.split(maxsplit=1)[1] for line in expected["EXPECT-VERIFY"]]
     races = sorted({race["variable"] for race in document["races"]})
     failures = sorted({failure["failure"] for failure in document["failures"]})
@@ -211,8 +220,10 @@ def problems_of(path, flag, expected, tool, work):
             yield f"found {races} {failures}, expected nothing"
         if kind == "race" and not any(fnmatch.fnmatch(v, p) for v in races for p in name.split("|")):
             yield f"no race on {name}, only on {races}"
-        if kind == "failure" and name not in failures:
-            yield f"no failure {name}, only {failures}"
+        name, _, times = name.partition(" x")
+        places = sum(failure["failure"] == name for failure in document["failures"])
+        if kind == "failure" and (places == 0 or (times and places != int(times))):
+            yield f"no failure {want}, only {[failure['failure'] for failure in document['failures']]}"
     for variable in races if "any" not in expected else []:
         names = [w.partition(" ")[2] for w in wanted if w.startswith("race")]
         if not any(fnmatch.fnmatch(variable, p) for n in names for p in n.split("|")):
@@ -237,6 +248,8 @@ def problems_of(path, flag, expected, tool, work):
                 "VERIFY-BOUND": [""],
             }
         weak["VERIFY-ASSUMES"] = expected.get("VERIFY-ASSUMES", [""])
+        if "VERIFY-BLOCKED" in expected:
+            weak["VERIFY-BLOCKED"] = expected["VERIFY-BLOCKED"]
         for problem in problems_of(path, flag, weak, tool, work):
             yield f"rc11: {problem}"
 

@@ -59,7 +59,7 @@ void remove_barrier(const void* address) {
   arena.free(barrier, sizeof(Barrier));
 }
 
-BarrierState state_of(const void* address) {
+ObjectState state_of(const void* address) {
   SpinGuard guard(barriers_lock);
   const Barrier* barrier = *find(address);
   return {barrier != nullptr, barrier && barrier->current && barrier->current->arrived != 0};
@@ -102,7 +102,7 @@ using namespace duress;
 DURESS_INTERCEPTOR(int, pthread_barrier_init,
                    (pthread_barrier_t * barrier, const pthread_barrierattr_t* attributes, unsigned count)) {
   DURESS_OBJECT_CHANGED(barrier);
-  if (controlled()) check_barrier_init(barrier, state_of(barrier), DURESS_CALLER_PC);
+  if (controlled()) check_object_init(barrier, state_of(barrier), DURESS_CALLER_PC);
   int result = DURESS_REAL(pthread_barrier_init)(barrier, attributes, count);
   if (awake() && result == 0) add_barrier(barrier, count);
   return result;
@@ -110,7 +110,7 @@ DURESS_INTERCEPTOR(int, pthread_barrier_init,
 
 DURESS_INTERCEPTOR(int, pthread_barrier_destroy, (pthread_barrier_t * barrier)) {
   DURESS_OBJECT_CHANGED(barrier);
-  if (controlled()) check_barrier_destroy(barrier, state_of(barrier), DURESS_CALLER_PC);
+  if (controlled()) check_object_destroy(barrier, state_of(barrier), DURESS_CALLER_PC);
   // Before the real one: afterwards the memory may hold another thread's new barrier.
   if (awake()) remove_barrier(barrier);
   return DURESS_REAL(pthread_barrier_destroy)(barrier);
@@ -135,7 +135,7 @@ DURESS_INTERCEPTOR(int, pthread_barrier_wait, (pthread_barrier_t * barrier)) {
   uptr pc = DURESS_CALLER_PC;
   if (controlled()) {
     control_point(OpKind::kBarrier, barrier, pc);
-    check_barrier_use(barrier, state_of(barrier), pc);
+    check_object_use(barrier, state_of(barrier), pc);
   }
   u32 count = 0;
   Round* round = arrive(barrier, &count, pc);

@@ -8,10 +8,19 @@
 #include "runtime/interceptors/condition.h"
 #include "runtime/interceptors/object.h"
 #include "runtime/misuse.h"
+#include "runtime/object_errors.h"
 
 using namespace duress;
 
 static_assert(thrd_success == 0, "wait_on_condition takes 0 for a signal");
+
+/// A C11 mutex is a POSIX one inside, and is treated as one in controlled mode; so is a condition.
+static pthread_mutex_t* posix(mtx_t* mutex) {
+  return reinterpret_cast<pthread_mutex_t*>(mutex);
+}
+static const pthread_cond_t* posix(const cnd_t* condition) {
+  return reinterpret_cast<const pthread_cond_t*>(condition);
+}
 
 static int locked(int result, mtx_t* mutex, uptr pc) {
   if (awake() && result == thrd_success) sync_locked(mutex, /*shared=*/false, pc);
@@ -21,19 +30,16 @@ static int locked(int result, mtx_t* mutex, uptr pc) {
 
 DURESS_INTERCEPTOR(int, mtx_init, (mtx_t * mutex, int type)) {
   DURESS_OBJECT_CHANGED(mutex);
+  check_init(posix(mutex), DURESS_CALLER_PC);
   if (awake()) sync_forget(mutex);
   return DURESS_REAL(mtx_init)(mutex, type);
 }
 
 DURESS_INTERCEPTOR(void, mtx_destroy, (mtx_t * mutex)) {
   DURESS_OBJECT_CHANGED(mutex);
+  check_destroy(posix(mutex), DURESS_CALLER_PC);
   DURESS_REAL(mtx_destroy)(mutex);
   if (awake()) sync_forget(mutex);
-}
-
-/// A C11 mutex is a POSIX one inside, and is treated as one in controlled mode.
-static pthread_mutex_t* posix(mtx_t* mutex) {
-  return reinterpret_cast<pthread_mutex_t*>(mutex);
 }
 
 static int c11_result(int posix_result) {
@@ -50,7 +56,11 @@ static int c11_result(int posix_result) {
 }
 
 static int lock_strand(mtx_t* mutex, uptr pc, u64 deadline = sched::kNever) {
-  int result = lock_controlled(posix(mutex), pc, deadline, [=] { return real_mutex_trylock(posix(mutex)); });
+  check_use(posix(mutex), pc);
+  int result = lock_controlled(posix(mutex), pc, deadline, [=] {
+    check_use(posix(mutex), pc);  // destroyed while this thread waited for its turn
+    return real_mutex_trylock(posix(mutex));
+  });
   return locked(c11_result(result), mutex, pc);
 }
 
@@ -63,6 +73,7 @@ DURESS_INTERCEPTOR(int, mtx_lock, (mtx_t * mutex)) {
 DURESS_INTERCEPTOR(int, mtx_trylock, (mtx_t * mutex)) {
   DURESS_LOCK_USED(mutex);
   if (controlled()) {
+    check_use(posix(mutex), DURESS_CALLER_PC);
     int result =
         try_controlled(posix(mutex), DURESS_CALLER_PC, [=] { return real_mutex_trylock(posix(mutex)); });
     return locked(c11_result(result), mutex, DURESS_CALLER_PC);
@@ -80,6 +91,7 @@ DURESS_INTERCEPTOR(int, mtx_timedlock, (mtx_t * mutex, const timespec* until)) {
 
 DURESS_INTERCEPTOR(int, mtx_unlock, (mtx_t * mutex)) {
   if (controlled()) control_point(OpKind::kUnlock, mutex, DURESS_CALLER_PC);
+  check_use(posix(mutex), DURESS_CALLER_PC);
   bool refused = awake() && refuses_unlock(posix(mutex));
   if (!refused) misuse_at_unlock(posix(mutex));
   if (awake() && !refused) sync_unlocking(mutex, /*shared=*/false, DURESS_CALLER_PC);
@@ -90,12 +102,14 @@ DURESS_INTERCEPTOR(int, mtx_unlock, (mtx_t * mutex)) {
 
 DURESS_INTERCEPTOR(int, cnd_init, (cnd_t * condition)) {
   DURESS_OBJECT_CHANGED(condition);
+  check_init(posix(condition), DURESS_CALLER_PC);
   if (awake()) sync_forget(condition);
   return DURESS_REAL(cnd_init)(condition);
 }
 
 DURESS_INTERCEPTOR(void, cnd_destroy, (cnd_t * condition)) {
   DURESS_OBJECT_CHANGED(condition);
+  check_destroy(posix(condition), DURESS_CALLER_PC);
   DURESS_REAL(cnd_destroy)(condition);
   if (awake()) sync_forget(condition);
 }
@@ -103,7 +117,12 @@ DURESS_INTERCEPTOR(void, cnd_destroy, (cnd_t * condition)) {
 static int wait_strand(cnd_t* condition, mtx_t* mutex, uptr pc, u64 deadline) {
   return c11_result(wait_on_condition(condition, mutex, pc, [=] {
     return wait_controlled(
-        condition, posix(mutex), pc, deadline, [=] { return real_mutex_unlock(posix(mutex)); },
+        condition, posix(mutex), pc, deadline,
+        [=] {  // after its schedule point
+          check_use(posix(condition), pc);
+          check_use(posix(mutex), pc);
+          return real_mutex_unlock(posix(mutex));
+        },
         [=] { return real_mutex_trylock(posix(mutex)); });
   }));
 }
@@ -127,6 +146,7 @@ DURESS_INTERCEPTOR(int, cnd_timedwait, (cnd_t * condition, mtx_t* mutex, const t
 DURESS_INTERCEPTOR(int, cnd_signal, (cnd_t * condition)) {
   DURESS_OBJECT_USED(condition);
   if (controlled()) control_point(OpKind::kSignal, condition, DURESS_CALLER_PC);
+  check_use(posix(condition), DURESS_CALLER_PC);
   if (awake()) sync_release_join(condition, DURESS_CALLER_PC);
   if (controlled()) {
     signal_controlled(condition, 1);
@@ -138,6 +158,7 @@ DURESS_INTERCEPTOR(int, cnd_signal, (cnd_t * condition)) {
 DURESS_INTERCEPTOR(int, cnd_broadcast, (cnd_t * condition)) {
   DURESS_OBJECT_USED(condition);
   if (controlled()) control_point(OpKind::kBroadcast, condition, DURESS_CALLER_PC);
+  check_use(posix(condition), DURESS_CALLER_PC);
   if (awake()) sync_release_join(condition, DURESS_CALLER_PC);
   if (controlled()) {
     signal_controlled(condition, ~0u);

@@ -6,6 +6,7 @@
 #include "runtime/interceptors/condition.h"
 
 #include "runtime/interceptors/object.h"
+#include "runtime/object_errors.h"
 
 using namespace duress;
 
@@ -14,12 +15,14 @@ using namespace duress;
 DURESS_INTERCEPTOR_OF(int, pthread_cond_init, DURESS_CONDITION_VERSION,
                       (pthread_cond_t * condition, const pthread_condattr_t* attributes)) {
   DURESS_OBJECT_CHANGED(condition);
+  check_init(condition, DURESS_CALLER_PC);
   if (awake()) sync_forget(condition);
   return DURESS_REAL(pthread_cond_init)(condition, attributes);
 }
 
 DURESS_INTERCEPTOR_OF(int, pthread_cond_destroy, DURESS_CONDITION_VERSION, (pthread_cond_t * condition)) {
   DURESS_OBJECT_CHANGED(condition);
+  check_destroy(condition, DURESS_CALLER_PC);
   int result = DURESS_REAL(pthread_cond_destroy)(condition);
   if (awake() && result == 0) sync_forget(condition);
   return result;
@@ -29,7 +32,12 @@ DURESS_INTERCEPTOR_OF(int, pthread_cond_destroy, DURESS_CONDITION_VERSION, (pthr
 static int wait_strand(pthread_cond_t* condition, pthread_mutex_t* mutex, uptr pc, u64 deadline) {
   return wait_on_condition(condition, mutex, pc, [=] {
     return wait_controlled(
-        condition, mutex, pc, deadline, [=] { return real_mutex_unlock(mutex); },
+        condition, mutex, pc, deadline,
+        [=] {  // after its schedule point
+          check_use(condition, pc);
+          check_use(mutex, pc);
+          return real_mutex_unlock(mutex);
+        },
         [=] { return real_mutex_trylock(mutex); });
   });
 }
@@ -67,6 +75,7 @@ DURESS_INTERCEPTOR(int, pthread_cond_clockwait,
 DURESS_INTERCEPTOR_OF(int, pthread_cond_signal, DURESS_CONDITION_VERSION, (pthread_cond_t * condition)) {
   DURESS_OBJECT_USED(condition);
   if (controlled()) control_point(OpKind::kSignal, condition, DURESS_CALLER_PC);
+  check_use(condition, DURESS_CALLER_PC);
   if (awake()) sync_release_join(condition, DURESS_CALLER_PC);
   if (controlled()) {
     signal_controlled(condition, 1);
@@ -78,6 +87,7 @@ DURESS_INTERCEPTOR_OF(int, pthread_cond_signal, DURESS_CONDITION_VERSION, (pthre
 DURESS_INTERCEPTOR_OF(int, pthread_cond_broadcast, DURESS_CONDITION_VERSION, (pthread_cond_t * condition)) {
   DURESS_OBJECT_USED(condition);
   if (controlled()) control_point(OpKind::kBroadcast, condition, DURESS_CALLER_PC);
+  check_use(condition, DURESS_CALLER_PC);
   if (awake()) sync_release_join(condition, DURESS_CALLER_PC);
   if (controlled()) {
     signal_controlled(condition, ~0u);

@@ -23,14 +23,14 @@ static int locked(int result, pthread_mutex_t* mutex, uptr pc) {
 DURESS_INTERCEPTOR(int, pthread_mutex_init,
                    (pthread_mutex_t * mutex, const pthread_mutexattr_t* attributes)) {
   DURESS_OBJECT_CHANGED(mutex);
-  check_mutex_init(mutex, DURESS_CALLER_PC);
+  check_init(mutex, DURESS_CALLER_PC);
   if (awake()) sync_forget(mutex);
   return DURESS_REAL(pthread_mutex_init)(mutex, attributes);
 }
 
 DURESS_INTERCEPTOR(int, pthread_mutex_destroy, (pthread_mutex_t * mutex)) {
   DURESS_OBJECT_CHANGED(mutex);
-  check_mutex_destroy(mutex, DURESS_CALLER_PC);
+  check_destroy(mutex, DURESS_CALLER_PC);
   int result = DURESS_REAL(pthread_mutex_destroy)(mutex);
   if (awake() && result == 0) sync_forget(mutex);
   return result;
@@ -38,7 +38,7 @@ DURESS_INTERCEPTOR(int, pthread_mutex_destroy, (pthread_mutex_t * mutex)) {
 
 DURESS_INTERCEPTOR(int, pthread_mutex_trylock, (pthread_mutex_t * mutex)) {
   DURESS_LOCK_USED(mutex);
-  check_mutex_use(mutex, DURESS_CALLER_PC);
+  check_use(mutex, DURESS_CALLER_PC);
   int result = controlled() ? try_controlled(mutex, DURESS_CALLER_PC,
                                              [=] { return DURESS_REAL(pthread_mutex_trylock)(mutex); })
                             : DURESS_REAL(pthread_mutex_trylock)(mutex);
@@ -47,11 +47,10 @@ DURESS_INTERCEPTOR(int, pthread_mutex_trylock, (pthread_mutex_t * mutex)) {
 
 /// The lock of a strand. The obvious real call could wait, and with it everybody.
 static int lock_strand(pthread_mutex_t* mutex, uptr pc, u64 deadline = sched::kNever) {
-  check_mutex_use(mutex, pc);
+  check_use(mutex, pc);
   return locked(lock_controlled(mutex, pc, deadline,
                                 [=] {
-                                  check_mutex_use(mutex,
-                                                  pc);  // destroyed while this thread waited for its turn
+                                  check_use(mutex, pc);  // destroyed while this thread waited for its turn
                                   return DURESS_REAL(pthread_mutex_trylock)(mutex);
                                 }),
                 mutex, pc);
@@ -88,7 +87,7 @@ DURESS_INTERCEPTOR(int, pthread_mutex_clocklock,
 
 DURESS_INTERCEPTOR(int, pthread_mutex_unlock, (pthread_mutex_t * mutex)) {
   if (controlled()) control_point(OpKind::kUnlock, mutex, DURESS_CALLER_PC);
-  check_mutex_use(mutex, DURESS_CALLER_PC);
+  check_use(mutex, DURESS_CALLER_PC);
   bool refused = DURESS_LIKELY(awake()) && refuses_unlock(mutex);
   if (!refused) misuse_at_unlock(mutex);
   if (DURESS_LIKELY(awake()) && !refused) sync_unlocking(mutex, /*shared=*/false, DURESS_CALLER_PC);

@@ -6,6 +6,7 @@
 
 #include "runtime/control.h"
 #include "runtime/interceptors/object.h"
+#include "runtime/object_errors.h"
 
 using namespace duress;
 
@@ -22,40 +23,55 @@ static int write_locked(int result, pthread_rwlock_t* lock, uptr pc) {
 DURESS_INTERCEPTOR(int, pthread_rwlock_init,
                    (pthread_rwlock_t * lock, const pthread_rwlockattr_t* attributes)) {
   DURESS_OBJECT_CHANGED(lock);
+  check_init(lock, DURESS_CALLER_PC);
   if (awake()) sync_forget(lock);
   return DURESS_REAL(pthread_rwlock_init)(lock, attributes);
 }
 
 DURESS_INTERCEPTOR(int, pthread_rwlock_destroy, (pthread_rwlock_t * lock)) {
   DURESS_OBJECT_CHANGED(lock);
+  if (watches_objects()) {
+    ObjectState state = state_of(lock);
+    state.in_use |= state.exists && is_read(lock);
+    check_object_destroy(lock, state, DURESS_CALLER_PC);
+  }
   int result = DURESS_REAL(pthread_rwlock_destroy)(lock);
   if (awake() && result == 0) sync_forget(lock);
+  mark_destroyed(lock);
   return result;
 }
 
 /// A lock that prefers writers lets no reader in while one waits. In controlled mode the writer waits in the
 /// scheduler, so the C library does not know of it.
-static int try_read(pthread_rwlock_t* lock);
+static int try_read(pthread_rwlock_t* lock, uptr pc);
+static int try_write(pthread_rwlock_t* lock, uptr pc);
 
 DURESS_INTERCEPTOR(int, pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock)) {
   DURESS_LOCK_USED(lock);
   if (controlled()) control_point(OpKind::kTryReadLock, lock, DURESS_CALLER_PC, kReadWriteLock);
-  return read_locked(controlled() ? try_read(lock) : DURESS_REAL(pthread_rwlock_tryrdlock)(lock), lock,
-                     DURESS_CALLER_PC);
+  return read_locked(
+      controlled() ? try_read(lock, DURESS_CALLER_PC) : DURESS_REAL(pthread_rwlock_tryrdlock)(lock), lock,
+      DURESS_CALLER_PC);
 }
 
 DURESS_INTERCEPTOR(int, pthread_rwlock_trywrlock, (pthread_rwlock_t * lock)) {
   DURESS_LOCK_USED(lock);
   if (controlled()) control_point(OpKind::kTryLock, lock, DURESS_CALLER_PC, kReadWriteLock);
-  int result = DURESS_REAL(pthread_rwlock_trywrlock)(lock);
+  int result = controlled() ? try_write(lock, DURESS_CALLER_PC) : DURESS_REAL(pthread_rwlock_trywrlock)(lock);
   if (controlled() && result == 0) scheduler().lock_taken(address_of(lock));
   return write_locked(result, lock, DURESS_CALLER_PC);
 }
 
-static int try_read(pthread_rwlock_t* lock) {
+static int try_read(pthread_rwlock_t* lock, uptr pc) {
+  check_use(lock, pc);
   bool prefers_writers = lock->__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP;
   if (prefers_writers && scheduler().is_wanted(address_of(lock))) return EBUSY;
   return DURESS_REAL(pthread_rwlock_tryrdlock)(lock);
+}
+
+static int try_write(pthread_rwlock_t* lock, uptr pc) {
+  check_use(lock, pc);
+  return DURESS_REAL(pthread_rwlock_trywrlock)(lock);
 }
 
 // In controlled mode the try is repeated after every unlock. Its answers are those of the lock, but
@@ -67,16 +83,15 @@ static bool is_own_writer(const pthread_rwlock_t* lock) {
 
 static int read_strand(pthread_rwlock_t* lock, uptr pc, u64 deadline = sched::kNever) {
   if (is_own_writer(lock)) return EDEADLK;
-  int result =
-      control_acquire(OpKind::kReadLock, lock, pc, deadline, [=] { return try_read(lock); }, kReadWriteLock);
+  int result = control_acquire(
+      OpKind::kReadLock, lock, pc, deadline, [=] { return try_read(lock, pc); }, kReadWriteLock);
   return read_locked(result, lock, pc);
 }
 
 static int write_strand(pthread_rwlock_t* lock, uptr pc, u64 deadline = sched::kNever) {
   if (is_own_writer(lock)) return EDEADLK;
-  int result = control_acquire(
-      OpKind::kLock, lock, pc, deadline, [=] { return DURESS_REAL(pthread_rwlock_trywrlock)(lock); },
-      kReadWriteLock);
+  int result =
+      control_acquire(OpKind::kLock, lock, pc, deadline, [=] { return try_write(lock, pc); }, kReadWriteLock);
   if (result == 0) scheduler().lock_taken(address_of(lock));
   return write_locked(result, lock, pc);
 }
@@ -129,6 +144,7 @@ DURESS_INTERCEPTOR(int, pthread_rwlock_clockwrlock,
 
 DURESS_INTERCEPTOR(int, pthread_rwlock_unlock, (pthread_rwlock_t * lock)) {
   if (controlled()) control_point(OpKind::kUnlock, lock, DURESS_CALLER_PC, kReadWriteLock);
+  check_use(lock, DURESS_CALLER_PC);
   if (awake()) {
     bool shared = __atomic_load_n(&lock->__data.__cur_writer, __ATOMIC_RELAXED) == 0;
     sync_unlocking(lock, shared, DURESS_CALLER_PC);

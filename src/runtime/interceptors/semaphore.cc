@@ -8,6 +8,7 @@
 
 #include "runtime/control.h"
 #include "runtime/interceptors/object.h"
+#include "runtime/object_errors.h"
 
 using namespace duress;
 
@@ -18,12 +19,14 @@ static int waited(int result, sem_t* semaphore, uptr pc) {
 
 DURESS_INTERCEPTOR(int, sem_init, (sem_t * semaphore, int shared, unsigned value)) {
   DURESS_OBJECT_CHANGED(semaphore);
+  check_init(semaphore, DURESS_CALLER_PC);
   if (awake()) sync_forget(semaphore);
   return DURESS_REAL(sem_init)(semaphore, shared, value);
 }
 
 DURESS_INTERCEPTOR(int, sem_destroy, (sem_t * semaphore)) {
   DURESS_OBJECT_CHANGED(semaphore);
+  check_destroy(semaphore, DURESS_CALLER_PC);
   int result = DURESS_REAL(sem_destroy)(semaphore);
   if (awake() && result == 0) sync_forget(semaphore);
   return result;
@@ -32,13 +35,17 @@ DURESS_INTERCEPTOR(int, sem_destroy, (sem_t * semaphore)) {
 DURESS_INTERCEPTOR(int, sem_trywait, (sem_t * semaphore)) {
   DURESS_OBJECT_USED(semaphore);
   if (controlled()) control_point(OpKind::kTryAcquire, semaphore, DURESS_CALLER_PC);
+  check_use(semaphore, DURESS_CALLER_PC);
   return waited(DURESS_REAL(sem_trywait)(semaphore), semaphore, DURESS_CALLER_PC);
 }
 
 static int wait_strand(sem_t* semaphore, uptr pc, u64 deadline = sched::kNever) {
   int saved = errno;
-  int error = control_acquire(OpKind::kAcquire, semaphore, pc, deadline,
-                              [=] { return DURESS_REAL(sem_trywait)(semaphore) == 0 ? 0 : errno; });
+  check_use(semaphore, pc);
+  int error = control_acquire(OpKind::kAcquire, semaphore, pc, deadline, [=] {
+    check_use(semaphore, pc);  // destroyed while this thread waited for its turn
+    return DURESS_REAL(sem_trywait)(semaphore) == 0 ? 0 : errno;
+  });
   errno = error ? error : saved;
   return waited(error ? -1 : 0, semaphore, pc);
 }
@@ -68,6 +75,7 @@ DURESS_INTERCEPTOR(int, sem_clockwait, (sem_t * semaphore, clockid_t clock, cons
 DURESS_INTERCEPTOR(int, sem_post, (sem_t * semaphore)) {
   DURESS_OBJECT_USED(semaphore);
   if (controlled()) control_point(OpKind::kPost, semaphore, DURESS_CALLER_PC);
+  check_use(semaphore, DURESS_CALLER_PC);
   if (awake()) sync_release_join(semaphore, DURESS_CALLER_PC);
   int result = DURESS_REAL(sem_post)(semaphore);
   if (controlled() && result == 0) {

@@ -78,7 +78,7 @@ GraphExplorer::Object& GraphExplorer::object(u64 address, u32 size) {
     // Mixed-size atomics (both counts of a shared pointer) are not supported in graphs: the result is
     // bounded. Exploring interleavings handles them.
     if (o.address < address + size && address < o.address + o.size)
-      limits_ |= StepLog::kHistory | StepLog::kNotExplored;
+      limits_ |= StepLog::kMixedSizes | StepLog::kNotExplored;
   }
   objects_.push({address, kInitial, kInitial, size});
   return objects_.last();

@@ -38,9 +38,15 @@ inline constexpr LimitText kLimitTexts[] = {
     {StepLog::kDescriptors, DURESS_SUBJECT("waits for a file, a pipe or a socket")},
     {StepLog::kFutex, DURESS_SAME("a futex wakes some of those who wait, and which ones is not explored")},
     {StepLog::kHistory,
-     DURESS_SAME(
-         "an atomic has more than 64 stores that a thread could read, is accessed in several sizes, or "
-         "was written unseen; or there are more than 64 seq_cst operations that threads may reorder")},
+     DURESS_SAME("an operation may read or follow more than 64 stores: only the newest 64 are explored")},
+    {StepLog::kMixedSizes,
+     DURESS_SAME("an atomic is accessed in several sizes: it is sequentially consistent")},
+    {StepLog::kUnseenWrite,
+     DURESS_SAME("an atomic is written by an access that is none of its operations: older values of it are "
+                 "not explored")},
+    {StepLog::kScOrder,
+     DURESS_SAME("there are more than 64 seq_cst operations that threads may reorder: older ones keep their "
+                 "order")},
     {StepLog::kNotExplored, nullptr,
      "under rc11 threads meet at something else than atomics and mutexes"},  // verify names the operations
     {StepLog::kCancelled, DURESS_SAME("a thread is cancelled: where that reaches it is not explored")},

@@ -9,7 +9,7 @@ namespace {
 // A limit without a text would make an exploration look complete.
 TEST(Limits, EachHasAText) {
   constexpr u32 kDiscarded = StepLog::kIllegal | StepLog::kAwaitBlocked;
-  for (u32 limit = StepLog::kTooManySteps; limit <= StepLog::kWideAccess; limit <<= 1) {
+  for (u32 limit = StepLog::kTooManySteps; limit <= StepLog::kLast; limit <<= 1) {
     if (limit & kDiscarded) continue;
     EXPECT_NE(limit_text(limit, Explored::kClosure), nullptr) << limit;
     // verify names the operations instead.

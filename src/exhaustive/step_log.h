@@ -19,16 +19,20 @@ struct StepLog {
     kFutex = 32,         // it woke several waiters, but not all of them
     kSpinning = 64,      // a loop ran too often with nothing changed
     kNotExplored = 128,  // rc11: two strands met at an operation that is not reordered
-    kHistory = 256,      // rc11: a store history was too long, or dropped
+    kHistory = 256,      // rc11: an operation had more stores to choose from than are explored
     kIllegal = 512,      // rc11: the model forbids the plan; the execution does not count
     // The execution does not count. rc11: an await loop is blocked although a newer store exists. sc: a wait
     // that chose not to time out is never woken.
     kAwaitBlocked = 1024,
-    kCancelled = 2048,    // a thread was cancelled: at which point is not explored
-    kTried = 4096,        // rc11: an await loop takes a lock in each iteration, and another strand tries to
-    kWideAccess = 8192,   // an access of many words is one step
-    kEndedEarly = 16384,  // the process ended while other strands could go on
-    kLongRun = 32768      // a strand performed so many steps in a row that others had to go first
+    kCancelled = 2048,      // a thread was cancelled: at which point is not explored
+    kTried = 4096,          // rc11: an await loop takes a lock in each iteration, and another strand tries to
+    kWideAccess = 8192,     // an access of many words is one step
+    kEndedEarly = 16384,    // the process ended while other strands could go on
+    kLongRun = 32768,       // a strand performed so many steps in a row that others had to go first
+    kMixedSizes = 65536,    // rc11: a store history was dropped: atomics of several sizes overlap
+    kUnseenWrite = 131072,  // rc11: a store history was dropped: something else wrote there
+    kScOrder = 262144,      // rc11: more seq_cst operations may be reordered than are
+    kLast = kScOrder
   };
   /// A strand is named by its creator and its ordinal among the strands of that creator: the same in every
   /// interleaving.

@@ -27,6 +27,7 @@
 #include "runtime/rollback.h"
 #include "runtime/rollback_memory.h"
 #include "runtime/runtime.h"
+#include "runtime/side_events.h"
 #include "runtime/thread_emulation.h"
 #include "runtime/what_if.h"
 
@@ -116,6 +117,7 @@ void control_begin() {
   bool debugged = debugger_begin();
   if (debugged) callbacks.trace = debugger_step;
   callbacks.first_choice = rollback_at_first_choice;
+  callbacks.limited = record_limit;
   // A search has thousands of runs, and few of them are reported.
   callbacks.timed_out_early = g_request->strategy == StrategyId::kReplay ? log_early_timeout : nullptr;
   alignas(sched::Scheduler) static char scheduler_memory[sizeof(sched::Scheduler)];

@@ -81,7 +81,7 @@ void control_free(void* p, uptr caller) {
     return scheduler().point({OpKind::kFree, static_cast<u32>(size), start, trail::kFreeKey, caller});
   // Steps conflict within 16 bytes of memory (exhaustive::ExecutionTrace): each is a step of its own.
   constexpr u64 kBytes = 16, kMost = 256;
-  if (size > kMost) scheduler().step_log().limits |= exhaustive::StepLog::kWideAccess;
+  if (size > kMost) scheduler().limit(exhaustive::StepLog::kWideAccess, {OpKind::kFree, 0, start, 0, caller});
   for (u64 at = 0; at == 0 || (at < size && at < kMost); at += kBytes) {
     const u64 left = size - at;
     scheduler().point(

@@ -65,10 +65,11 @@ void range(const void* p, u64 size, AccessKind kind, const DuressSite* site) {
 
 bool steps_by_words(u64 size, const DuressSite* site) {
   if (!controlled() || !scheduler().is_systematic() || !g_runtime->points.point(site)) return false;
-  u32& limits = scheduler().step_log().limits;
-  if (g_rc11) limits |= exhaustive::StepLog::kHistory;  // the model does not see what they write
+  const Operation operation = {OpKind::kRead, static_cast<u32>(size), 0, 0, reinterpret_cast<uptr>(site)};
+  // The model does not see what they write.
+  if (g_rc11) scheduler().limit(exhaustive::StepLog::kUnseenWrite, operation);
   if (size <= kMostCopied) return true;
-  limits |= exhaustive::StepLog::kWideAccess;
+  scheduler().limit(exhaustive::StepLog::kWideAccess, operation);
   return false;
 }
 
@@ -93,7 +94,7 @@ namespace {
 /// Of a systematic execution the call is one step, whatever it accesses.
 void note_whole_call(const DuressSite* site) {
   if (!controlled() || !scheduler().is_systematic() || !g_runtime->points.point(site)) return;
-  scheduler().step_log().limits |= exhaustive::StepLog::kWideAccess;
+  scheduler().limit(exhaustive::StepLog::kWideAccess, {OpKind::kRead, 0, 0, 0, reinterpret_cast<uptr>(site)});
 }
 
 void copy_by_steps(void* to, const void* from, u64 size, const DuressSite* site) {

@@ -131,10 +131,22 @@ void Rc11Adversary::log_stale(const SyncObject& object, const DuressSite* site,
 }
 
 void Rc11Adversary::drop(uptr begin, uptr end) {
-  auto lost = [&] { return model_.statistics().dropped + model_.order().settled(); };
-  u64 before = lost();
+  const u64 dropped = model_.statistics().dropped, settled = model_.order().settled();
   model_.drop({begin, end});
-  if (runtime_.live && !runtime_.live->next) harmless_ += lost() - before;
+  if (!runtime_.live || runtime_.live->next) return;
+  dropped_harmlessly_ += model_.statistics().dropped - dropped;
+  settled_harmlessly_ += model_.order().settled() - settled;
+}
+
+/// What the model has not covered so far. Whenever it drops a history it settles the order of S, too.
+void Rc11Adversary::tell_limits() {
+  using exhaustive::StepLog;
+  const memory::Rc11Statistics& statistics = model_.statistics();
+  u32 limits = statistics.remove_oldest ? StepLog::kHistory : 0;
+  if (statistics.unseen) limits |= StepLog::kUnseenWrite;
+  if (statistics.dropped != dropped_harmlessly_) limits |= StepLog::kMixedSizes;
+  if (!limits && model_.order().settled() != settled_harmlessly_) limits |= StepLog::kScOrder;
+  if (DURESS_UNLIKELY(limits != 0)) scheduler().limit(limits, scheduler().running()->next);
 }
 
 /// Systematic executions: what the operation did and could have done.
@@ -142,10 +154,7 @@ void Rc11Adversary::tell_step(bool wrote) {
   if (!scheduler().is_systematic()) return;
   exhaustive::StepLog& log = scheduler().step_log();
   const memory::Rc11Model::Open& open = model_.open();
-  const memory::Rc11Statistics& statistics = model_.statistics();
-  u64 lost = statistics.dropped + model_.order().settled();
-  if (statistics.remove_oldest || statistics.unseen || lost != harmless_)
-    log.limits |= exhaustive::StepLog::kHistory;
+  tell_limits();
   if (explores_ && open.picked != scheduler().wanted_age()) log.limits |= exhaustive::StepLog::kIllegal;
   if (newest_) log.limits |= exhaustive::StepLog::kNotExplored;
   exhaustive::Step* step = scheduler().last_step();

@@ -47,6 +47,7 @@ class Rc11Adversary final : memory::ClockSource, memory::Chooser, memory::Rc11Pi
   bool trusts(const DuressSite* site);
   void begin(Thread& t, const DuressSite* site);
   void tell_step(bool wrote);
+  void tell_limits();
   void note(const SyncObject& object, const DuressSite* site, const memory::Rc11Model::Read& read,
             u128 memory);
   void log_stale(const SyncObject& object, const DuressSite* site, const trail::Replaced& replaced);
@@ -60,8 +61,9 @@ class Rc11Adversary final : memory::ClockSource, memory::Chooser, memory::Rc11Pi
   u32 rarity_;              // one choice in this many is left to the heuristic
   bool reverses_;           // also choices that another schedule would do as well
   bool newest_ = false;     // this operation sees and makes only the newest
-  u64 harmless_ = 0;        // dropped, settled while there was one thread: no behaviour was lost
-  bool explores_;           // the request says what is chosen: see exhaustive/graph_explorer.h
+  // While there was one thread: no behaviour was lost.
+  u64 dropped_harmlessly_ = 0, settled_harmlessly_ = 0;
+  bool explores_;  // the request says what is chosen: see exhaustive/graph_explorer.h
   struct Trusted {
     const DuressSite* site;
     bool trusted;

@@ -7,11 +7,12 @@
 
 namespace duress {
 
-bool record_side_event(trail::SideEvent::Kind kind, u64 joined, u64 joiner, uptr caller) {
+using Kind = trail::SideEvent::Kind;
+
+bool record_side_event(trail::SideEvent event, uptr caller) {
   trail::Record& record = scheduler().record();
   if (record.side_event_count == trail::kMostSideEvents) return false;
   Uncontrolled here;
-  trail::SideEvent event = {kind, joined, joiner, {}};
   unwind_stack(event.calls, trail::SideEvent::kMostCalls, caller);
   trail::SideEvent* list = record.side_events();
   for (u64 i = 0; i < record.side_event_count; ++i) {
@@ -23,7 +24,12 @@ bool record_side_event(trail::SideEvent::Kind kind, u64 joined, u64 joiner, uptr
 }
 
 void record_clock_read(uptr caller) {
-  if (!record_side_event(trail::SideEvent::Kind::kClockRead, 0, 0, caller)) scheduler().note_clock();
+  if (!record_side_event({.kind = Kind::kClockRead}, caller)) scheduler().note_clock();
+}
+
+void record_limit(u32 limits, const Operation& operation) {
+  record_side_event({.kind = Kind::kLimited, .limits = limits, .object = operation.object},
+                    is_access(operation.kind) ? t_hook_caller : operation.place);
 }
 
 }  // namespace duress

@@ -50,9 +50,10 @@ void every_access(const void* p, u64 size, bool write, uptr pc) {
   if (write && replaces_memory()) forget_history(p, size);
   if (!point) return;
   if (scheduler().is_systematic()) {
-    u32& limits = scheduler().step_log().limits;
-    if (size > 8) limits |= exhaustive::StepLog::kWideAccess;
-    if (g_rc11) limits |= exhaustive::StepLog::kHistory;  // the model neither sees nor replaces the value
+    const Operation operation = {OpKind::kSystem, 0, address_of(p), 0, pc};
+    if (size > 8) scheduler().limit(exhaustive::StepLog::kWideAccess, operation);
+    // The model neither sees nor replaces the value.
+    if (g_rc11) scheduler().limit(exhaustive::StepLog::kUnseenWrite, operation);
   }
   control_done(write);
   control_trace_value(write ? 0 : value_at(p, size), write || size > 8 ? 16 : static_cast<u32>(size));

@@ -143,7 +143,8 @@ void what_if_joined(const sched::Strand* joined, uptr caller) {
   if (!self || !joined) return;
   for (const trail::WhatIfEdit& edit : request->edits()) {
     if (edit.kind != Kind::kJoined || edit.joiner != self->path || edit.joined != joined->path) continue;
-    record_side_event(trail::SideEvent::Kind::kJoined, joined->path, self->path, caller);
+    record_side_event({.kind = trail::SideEvent::Kind::kJoined, .joined = joined->path, .joiner = self->path},
+                      caller);
     return;
   }
 }

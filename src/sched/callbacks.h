@@ -29,6 +29,9 @@ struct Callbacks {
   bool (*first_choice)() = nullptr;
   /// The strand's wait, or the alarm, has timed out while others could run. Null: nobody wants to know.
   void (*timed_out_early)(const Strand& strand) = nullptr;
+  /// A systematic execution meets limits of its exploration (exhaustive::StepLog) for the first time. Null:
+  /// nobody wants to know where.
+  void (*limited)(u32 limits, const Operation& operation) = nullptr;
 };
 
 }  // namespace duress::sched

@@ -157,6 +157,7 @@ Wake Scheduler::block_on_descriptors(const Operation& operation, pollfd* descrip
   Strand* s = running();
   s->next = operation;
   count_point();
+  if (systematic_) recorder_.limit(exhaustive::StepLog::kDescriptors, operation);
   if (DURESS_UNLIKELY(s->in_visit)) end_outer_wait(s);
   descriptors_.add(s, descriptors, count);
   return wait_here(s, deadline);
@@ -214,7 +215,7 @@ void Scheduler::arm(Strand* s, u64 deadline) {
   s->wait.timeout = deadline > timers_.now() ? deadline - timers_.now() : 0;
   if (systematic_) {
     if (!explores_timeouts() || !is_explored_timer(s->next.kind))
-      recorder_.limit(exhaustive::StepLog::kTimers);
+      recorder_.limit(exhaustive::StepLog::kTimers, s->next);
     return;
   }
   // The choice is made in any case: a trail means the same whatever was allowed when it was recorded.

@@ -181,6 +181,9 @@ class Scheduler {
   void set_step_log(exhaustive::StepLog* log) { recorder_.set_log(log); }
   exhaustive::StepLog& step_log() { return recorder_.log(); }
   /// Under a memory model: the age of the store that the running strand's step shall read or follow, and
+  /// A reason why the exploration is not complete (StepLog::Limit), met at that operation of the running
+  /// strand. REQUIRES: the execution is systematic.
+  void limit(u32 reason, const Operation& operation) { recorder_.limit(reason, operation); }
   /// where it writes which one it was. Null: no room.
   u32 wanted_age() const { return choices_.wanted_at(recorder_.steps() - 1); }
   exhaustive::Step* last_step() { return recorder_.last(); }

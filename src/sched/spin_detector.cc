@@ -56,16 +56,23 @@ void SpinDetector::at_step(Strand& s) {
   u64 state = callbacks_.local_state(s);
   bool same = state != 0 && state == visit->state && spin.locked == 0;
   if (!same && visit->repeats > kMostRepeats) {
-    log_->limits |= StepLog::kSpinning;
+    limit_spinning(s);
     same = true;
   }
-  if (same) await_reads(spin, visit->reads);
+  if (same) await_reads(s, visit->reads);
   visit->state = state;
   visit->reads = spin.read_count;
 }
 
+void SpinDetector::limit_spinning(const Strand& s) const {
+  const bool first = !(log_->limits & StepLog::kSpinning);
+  log_->limits |= StepLog::kSpinning;
+  if (first && callbacks_.limited) callbacks_.limited(StepLog::kSpinning, s.next);
+}
+
 /// It waits until another strand writes to something that it has read since `first`.
-void SpinDetector::await_reads(SpinState& spin, u32 first) const {
+void SpinDetector::await_reads(Strand& s, u32 first) const {
+  SpinState& spin = s.spin;
   if (first >= spin.read_count) return;  // it read too many things to remember, or none
   u32 distinct = 0;
   for (u32 i = first; i < spin.read_count; ++i) {
@@ -74,7 +81,7 @@ void SpinDetector::await_reads(SpinState& spin, u32 first) const {
     distinct += !again;
   }
   if (distinct >= Step::kMostTouches) {
-    log_->limits |= StepLog::kSpinning;
+    limit_spinning(s);
     return;
   }
   spin.first = first;

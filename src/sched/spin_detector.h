@@ -75,7 +75,8 @@ class SpinDetector {
   bool lost_trylock(const Strand* strands) const;
 
  private:
-  void await_reads(SpinState& spin, u32 first) const;
+  void await_reads(Strand& s, u32 first) const;
+  void limit_spinning(const Strand& s) const;
 
   const Callbacks& callbacks_;
   exhaustive::StepLog* log_ = nullptr;

@@ -30,6 +30,12 @@ class StepRecorder {
   u64 steps() const { return steps_; }
   /// A reason why the exploration is not complete (StepLog::k...).
   void limit(u32 reason) { log_->limits |= reason; }
+  /// The same, met at that operation of the running strand.
+  void limit(u32 reason, const Operation& operation) {
+    const u32 first = reason & ~log_->limits;
+    log_->limits |= reason;
+    if (DURESS_UNLIKELY(first != 0) && callbacks_.limited) callbacks_.limited(first, operation);
+  }
   /// The step of the running strand; null if there was no room for it.
   exhaustive::Step* last() { return log_->count < log_->room ? &log_->steps[log_->count - 1] : nullptr; }
 

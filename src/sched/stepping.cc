@@ -168,7 +168,7 @@ Strand* Scheduler::choose_step(const Candidates& found) {
 Strand* Scheduler::after_long_run(u32 count) {
   LongRun& run = execution_.long_run;
   if (run.steps < kLongRun) return nullptr;
-  recorder_.limit(StepLog::kLongRun);
+  recorder_.limit(StepLog::kLongRun, running()->next);
   Strand* longest = nullptr;
   for (u32 i = 0; i < count; ++i) {
     Strand* s = candidates_[i];

@@ -24,7 +24,7 @@
 namespace duress::trail {
 
 inline constexpr u32 kMagic = 0x53525544;  // "DURS"
-inline constexpr u32 kVersion = 12;
+inline constexpr u32 kVersion = 13;
 
 enum class ChoiceKind : u32 { kThread = 0, kValue = 1 };
 

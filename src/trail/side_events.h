@@ -12,11 +12,13 @@ struct SideEvent {
   enum class Kind : u64 {
     kJoined = 1,     // the strand of path `joiner` joined the one of path `joined`; see WhatIfEdit::kJoined
     kClockRead = 2,  // the program read a clock while timeouts were explored
+    kLimited = 3,    // the execution first met one of exhaustive::StepLog::Limit
   };
   static constexpr u32 kMostCalls = 14;
 
   Kind kind;
-  u64 joined, joiner;
+  u64 joined, joiner;     // kJoined
+  u64 limits, object;     // kLimited: bits, and the object of the operation
   u64 calls[kMostCalls];  // return addresses, innermost first; 0: there are no more
 
   bool operator==(const SideEvent&) const = default;

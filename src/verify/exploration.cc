@@ -83,6 +83,7 @@ class Verifier::Exploration {
         result_.problem = outcome->problem;
         break;
       }
+      verifier_.take_limits(*outcome);
       over_again = found_await_loop(outcome->execution) || learn(plan, *outcome);
       report_progress();
       if (!over_again) check_bounds(stop);
@@ -179,7 +180,6 @@ class Verifier::Exploration {
 
   /// Numbers the strands as all executions do. True: there is a new await loop, and room to remember it.
   bool found_await_loop(exec::Execution& execution) {
-    verifier_.limits_ |= execution.limits & ~(Log::kIllegal | Log::kAwaitBlocked | Log::kNotExplored);
     std::size_t strands = verifier_.origins_.size();
     renumber(execution, verifier_.origins_);
     if (verifier_.origins_.size() != strands && ahead_) ahead_->speculative.forget();
@@ -204,7 +204,7 @@ class Verifier::Exploration {
       verifier_.diverged_ += learned == Explorer::Learned::kDiverged;
       if (((explorer_.limits() | execution.limits) & Log::kNotExplored) == 0) return false;
       verifier_.by_interleavings_ = true;
-      verifier_.kept_limits_ = explorer_.limits() & Log::kHistory;
+      verifier_.kept_limits_ = explorer_.limits() & (Log::kHistory | Log::kMixedSizes);
       return true;
     } else {
       if (verifier_.setup_.model != ModelId::kSc) {
@@ -303,9 +303,10 @@ void Verifier::note(Outcome& outcome) {
 bool Verifier::is_new(const exec::Execution& execution, exhaustive::GraphFingerprint& fingerprint) {
   bool counts = (execution.limits & (Log::kIllegal | Log::kAwaitBlocked)) == 0;
   // With mixed-size accesses the fingerprint does not say which bytes were read from where.
-  bool no_fingerprint = (kept_limits_ & Log::kHistory) != 0;
+  bool no_fingerprint = (kept_limits_ & Log::kMixedSizes) != 0;
   if (counts && no_fingerprint) return true;
   auto count = static_cast<u32>(execution.steps.size());
+  if (kept_limits_ == 0) limited_at_.clear();
   if (counts && fingerprints_.insert(fingerprint.of(execution.steps.data(), count)).second) return true;
   ++result_.cut_off;
   return false;

@@ -212,10 +212,10 @@ VerifyResult Verifier::run(const std::atomic<bool>& stop) {
   add_earlier_findings();
   pool_->resume();
   if (result_.problem.kind == exec::WorkerProblem::Kind::kNone) {
-    for (u32 limit = 1; limit != 0 && limit <= limits_; limit <<= 1) {
+    for (u32 limit = 1; limit <= exhaustive::StepLog::kLast; limit <<= 1) {
       if ((limits_ & limit) == 0) continue;
       const char* text = exhaustive::limit_text(limit, exhaustive::Explored::kProgram);
-      result_.bounds.emplace_back(text ? text : "");
+      result_.bounds.push_back((text ? text : "") + limited_at_[limit]);
     }
     if (diverged_ != 0)
       result_.bounds.push_back("the program did not do the same again under the same schedule, " +

@@ -9,6 +9,7 @@
 // branch and its subtree ahead of time (speculation.h), and outcomes are kept until the explorer asks.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <functional>
 #include <map>
@@ -133,6 +134,8 @@ class Verifier {
   void take_side_events(const Outcome& outcome);
   void take_join(const Outcome& outcome, JoinPlace join, const std::vector<finding::Address>& calls);
   bool reads_clock_itself(const Outcome& outcome, const std::vector<finding::Address>& calls);
+  void take_limits(const Outcome& outcome);
+  std::string limit_place(const Outcome& outcome, const trail::SideEvent& event);
   void take(Outcome& outcome);
   // ---- racing_steps.cc
   void note_racing(const finding::RunLogs& logs, const finding::RaceRecord& race);
@@ -173,6 +176,7 @@ class Verifier {
   u32 limits_ = 0;
   u64 diverged_ = 0;
   bool by_interleavings_ = false;         // rc11: threads meet at an operation that graphs do not cover
+  std::map<u32, std::string> limited_at_;  // by limit: where it was met first
   u32 kept_limits_ = 0;                   // of the exploration by graphs before that
   std::unordered_set<u64> fingerprints_;  // then: executions that were counted
   bool uncontrolled_ = false;

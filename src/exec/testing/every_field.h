@@ -67,8 +67,8 @@ inline Execution execution_with_every_field() {
   execution.future_values = {{7, 8, 9, 8, {10, 11}}, {12, 13, 14, 2, {15, 16}}};
   execution.atomic_profile = {
       {trail::AtomicKind::kFence, MemoryOrder::kRelease, MemoryOrder::kConsume, 0, {17, 18, 19}}};
-  execution.side_events = {{trail::SideEvent::Kind::kJoined, 20, 21, {22, 23}},
-                           {trail::SideEvent::Kind::kClockRead, 0, 0, {24}}};
+  execution.side_events = {{trail::SideEvent::Kind::kJoined, 20, 21, 0, 0, {22, 23}},
+                           {trail::SideEvent::Kind::kLimited, 0, 0, 26, 27, {24}}};
   execution.observed_pairs = {31, 32};
   execution.switch_points = {{33, 34, 35, 36, 37, 38}};
   execution.steps.resize(2);

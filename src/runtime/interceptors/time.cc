@@ -23,6 +23,8 @@ static timespec time_of(u64 nanoseconds) {
 }
 
 static u64 look(uptr pc) {
+  if (scheduler().is_systematic() && !scheduler().explores_timeouts())
+    scheduler().limit(exhaustive::StepLog::kClock, {OpKind::kSystem, 0, 0, 0, pc});
   u64 time = scheduler().read_clock();
   if (DURESS_UNLIKELY(scheduler().explores_timeouts())) record_clock_read(pc);
   return time;

@@ -3,7 +3,7 @@
 // A wait with a timeout: that it may come early is explored if it is asked for; else the answer says so.
 //
 // EXPECT-VERIFY: * none
-// VERIFY-BOUND
+// VERIFY-BOUND: (--timeouts explores most), first at timeout.cc:25, on changed
 // VERIFY-ASSUMES: waits end only by signals
 #include <chrono>
 #include <condition_variable>

@@ -35,10 +35,12 @@ std::string check(VerifyOptions& options) {
   setup.order = *id_of<ExplorationOrder>(options.order.c_str());
   if (options.weaken && options.model != "rc11") return "--weaken needs --model rc11";
   setup.profile_atomics = options.weaken;
+  if (setup.symmetry && setup.preemptions >= 0) return "--symmetry cannot be combined with --preemptions";
   if (options.model == "sc") return {};
   setup.model = ModelId::kRc11;
   if (setup.preemptions >= 0) return "--preemptions is for --model sc";
   if (options.order != "run-on") return "--order is for --model sc";
+  if (setup.symmetry) return "--symmetry is for --model sc";
   if (setup.spurious != 0) return "--spurious is for --model sc";
   return setup.timeouts != 0 ? "--timeouts is for --model sc" : "";
 }
@@ -68,6 +70,10 @@ void add_exploration(CommandApp& app, VerifyOptions& options) {
          "Which interleavings come first: run-on (default), writes-first, watch-written, avoid-release, "
          "acquire-first")
       .one_of(catalog::names<ExplorationOrder>());
+  app.add_flag(
+      "--symmetry", setup.symmetry,
+      "Threads that are created one after the other with the same function and argument can be exchanged: "
+      "of executions that differ only so, one is explored");
   app.add_flag("--weaken", options.weaken,
                "With --model rc11: which memory orders are needed; each is weakened, one at a time");
   app.add_flag("--no-advice", options.no_advice, "Do not look for a change that fixes the races");

@@ -79,6 +79,7 @@ bool Explorer::done() const {
 void Explorer::begin_subtree(const Explorer& other, const Node* leaf) {
   admit_ = other.admit_;
   admit_context_ = other.admit_context_;
+  alike_ = other.alike_;
   List<const Node*> way(arena_);
   way.resize(leaf->depth + 1);
   for (const Node* n = leaf; n; n = n->parent) way[n->depth] = n;

@@ -73,6 +73,11 @@ class Explorer {
   }
   u64 skipped() const { return skipped_; }
 
+  /// Strands that are alike (symmetry.cc): by strand, a number that they share; 0: there is none like it.
+  /// Executions that differ only in which of them does what are explored once. `kinds` has kMostStrands
+  /// entries and may get more; it outlives the explorer.
+  void exchange_alike(const u8* kinds) { alike_ = kinds; }
+
   u64 learned() const { return learned_; }
   /// Executions equivalent to earlier ones. 0 unless the program does not follow its plans.
   u64 redundant() const { return redundant_; }
@@ -118,6 +123,8 @@ class Explorer {
   void offer_choices(Node* node);
   bool weakly_initial(const Node& node, u32* consumed);
   bool has_predecessor(u32 k);
+  bool weakly_initial_of_image(const Step& step, u32 other);
+  bool covers_image(const Node& node, const Node* at);
   const Step& wanted_step(u32 k) const;
 
   template <typename Visit>
@@ -151,6 +158,7 @@ class Explorer {
   u32 top_depth_ = 0;
   Admit admit_ = nullptr;
   void* admit_context_ = nullptr;
+  const u8* alike_ = nullptr;
   u64 skipped_ = 0;
   u64 serials_ = 0;
   u64 learned_ = 0, redundant_ = 0, diverged_ = 0, nodes_ = 0;

@@ -39,6 +39,8 @@ struct StepLog {
   struct Origin {
     u32 parent;
     u32 ordinal;
+    u32 like =
+        0;  // ordinal of the strand that was created right before it and alike; 0: none, or not asked for
     bool operator==(const Origin&) const = default;
   };
 
@@ -64,16 +66,16 @@ struct StepLog {
     }
     return &steps[count++];
   }
-  /// The number of the `ordinal`-th strand that `parent` created.
-  u32 strand_of(u32 parent, u32 ordinal) {
+  /// The number of that strand.
+  u32 strand_of(const Origin& origin) {
     for (u32 i = 1; i < strands; ++i) {
-      if (origins[i].parent == parent && origins[i].ordinal == ordinal) return i;
+      if (origins[i] == origin) return i;
     }
     if (strands == kMostStrands) {
       limits |= kTooManyStrands;
       return kMostStrands - 1;
     }
-    origins[strands] = {parent, ordinal};
+    origins[strands] = origin;
     return strands++;
   }
 };

@@ -89,10 +89,13 @@ void Explorer::insert(Node* at, const Reversal* reversal) {
   u32 consumed;
   for (const SleepSetEntry& sleeper : sleep_set_) {
     if (sleeper.from > at->depth) break;
-    if (sleeper.until > at->depth && weakly_initial(*sleeper.node, &consumed)) return;
+    if (sleeper.until <= at->depth) continue;
+    if (weakly_initial(*sleeper.node, &consumed) || covers_image(*sleeper.node, at)) return;
   }
   const Node* taken = path_[at->depth + 1];  // children before it are in the sleep set
+  if (covers_image(*taken, at)) return;
   for (Node* c = taken->next; c;) {
+    if (!c->first && covers_image(*c, at)) return;
     if (!weakly_initial(*c, &consumed)) {
       c = c->next;
       continue;

@@ -78,6 +78,7 @@ struct Verification {
   bool rc11 = false;                // else sequentially consistent memory
   double explore_seconds = 0;
   bool assumes_signals = false;  // the result holds if waits end only by signals
+  bool assumes_alike = false;    // and if threads that start alike can be exchanged
   MemoryErrors memory = MemoryErrors::kNotLookedFor;
   std::optional<EstimatedTotal> estimate;  // of interleavings, if not all were explored
   std::vector<std::string> bounds;         // what was not explored, and why

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/finding_json.h"
+#include "report/verification_text.h"
 
 namespace duress::report {
 namespace {
@@ -25,7 +26,7 @@ void put_verification(Json& json, const Verification& verification) {
   if (verification.timeouts != 0) json["timeouts"] = verification.timeouts;
   static constexpr const char* kMemory[] = {"not-looked-for", "partly", "looked-for"};
   json["memory_errors"] = kMemory[static_cast<std::size_t>(verification.memory)];
-  if (verification.assumes_signals) json["assumes"] = "waits end only by signals";
+  if (std::string assumed = assumptions_text(verification); !assumed.empty()) json["assumes"] = assumed;
   if (verification.first_finding != 0) json["first_finding"] = verification.first_finding;
   if (const std::optional<EstimatedTotal>& estimate = verification.estimate)
     json["estimate"] = {{"total", std::round(estimate->total)},

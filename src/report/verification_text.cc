@@ -102,6 +102,12 @@ std::string estimate_text(const EstimatedTotal& estimate) {
                      number(estimate.high));
 }
 
+std::string assumptions_text(const Verification& verification) {
+  std::string text = verification.assumes_signals ? "waits end only by signals" : "";
+  if (!verification.assumes_alike) return text;
+  return "threads that start alike can be exchanged" + (text.empty() ? "" : " and " + text);
+}
+
 std::vector<std::string> verification_summary(const Document& document) {
   const Verification& verification = *document.verification;
   std::string what;
@@ -122,9 +128,8 @@ std::vector<std::string> verification_summary(const Document& document) {
     std::string proof;
     if (races == 0 && failures == 0) {
       proof = ": proved for this program and its input";
-      if (verification.assumes_signals)
-        proof +=
-            fmt::format(", if waits end only by signals{}", verification.rc11 ? "" : " (see --spurious)");
+      if (std::string assumed = assumptions_text(verification); !assumed.empty()) proof += ", if " + assumed;
+      if (verification.assumes_signals && !verification.rc11) proof += " (see --spurious)";
     }
     std::vector<std::string> lines{
         fmt::format("complete: {} in all {} ({:.0f}/s){}", what, all, rate, proof)};

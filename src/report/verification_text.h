@@ -19,6 +19,8 @@ std::string verification_text(const Document& document, const FindingStyle& styl
 /// The result in one line, and a line for each bound.
 /// "about 1,200 (800 to 3,000)"
 std::string estimate_text(const EstimatedTotal& estimate);
+/// What the result takes for granted; "": nothing.
+std::string assumptions_text(const Verification& verification);
 std::vector<std::string> verification_summary(const Document& document);
 
 /// Whether one operation needs its memory order, a line.

@@ -126,7 +126,8 @@ class Scheduler {
   /// The running strand is about to create another. No choice: what others do before it or after it is the
   /// same.
   void creates(uptr place);
-  Strand* make_strand(uptr created_at);
+  /// `start_key`: equal for strands that begin alike; 0: not known.
+  Strand* make_strand(uptr created_at, u64 start_key = 0);
   void forget_strand(Strand* strand);  // its thread could not be made
   /// In the creator, after the kernel thread was made: the strand may be chosen from now on.
   void launch(Strand* strand);
@@ -180,10 +181,10 @@ class Scheduler {
   /// Where their steps are written.
   void set_step_log(exhaustive::StepLog* log) { recorder_.set_log(log); }
   exhaustive::StepLog& step_log() { return recorder_.log(); }
-  /// Under a memory model: the age of the store that the running strand's step shall read or follow, and
   /// A reason why the exploration is not complete (StepLog::Limit), met at that operation of the running
   /// strand. REQUIRES: the execution is systematic.
   void limit(u32 reason, const Operation& operation) { recorder_.limit(reason, operation); }
+  /// Under a memory model: the age of the store that the running strand's step shall read or follow, and
   /// where it writes which one it was. Null: no room.
   u32 wanted_age() const { return choices_.wanted_at(recorder_.steps() - 1); }
   exhaustive::Step* last_step() { return recorder_.last(); }

@@ -59,7 +59,16 @@ struct Scheduler::Candidates {
 
 void Scheduler::name_strand(Strand* s) {
   Strand* parent = running();
-  s->id = parent ? recorder_.log().strand_of(parent->id, ++parent->children) : 0;
+  s->id = 0;
+  if (parent) {
+    // Created alike, and its creator performed no step in between.
+    const bool alike = s->start_key && s->start_key == parent->child_key &&
+                       parent->child_made == parent->spin.stepped_at && request().symmetry;
+    const u32 before = parent->children++;
+    s->id = recorder_.log().strand_of({parent->id, parent->children, alike ? before : 0});
+    parent->child_key = s->start_key;
+    parent->child_made = parent->spin.stepped_at;
+  }
   s->path = parent ? trail::path_of(parent->path, parent->children) : 0;
 }
 

@@ -93,6 +93,9 @@ struct StrandExecution : StrandView {
   // In systematic executions (stepping.cc).
   bool at_step = false;  // is about to perform a step; else it only continues to its next step
   u32 children = 0;      // strands that it has created
+  u64 start_key = 0;     // equal for strands that begin alike; 0: not known
+  u64 child_key = 0;     // of the one that it created last,
+  u64 child_made = 0;    // and its last step before that
   u64 path = 0;          // identifies it in every interleaving: see trail/strand_path.h
 
   WaitState wait;

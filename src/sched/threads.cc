@@ -28,8 +28,9 @@ void Scheduler::enlist(Strand* s, uptr created_at) {
   record().strands = e.made;
 }
 
-Strand* Scheduler::make_strand(uptr created_at) {
+Strand* Scheduler::make_strand(uptr created_at, u64 start_key) {
   Strand* s = allocate_strand();
+  s->start_key = start_key;
   enlist(s, created_at);
   if (s->number == 0) {
     s->kernel.thread_pointer = thread_pointer();

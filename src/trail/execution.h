@@ -149,8 +149,10 @@ struct Request {
   bool variables = false;        // the sites stand for their variables: all sites that name one are points
   EarlyTimeouts early_timeouts = EarlyTimeouts::kShort;
   bool observe = false;  // Record::signature and the list of reads-from pairs are wanted
-  bool memory = false;   // memory errors are looked for (runtime/memory_guard.h); `detect` is not kNothing
-  u8 unused[3] = {};
+  bool symmetry =
+      false;            // systematic executions: which threads are created alike is wanted (StepLog::Origin)
+  bool memory = false;  // memory errors are looked for (runtime/memory_guard.h); `detect` is not kNothing
+  u8 unused[2] = {};
   // Lengths of the lists behind this struct.
   u32 site_count = 0;        // keys of sites that are schedule points
   u32 wait_site_count = 0;   // keys of sites that are not, but end a long run of one thread

@@ -57,6 +57,7 @@ void fill_document(const VerifySetup& setup, const VerifyResult& result, finding
   verification.memory = result.memory_limits & trail::kHeapNotSeen    ? MemoryErrors::kNotLookedFor
                         : result.memory_limits & trail::kMemoryReused ? MemoryErrors::kPartly
                                                                       : MemoryErrors::kLookedFor;
+  verification.assumes_alike = result.exchanged_alike;
   verification.assumes_signals = result.waited && result.spurious == 0;
   verification.bounds = result.bounds;
   if (result.estimate.executions > 0)

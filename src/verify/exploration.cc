@@ -15,6 +15,7 @@
 #include "exec/clock.h"
 #include "exhaustive/limits.h"
 #include "search/preemptions.h"
+#include "verify/alike.h"
 #include "verify/speculation.h"
 
 namespace duress::verify {
@@ -38,6 +39,7 @@ class Verifier::Exploration {
   /// True: start over.
   bool run(const std::atomic<bool>& stop) {
     verifier_.reset();
+    if constexpr (!kByGraphs) explorer_.exchange_alike(verifier_.alike_.data());
     bool over_again = false;
     exec::WorkerPool& pool = *verifier_.pool_;
     if (pool.size() == 1) {
@@ -84,7 +86,8 @@ class Verifier::Exploration {
         break;
       }
       verifier_.take_limits(*outcome);
-      over_again = found_await_loop(outcome->execution) || learn(plan, *outcome);
+      over_again = found_await_loop(outcome->execution) || tells_alike_apart(outcome->execution) ||
+                   learn(plan, *outcome);
       report_progress();
       if (!over_again) check_bounds(stop);
       if (over_again || !verifier_.new_racing_sites_.empty() || explorer_.done()) break;
@@ -193,6 +196,17 @@ class Verifier::Exploration {
     return found && spins.size() < Log::kMostSpins;
   }
 
+  /// True: the program tells threads apart that were taken to be alike.
+  bool tells_alike_apart(const exec::Execution& execution) {
+    if (!verifier_.setup_.symmetry) return false;
+    verifier_.alike_ = alike_strands(verifier_.origins_);
+    if (!joins_apart(execution.steps, verifier_.alike_)) return false;
+    verifier_.setup_.symmetry = false;
+    verifier_.alike_ = {};
+    verifier_.origins_.clear();
+    return true;
+  }
+
   /// True: graphs do not suffice, start over with interleavings.
   bool learn(const typename Explorer::Plan& plan, Outcome& outcome) {
     exec::Execution& execution = outcome.execution;
@@ -244,6 +258,8 @@ class Verifier::Exploration {
     if (!explorer_.done()) result_.estimate = estimate();
     result_.complete = explorer_.done() && verifier_.new_racing_sites_.empty();
     result_.redundant = explorer_.redundant();
+    result_.exchanged_alike =
+        std::any_of(verifier_.alike_.begin(), verifier_.alike_.end(), [](u8 kind) { return kind != 0; });
     result_.skipped += explorer_.skipped();
     if (!bound_.empty()) result_.bounds.push_back(bound_);
     if (!verifier_.new_racing_sites_.empty()) result_.bounds.emplace_back(exhaustive::kFailuresNotSearched);
@@ -289,6 +305,7 @@ void Verifier::reset() {
   known_failures_.clear();
   fingerprints_.clear();
   limits_ = kept_limits_;
+  if (kept_limits_ == 0) limited_at_.clear();
   diverged_ = 0;
 }
 
@@ -306,7 +323,6 @@ bool Verifier::is_new(const exec::Execution& execution, exhaustive::GraphFingerp
   bool no_fingerprint = (kept_limits_ & Log::kMixedSizes) != 0;
   if (counts && no_fingerprint) return true;
   auto count = static_cast<u32>(execution.steps.size());
-  if (kept_limits_ == 0) limited_at_.clear();
   if (counts && fingerprints_.insert(fingerprint.of(execution.steps.data(), count)).second) return true;
   ++result_.cut_off;
   return false;

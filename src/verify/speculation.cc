@@ -68,7 +68,8 @@ std::string name_of(const exhaustive::Explorer::Plan& wanted, const Origins& ori
   }
   // Which strands are known, and by which numbers: that decides how an execution continues.
   for (const exhaustive::StepLog::Origin& origin : origins)
-    name += '/' + std::to_string(origin.parent) + '.' + std::to_string(origin.ordinal);
+    name += '/' + std::to_string(origin.parent) + '.' + std::to_string(origin.ordinal) + '.' +
+            std::to_string(origin.like);
   return name;
 }
 

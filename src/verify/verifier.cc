@@ -46,6 +46,7 @@ exec::Plan Verifier::base_plan() const {
   plan.head.detect = trail::Detect::kRaces;
   plan.head.systematic = true;
   plan.head.memory = true;
+  plan.head.symmetry = setup_.symmetry;
   plan.head.exploration_order = setup_.order;
   plan.head.model = setup_.model;
   plan.head.profile_atomics = setup_.profile_atomics;

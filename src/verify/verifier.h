@@ -35,6 +35,7 @@ struct VerifySetup : exec::CampaignSetup {
   u32 spurious = 0;              // explored spurious wake-ups in a row at a wait
   u32 timeouts = 0;              // the same for early timeouts
   ExplorationOrder order = ExplorationOrder::kRunOn;
+  bool symmetry = false;  // of executions that differ in which of several alike threads does what, one
   bool minimise = true;
   bool keeps = true;             // findings are stored
   bool stops_at_first = false;   // one finding is enough
@@ -88,6 +89,7 @@ struct VerifyResult {
   u64 cut_off = 0;  // executions that do not count: forbidden by rc11, or a wait that never ends
   u32 spurious = 0, timeouts = 0;  // as asked for
   bool waited = false;             // on a condition
+  bool exchanged_alike = false;    // threads that are alike were taken to be exchangeable
   u32 memory_limits = 0;           // trail::Record::memory_limits of all executions
   u64 publishing_store = 0;        // trail::Record::publishing_store
   std::vector<AtomicUse> atomics;
@@ -132,10 +134,10 @@ class Verifier {
   bool is_new(const exec::Execution& execution, exhaustive::GraphFingerprint& fingerprint);
   void take_atomics(const Outcome& outcome);
   void take_side_events(const Outcome& outcome);
-  void take_join(const Outcome& outcome, JoinPlace join, const std::vector<finding::Address>& calls);
-  bool reads_clock_itself(const Outcome& outcome, const std::vector<finding::Address>& calls);
   void take_limits(const Outcome& outcome);
   std::string limit_place(const Outcome& outcome, const trail::SideEvent& event);
+  void take_join(const Outcome& outcome, JoinPlace join, const std::vector<finding::Address>& calls);
+  bool reads_clock_itself(const Outcome& outcome, const std::vector<finding::Address>& calls);
   void take(Outcome& outcome);
   // ---- racing_steps.cc
   void note_racing(const finding::RunLogs& logs, const finding::RaceRecord& race);
@@ -174,9 +176,10 @@ class Verifier {
   std::map<std::vector<finding::Address>, bool>
       known_clocks_;  // by stack: whether the program itself reads it
   u32 limits_ = 0;
-  u64 diverged_ = 0;
-  bool by_interleavings_ = false;         // rc11: threads meet at an operation that graphs do not cover
   std::map<u32, std::string> limited_at_;  // by limit: where it was met first
+  u64 diverged_ = 0;
+  std::array<u8, exhaustive::kMostStrands> alike_ = {};  // alike.h
+  bool by_interleavings_ = false;         // rc11: threads meet at an operation that graphs do not cover
   u32 kept_limits_ = 0;                   // of the exploration by graphs before that
   std::unordered_set<u64> fingerprints_;  // then: executions that were counted
   bool uncontrolled_ = false;

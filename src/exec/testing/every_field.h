@@ -40,6 +40,7 @@ inline Plan plan_with_every_field() {
   plan.head.trace = plan.head.systematic = plan.head.sample = plan.head.variables = true;
   plan.head.profile_futures = plan.head.profile_atomics = plan.head.observe = true;
   plan.head.memory = true;
+  plan.head.symmetry = true;
   plan.sites = {20, 21, 22};
   plan.wait_sites = {23};
   plan.pairs = {{24, 25}, {26, 27}};
@@ -76,7 +77,7 @@ inline Execution execution_with_every_field() {
   execution.steps[1].strand = 2;
   execution.steps[1].expected = 25;
   execution.steps[1].add(26, 4, exhaustive::Mode::kWrite, 27);
-  execution.origins = {{0, 0}, {0, 28}};
+  execution.origins = {{0, 0}, {0, 28, 27}};
   execution.spins = {29};
   execution.limits = 30;
   execution.record.deviations = execution.trail.size();
@@ -94,7 +95,7 @@ inline void expect_same_head(const trail::Request& got, const trail::Request& se
   const auto& [magic, version, seed, strategy, depth, expected_choices, most_steps, points, backend, detect,
                model, heuristic, fair_after, tear, exploration_order, priority_strands, spurious, timeouts,
                trace, systematic, sample, profile_futures, profile_atomics, variables, early_timeouts,
-               observe, memory, unused, sites, wait_sites, pairs, predictions, edits, picks, planned,
+               observe, symmetry, memory, unused, sites, wait_sites, pairs, predictions, edits, picks, planned,
                deviations] = got;
   EXPECT_EQ(magic, sent.magic);
   EXPECT_EQ(version, sent.version);
@@ -122,6 +123,7 @@ inline void expect_same_head(const trail::Request& got, const trail::Request& se
   EXPECT_EQ(variables, sent.variables);
   EXPECT_EQ(profile_futures, sent.profile_futures);
   EXPECT_EQ(profile_atomics, sent.profile_atomics);
+  EXPECT_EQ(symmetry, sent.symmetry);
   EXPECT_EQ(memory, sent.memory);
 }
 

@@ -26,6 +26,7 @@
 #include "runtime/misuse.h"
 #include "runtime/robust_mutexes.h"
 #include "runtime/thread_emulation.h"
+#include "runtime/thread_start.h"
 #include "runtime/what_if.h"
 
 extern "C" char __libc_single_threaded __attribute__((weak));
@@ -149,7 +150,7 @@ int create_thread(ThreadHandle* handle, bool block_signals, Create create) {
 }
 
 /// The runtime's part before the real create. Null: the thread is none of its business.
-ThreadHandle* announce_thread(bool detached, const uptr* caller) {
+ThreadHandle* announce_thread(bool detached, const void* function, void* argument, const uptr* caller) {
   uptr pc = *caller;
   if (!awake()) return nullptr;
   if (&__libc_single_threaded) __libc_single_threaded = 0;  // the C library has made threads before
@@ -159,7 +160,8 @@ ThreadHandle* announce_thread(bool detached, const uptr* caller) {
   if (!thread && !controlled()) return nullptr;
   ThreadHandle* handle = make_handle(thread, detached);
   if (controlled()) {
-    handle->strand = scheduler().make_strand(pc);
+    const bool compares = scheduler().request().symmetry;
+    handle->strand = scheduler().make_strand(pc, compares ? thread_start_key(function, argument) : 0);
     handle->strand->thread_made = true;
     handle->strand->signals.blocked = controlled()->signals.blocked;
     if (thread) thread_path(thread, handle->strand->path);
@@ -235,7 +237,9 @@ DURESS_INTERCEPTOR(int, pthread_create,
     return pool_create(id, state == PTHREAD_CREATE_DETACHED, function, argument, DURESS_CALLER_PC);
   }
   if (awake() && attributes) pthread_attr_getdetachstate(attributes, &state);
-  ThreadHandle* handle = announce_thread(state == PTHREAD_CREATE_DETACHED, DURESS_CALLER_SLOT);
+  ThreadHandle* handle =
+      announce_thread(state == PTHREAD_CREATE_DETACHED, reinterpret_cast<const void*>(function), argument,
+                      DURESS_CALLER_SLOT);
   if (!handle) return DURESS_REAL(pthread_create)(id, attributes, function, argument);
   handle->posix_function = function;
   handle->argument = argument;
@@ -258,7 +262,8 @@ DURESS_INTERCEPTOR(int, thrd_create, (thrd_t * id, thrd_start_t function, void* 
     return pool_create(id, /*detached=*/false, job, argument, DURESS_CALLER_PC) == 0 ? thrd_success
                                                                                      : thrd_error;
   }
-  ThreadHandle* handle = announce_thread(/*detached=*/false, DURESS_CALLER_SLOT);
+  ThreadHandle* handle = announce_thread(/*detached=*/false, reinterpret_cast<const void*>(function),
+                                         argument, DURESS_CALLER_SLOT);
   if (!handle) return DURESS_REAL(thrd_create)(id, function, argument);
   handle->c11_function = function;
   handle->argument = argument;

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The programs of bench/verify/programs have exactly the executions that their heads state.
+
+  // EXECUTIONS: sc|rc11|symmetry N: COUNT, N: COUNT...   with that number as argument; symmetry is sc with --symmetry
+  // SOURCE: where the counts come from
+
+Each must be complete with no finding, and executions that were begun and do not count must be fewer than twice those that do.
+Under sc the smallest one is also counted by brute force, where brute_force.py has a model of the program.
+"""
+import importlib.util
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import harness  # noqa: E402
+
+FOLDER = harness.ROOT / "bench/verify/programs"
+FLAGS = {"sc": [], "rc11": ["--model", "rc11"], "symmetry": ["--symmetry"]}
+
+
+def brute_force():
+    spec = importlib.util.spec_from_file_location("brute_force", FOLDER / "brute_force.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def stated(path):
+    """(mode, number, executions)"""
+    for mode, rest in re.findall(r"^// EXECUTIONS: (\w+) (.*)", path.read_text(), re.MULTILINE):
+        for one in rest.split(", "):
+            number, count = one.split(": ")
+            yield mode, int(number), int(count)
+
+
+def verify(tool, program, mode, number, work):
+    command = [tool.build / "bin/duress", "verify", "--json", "-j", "1", "--no-advice", "--dir", work, *FLAGS[mode]]
+    ended = subprocess.run(
+        [*command, "--", program, str(number)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False
+    )
+    return json.loads(ended.stdout) if ended.stdout else {"error": ended.stderr}
+
+
+def problems_of(path, tool):
+    program = tool.compile(path, [], "-O1")
+    work = tool.build / "tests/verify/families" / path.stem
+    smallest = None
+    for mode, number, count in stated(path):
+        document = verify(tool, program, mode, number, work)
+        name = f"{mode} {number}"
+        if "error" in document:
+            yield f"{name}: {document['error']}"
+            continue
+        if not document["complete"] or document["races"] or document["failures"]:
+            yield f"{name}: {document.get('bound')} {document['races']} {document['failures']}"
+        if document["interleavings"] != count:
+            yield f"{name}: {document['interleavings']} executions, not {count}"
+        if document.get("blocked", 0) >= 2 * count:
+            yield f"{name}: {document['blocked']} executions do not count, and {count} do"
+        if ("assumes" in document) != (mode == "symmetry"):
+            yield f"{name}: it assumes {document.get('assumes')}"
+        if mode == "sc" and (smallest is None or number < smallest[0]):
+            smallest = (number, count)
+    if smallest:
+        counted = brute_force().count(path.stem, smallest[0])
+        if counted not in (None, smallest[1]):
+            yield f"brute force counts {counted} for {smallest[0]}, not {smallest[1]}"
+
+
+def main():
+    options = harness.parser(__doc__).parse_args()
+    tool = harness.Tool(options.build, options.duress)
+    paths = harness.chosen(sorted(FOLDER.glob("*.cc")), options.programs)
+    harness.report((path.stem, lambda path=path: problems_of(path, tool)) for path in paths)
+
+
+if __name__ == "__main__":
+    main()

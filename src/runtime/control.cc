@@ -154,7 +154,10 @@ void control_begin() {
   if (!clocks) control_enter_strand();
   if (g_request->memory) {
     if (!detects) fatal("a request that looks for memory errors must follow clocks");
-    memory_guard_begin(rt);
+    if (rt.options.memory_errors_)
+      memory_guard_begin(rt);
+    else
+      g_record->memory_limits |= trail::kHeapNotSeen;
   }
   own_thread_number();
   bool emulates = g_request->backend != trail::Backend::kThread && emulation_possible();

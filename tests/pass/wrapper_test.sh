@@ -49,6 +49,19 @@ expect "shared library: stub" yes 'libduress_stub.a' line $cc -shared -fPIC a.c
 expect "shared library: no runtime" no 'libduress_rt' line $cc -shared -fPIC a.c
 expect "shared through -Wl" no 'libduress_rt' line $cc -Wl,-shared -fPIC a.c
 expect "libtool's shared libraries" yes 'libduress_stub.a' line $cxx -shared -nostdlib a.cc
+echo 'int shared; int update(void) { return ++shared; }' > library.c
+echo 'VERSION_1 { global: nothing; local: *; };' > script.map
+for form in -Wl,--version-script=script.map -Wl,--version-script,script.map "-Xlinker --version-script=script.map" \
+  "-Xlinker --version-script -Xlinker script.map" "-Wl,-z,now,--version-script=script.map"; do
+  $cc -shared -fPIC library.c $form -o hidden.so || failures=$((failures + 1))
+  expect "hooks stay global: $form" yes ' [WT] __duress_module_init' nm -D hidden.so
+  expect "the script holds: $form" no ' T update' nm -D hidden.so
+done
+for script in 'V { local: *; };' '/* global: none */ V { a*; };' '{ global : a; extern "C++" { b; }; local: *; };'; do
+  echo "$script" > script.map
+  $cc -shared -fPIC library.c -Wl,--version-script=script.map -o hidden.so || failures=$((failures + 1))
+  expect "hooks stay global: $script" yes ' [WT] __duress_module_init' nm -D hidden.so
+done
 expect "static: is refused" yes 'error: a statically linked program cannot be observed' $cc -static a.c
 $cc -static a.c 2> /dev/null; [ $? = 1 ] || { echo "FAILED: -static must exit 1"; failures=$((failures + 1)); }
 expect "static without a library: stub" yes 'libduress_stub.a' line $cc -static -nostdlib a.c

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cli/cc/arguments.h"
+#include "cli/cc/version_script.h"
 
 namespace {
 
@@ -140,6 +141,7 @@ int main(int argc, char** argv) {
     unsetenv("DURESS_PASS_BODIES");
   }
   std::erase_if(args, duress::cc::is_own_option);
+  if (request.shared && request.links && !request.other_target) duress::cc::open_version_scripts(args);
   std::vector<std::string> line = {compiler()};
   append_quietly(&line, add.before);
   line.insert(line.end(), args.begin(), args.end());

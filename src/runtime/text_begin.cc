@@ -7,4 +7,5 @@ extern "C" __attribute__((visibility("hidden"), used)) void duress_text_begin() 
 }
 
 // Kept in a stripped program too, where `duress doctor` must know what is ours.
-extern "C" __attribute__((visibility("default"), used, alias("duress_text_begin"))) void __duress_text_begin();
+extern "C" __attribute__((visibility("default"), used, alias("duress_text_begin"))) void
+__duress_text_begin();

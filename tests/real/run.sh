@@ -11,7 +11,7 @@
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
-programs=(pigz pbzip2 libzstd xz-utils leveldb memcached redis libuv1 zeromq3 liburcu sqlite3)
+programs=(pigz pbzip2 libzstd xz-utils leveldb memcached redis libuv1 zeromq3 liburcu sqlite3 abseil)
 build=$root/build plain= only_build= only_fetch= names=()
 while [[ $# -gt 0 ]]; do
   case "$1" in

@@ -351,6 +351,9 @@ namespace duress {
 const void* openmp_team() {
   return nullptr;
 }
+bool openmp_tasks_unfinished(bool) {
+  return false;
+}
 }  // namespace duress
 extern "C" void __duress_annotate_ignore(int) {}
 extern "C" void __duress_fence(duress::u32, const DuressSite*) {}

@@ -50,7 +50,9 @@ def print_rows(rows, markdown):
     for row in rows:
         line = [row.name, str(row.threads), row.size, *(tables.number(row.value(name, "cpu")) for name in there)]
         lines.append(line + [tables.number(row.ratio(f"duress {name}", name, what)) for name, what, _ in columns])
-    groups = {"all": rows, **{f"{n} threads": [r for r in rows if r.threads == n] for n in {r.threads for r in rows}}}
+    groups = {"all": rows}
+    for threads in sorted({row.threads for row in rows}):
+        groups[f"{threads} threads"] = [row for row in rows if row.threads == threads]
     for title, group in groups.items():
         means = [
             tables.geometric_mean(r.ratio(f"duress {name}", name, what) for r in group) for name, what, _ in columns

@@ -11,11 +11,15 @@ if ! command -v duress >/dev/null; then
   fi
   root=()
   [[ $(id -u) -eq 0 ]] || root=(sudo)
-  if [[ $package == http://* || $package == https://* ]]; then
-    curl -fsSL "$package" -o /tmp/duress.deb || exit 125
-    package=/tmp/duress.deb
-  fi
-  "${root[@]}" apt-get update -qq && "${root[@]}" apt-get install -y "$(realpath "$package")" || exit 125
+  files=()
+  for one in $package; do
+    if [[ $one == http://* || $one == https://* ]]; then
+      (cd /tmp && curl -fsSLO "$one") || exit 125
+      one=/tmp/${one##*/}
+    fi
+    files+=("$(realpath "$one")")
+  done
+  "${root[@]}" apt-get update -qq && "${root[@]}" apt-get install -y "${files[@]}" || exit 125
 fi
 cmake -S "$source" -B "$build" -DCMAKE_TOOLCHAIN_FILE="$(duress cmake)" && cmake --build "$build" -j "$(nproc)" || exit 125
 options=(--time "${DURESS_CI_TIME:-10m}" --fail-on "${DURESS_CI_FAIL_ON:-destructive}")

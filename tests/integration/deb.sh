@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# deb.sh BUILD: the Debian package, made by cpack, installed by apt into a clean root, and used there. The root is made by
-# debootstrap once and kept in the build folder; each run installs into a copy-on-write layer over it. Code 77: skipped,
-# and why.
+# deb.sh BUILD: the Debian packages, made by cpack, looked at by lintian, installed into a clean root by the commands of
+# packaging/ci/Dockerfile, and used there, by hand and by the script of the CI templates. The root is made by debootstrap
+# once and kept in the build folder; each run installs into a copy-on-write layer over it. Code 77: skipped, and why.
 set -euo pipefail
 build=$(cd "$1" && pwd)
+source=$(cd "$(dirname "$0")/../.." && pwd)
 work=$build/tests/integration/deb
 base=$work/root
 
@@ -33,11 +34,19 @@ if [[ ${2:-} != inside ]]; then
   rm -rf "$work/package" && mkdir "$work/package"
   (cd "$work/package" && cpack -G DEB --config "$build/CPackConfig.cmake" -B "$work/package" > "$work/cpack.log" 2>&1) ||
     fail "cpack: $(tail -5 "$work/cpack.log")"
+  (cd "$work/package" && [[ $(echo *.deb) == "duress-doc_"*" duress_"*" libduress-dev_"* ]]) || fail "not three packages: $(ls "$work/package")"
+  if command -v lintian > /dev/null; then
+    # Upstream has no address for mail; CPack adds a call of ldconfig for shared objects in folders of /usr/lib.
+    known=bogus-mail-host,bogus-mail-host-in-debian-changelog,maintscript-calls-ldconfig
+    lintian --allow-root --tag-display-limit 0 --suppress-tags $known "$work"/package/*.deb > "$work/lintian.log" 2>&1 ||
+      fail "lintian: $(cat "$work/lintian.log")"
+    [[ ! -s $work/lintian.log ]] || fail "lintian: $(cat "$work/lintian.log")"
+  fi
   exec unshare --mount --pid --fork "$0" "$build" inside
 fi
 
 # In a mount namespace of our own: what is mounted here is gone when we end. The layer is in memory.
-package=$(ls "$work"/package/*.deb)
+package=$(ls "$work"/package/duress_*.deb)
 layer=$work/layer
 mkdir -p "$layer" "$work/archives"
 mount -t tmpfs tmpfs "$layer"
@@ -50,12 +59,14 @@ mount --bind /dev "$root/dev"
 mkdir -p "$root/var/cache/apt/archives"
 mount --bind "$work/archives" "$root/var/cache/apt/archives"  # downloaded once
 cp /etc/resolv.conf "$root/etc/resolv.conf"
-cp "$package" "$root/duress.deb"
+mkdir -p "$root/tmp/packages" && cp "$work"/package/*.deb "$root/tmp/packages"
 inside() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root DEBIAN_FRONTEND=noninteractive "$@"; }
 
 dpkg-deb -I "$package" | grep -E '^ (Package|Version|Depends):'
-inside apt-get update > "$work/apt.log" 2>&1 || fail "apt-get update: $(tail -3 "$work/apt.log")"
-inside apt-get install -y --no-install-recommends /duress.deb >> "$work/apt.log" 2>&1 || fail "apt-get: $(tail -5 "$work/apt.log")"
+# The commands of the image, without the daemon that would run them.
+image=$(sed -n '/^RUN /,/[^\\]$/p' "$source/packaging/ci/Dockerfile" | sed 's/^RUN //; s/\\$//' | tr '\n' ' ')
+[[ $image == *apt-get*install* ]] || fail "the Dockerfile has no command that installs: $image"
+inside sh -c "$image" > "$work/apt.log" 2>&1 || fail "Dockerfile: $(tail -5 "$work/apt.log")"
 inside duress --version
 inside duress doctor > "$work/doctor" 2>&1 || fail "duress doctor: $(cat "$work/doctor")"
 cat > "$root/root/counter.cc" <<'CODE'
@@ -80,8 +91,18 @@ code=0 && run "duress replay $id"
 [[ $code -eq 66 ]] || fail "replay: $code $(cat "$work/out")"
 for file in share/man/man1/duress.1 share/man/man1/duress-classify.1 share/cmake/Duress/DuressConfig.cmake \
   share/bash-completion/completions/duress share/zsh/site-functions/_duress share/pkgconfig/duress.pc include/duress/test.h; do
-  [[ -e $root/usr/$file || -e $root/usr/$file.gz ]] || fail "the package has no /usr/$file"
+  [[ -e $root/usr/$file || -e $root/usr/$file.gz ]] || fail "the packages have no /usr/$file"
 done
-inside dpkg --remove duress > /dev/null
+for plugin in duress_pass.so duress_commands.so; do
+  [[ -z $(find "$root/usr/lib" -name $plugin -not -path '*/duress/*') ]] || fail "$plugin is not in a folder of its own"
+done
+# What the templates run, on a project of their users.
+mkdir "$root/root/project" && mv "$root/root/counter.cc" "$root/root/project"
+printf '%s\n' 'cmake_minimum_required(VERSION 3.25)' 'project(p CXX)' 'enable_testing()' 'find_package(Threads)' \
+  'add_executable(counter counter.cc)' 'target_link_libraries(counter Threads::Threads)' 'add_test(NAME counter COMMAND counter)' \
+  > "$root/root/project/CMakeLists.txt"
+code=0 && run "cd project && DURESS_CI_OPTIONS='--runs 10' /usr/share/duress/ci/run.sh"
+[[ $code -eq 66 && -s $root/root/project/duress.sarif && -s $root/root/project/duress.xml ]] || fail "run.sh: $code $(cat "$work/out")"
+inside dpkg --remove libduress-dev duress-doc duress > /dev/null
 inside sh -c '! command -v duress' || fail "the package was removed and duress is still there"
-echo "ok: $(basename "$package")"
+echo "ok: $(cd "$work/package" && echo *.deb)"

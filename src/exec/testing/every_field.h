@@ -95,8 +95,8 @@ inline void expect_same_head(const trail::Request& got, const trail::Request& se
   const auto& [magic, version, seed, strategy, depth, expected_choices, most_steps, points, backend, detect,
                model, heuristic, fair_after, tear, exploration_order, priority_strands, spurious, timeouts,
                trace, systematic, sample, profile_futures, profile_atomics, variables, early_timeouts,
-               observe, symmetry, memory, unused, sites, wait_sites, pairs, predictions, edits, picks, planned,
-               deviations] = got;
+               observe, symmetry, memory, unused, sites, wait_sites, pairs, predictions, edits, picks,
+               planned, deviations] = got;
   EXPECT_EQ(magic, sent.magic);
   EXPECT_EQ(version, sent.version);
   EXPECT_EQ(seed, sent.seed);

@@ -15,6 +15,7 @@
 #include "runtime/startup.h"
 #include "runtime/sync.h"
 #include "runtime/thread_emulation.h"
+#include "runtime/thread_start.h"
 #include "runtime/unwinding.h"
 
 namespace duress {
@@ -69,12 +70,31 @@ Runtime* g_runtime = nullptr;
 
 // No execution is controlled here, so nothing is looked at.
 void misuse_at_unlock(const pthread_mutex_t*) {}
-void check_mutex_use(const pthread_mutex_t*, uptr) {}
-void check_mutex_init(const pthread_mutex_t*, uptr) {}
-void check_mutex_destroy(const pthread_mutex_t*, uptr) {}
-void check_barrier_use(const pthread_barrier_t*, BarrierState, uptr) {}
-void check_barrier_init(const pthread_barrier_t*, BarrierState, uptr) {}
-void check_barrier_destroy(const pthread_barrier_t*, BarrierState, uptr) {}
+bool watches_objects() {
+  return false;
+}
+void check_object_use(const void*, ObjectState, uptr) {}
+void check_object_init(const void*, ObjectState, uptr) {}
+void check_object_destroy(const void*, ObjectState, uptr) {}
+ObjectState state_of(const pthread_mutex_t*) {
+  return {};
+}
+ObjectState state_of(const pthread_rwlock_t*) {
+  return {};
+}
+ObjectState state_of(const pthread_cond_t*) {
+  return {};
+}
+ObjectState state_of(const sem_t*) {
+  return {};
+}
+bool is_read(const pthread_rwlock_t*) {
+  return false;
+}
+void mark_destroyed(pthread_rwlock_t*) {}
+u64 thread_start_key(const void*, void*) {
+  return 0;
+}
 void misuse_at_thread_end() {}
 void misuse_at_exit() {}
 void wait_for_other_threads() {}

@@ -21,7 +21,7 @@ namespace {
 
 constexpr u64 kFirstRound = 16;
 constexpr u64 kLeastRound = 32, kMostRound = 4096;  // workers wait at the end of each
-constexpr u64 kLaterDetections = 8;
+constexpr u64 kLaterDetections = 8, kMoreDetections = 16, kMoreFrom = 64;
 constexpr u64 kObservedOneIn = 4;   // of the runs of other strategies than guided; it costs them time
 constexpr u64 kMostSeen = 100'000;  // reads-from pairs
 
@@ -87,7 +87,9 @@ u64 Portfolio::round_end(u64 index) {
 }
 
 bool Portfolio::detects(u64 index) {
-  return index < kFirstRound || index - std::bit_floor(index) < kLaterDetections;
+  u64 block = std::bit_floor(index);
+  // What is protected by an algorithm alone races only when that fails, which may be rare.
+  return index < kFirstRound || index - block < (block < kMoreFrom ? kLaterDetections : kMoreDetections);
 }
 
 std::vector<Portfolio::Turn> Portfolio::deal(u64 index, const SearchState& state) const {

@@ -34,7 +34,7 @@ ROWS = {
     "collide": "base finding",
     "report": "catalog trail finding",
     "exec": "base catalog event trail exhaustive finding",
-    "search": "base catalog trail exhaustive finding report exec",
+    "search": "base catalog event trail exhaustive finding report exec",
     "classify": "base catalog event trail finding report exec search",
     "verify": "base catalog trail exhaustive finding report exec search",
     "repair": "trail finding report exec search verify",

@@ -111,6 +111,8 @@ int explore_command(const Arguments& arguments) {
   mark_known(document, options.known);
   if (options.prints()) {
     if (!options.quiet) print_lanes(document, options);
+    if (document.coverage && !options.quiet)
+      write_errors(report::coverage_text(*document.coverage, document.cwd));
     for (const std::string& line : report::search_notes(document)) {
       if (!options.quiet) say(line);
     }

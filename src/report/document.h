@@ -15,6 +15,7 @@
 
 #include "finding/finding.h"
 #include "finding/log_record.h"
+#include "report/coverage.h"
 #include "report/failure_entry.h"
 #include "report/judgement.h"
 #include "report/summary.h"
@@ -138,7 +139,8 @@ struct Document {
   std::vector<std::string> found_before;  // ids of failures that an earlier part of the search found
   std::optional<Verification> verification;
   std::optional<CampaignSummary> campaign;
-  Summary summary;  // by finish_document
+  std::optional<Coverage> coverage;  // with --coverage
+  Summary summary;                   // by finish_document
 };
 
 /// Resolves, groups, suppresses and names everything in `log`, and fills the fields of `document` from

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "report/coverage_json.h"
 #include "report/finding_json.h"
 #include "report/verification_text.h"
 
@@ -149,6 +150,7 @@ Json json_of(const Document& document) {
       json["failures"].push_back(to_json(entry, document.cwd));
   }
   if (!document.found_before.empty()) json["found_before"] = document.found_before;
+  if (document.coverage) json["coverage"] = json_of(*document.coverage);
   if (document.verification) put_verification(json, *document.verification);
   return json;
 }

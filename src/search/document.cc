@@ -37,6 +37,7 @@ void fill_document(const SearchResult& result, finding::Names& names, report::Do
   for (const Found& found : result.found)
     document.failures->push_back(failure_entry(found, result.kept_going, names));
   document.found_before = result.earlier;
+  document.coverage = result.coverage;
   report::CampaignSummary& summary = document.campaign.emplace(result);
   summary.pairs_created = result.created.size();
   summary.deadlocks = result.suspected_deadlocks.size();

@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "exec/files.h"
+#include "report/coverage_json.h"
 
 namespace duress::search {
 namespace {
@@ -115,6 +116,7 @@ std::optional<SavedSearch> load_search(const std::string& dir, const std::string
     restore(json.at("guide"), state.search_state.guide);
     restore(json.at("shares"), state.search_state.shares);
     state.failures = json.at("failures").get<std::vector<std::string>>();
+    if (json.contains("coverage")) state.coverage = report::coverage_of(json.at("coverage"));
     return state;
   } catch (const Json::exception&) {
     return std::nullopt;
@@ -135,6 +137,7 @@ std::string save_search(const std::string& dir, const std::string& key, const Sa
   json["guide"] = to_json(state.search_state.guide);
   json["shares"] = to_json(state.search_state.shares);
   json["failures"] = state.failures;
+  if (state.coverage) json["coverage"] = report::json_of(*state.coverage);
   return exec::write_file(search_path(dir, key, ".json"),
                           json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }

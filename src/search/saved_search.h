@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "report/coverage.h"
 #include "search/portfolio.h"
 
 namespace duress::search {
@@ -16,6 +17,7 @@ struct SavedSearch {
   SearchState search_state;           // in force in the round of next_run
   std::vector<RunFeedback> feedback;  // of the runs of that round before next_run
   std::vector<std::string> failures;  // ids
+  std::optional<report::Coverage> coverage;
 };
 
 /// `key` holds everything that must be equal for the search to be continued. A file that is damaged or of

@@ -12,6 +12,7 @@
 
 #include "exec/clock.h"
 #include "exec/files.h"
+#include "report/coverage_json.h"
 
 namespace duress::search {
 namespace {
@@ -30,6 +31,7 @@ struct Search::Round {
   // Under result_lock_:
   std::vector<bool> done;
   std::vector<RunFeedback> feedback;
+  std::vector<std::optional<OrderCollector::Orders>> orders;  // of traced runs
   std::map<std::string, Found> found;  // by id; of equal ones that with the lowest number
 
   std::vector<Portfolio::Turn> turns;  // of the whole round, which may have begun before
@@ -40,6 +42,7 @@ struct Search::Round {
         end(to),
         done(to - from),
         feedback(to - from),
+        orders(to - from),
         turns(std::move(dealt)),
         turns_begin(Portfolio::round_begin(from)) {}
   const Portfolio::Turn& turn(u64 index) const { return turns[index - turns_begin]; }
@@ -62,14 +65,21 @@ double Search::elapsed() const {
   return now() - started_;
 }
 
-std::string Search::key() const {
+/// Its words, and where it runs.
+std::string Search::program() const {
   std::string text;
   for (const std::string& word : setup_.worker.target) text += word + '\1';
-  const SearchOptions& search = setup_.search;
   std::error_code ignored;
+  return text + std::filesystem::current_path(ignored).string() + '\2';
+}
+
+std::string Search::key() const {
+  std::string text = program();
+  if (setup_.coverage) text += "coverage\2";
+  const SearchOptions& search = setup_.search;
   for (const std::string& part :
-       {std::filesystem::current_path(ignored).string(), search.strategy, std::to_string(search.depth),
-        std::to_string(raw(search.points)), std::to_string(search.seed), std::to_string(search.most_steps),
+       {search.strategy, std::to_string(search.depth), std::to_string(raw(search.points)),
+        std::to_string(search.seed), std::to_string(search.most_steps),
         std::to_string(raw(setup_.worker.early_timeouts)), std::to_string(raw(search.model)),
         std::to_string(search.heuristic ? raw(*search.heuristic) : ~u32{0}),
         std::to_string(setup_.oracle.expect_exit), setup_.oracle.check, setup_.oracle.expected_output,
@@ -134,6 +144,7 @@ void Search::save(const std::string& name) {
   std::string error = exec::make_folder(setup_.dir + "/searches", setup_.dir);
   // In this order: a search must not say that it has runs whose races are not there.
   if (error.empty()) error = saved_races_->save(races_, state_.next_run);
+  if (setup_.coverage) state_.coverage = collector_.coverage();
   if (error.empty()) error = save_search(setup_.dir, name, state_);
   if (!error.empty()) result_.warning = error;
 }
@@ -145,6 +156,7 @@ void Search::resume_saved(const std::string& name) {
       state && state->next_run < setup_.runs) {
     state_ = std::move(*state);
     races_ = saved_races_->load(state_.next_run);
+    if (state_.coverage) collector_.restore(*state_.coverage);
     result_.earlier = state_.failures;
     failures_ = state_.failures.size();
     listener_.resumed(state_.next_run, state_.failures);
@@ -174,6 +186,9 @@ u64 Search::end_round(Round& round) {
   u64 reached = failed ? round.first_failure + 1 : round.first_open();
   auto usable = static_cast<std::ptrdiff_t>(std::min<u64>(reached - round.begin, round.feedback.size()));
   state_.feedback.insert(state_.feedback.end(), round.feedback.begin(), round.feedback.begin() + usable);
+  for (u64 i = 0; i < reached - round.begin; ++i) {
+    if (round.orders[i]) collector_.add(*round.orders[i]);
+  }
   state_.next_run = reached;
   bool last = round.end == setup_.runs;  // what it has shown is for the summary
   if (reached == round.end && (last || round.end == Portfolio::round_end(round.begin))) {
@@ -200,6 +215,16 @@ void Search::summarise() {
   }
   result_.restarts = pool_->restarts();
   result_.leftovers = pool_->leftovers();
+  if (setup_.coverage) summarise_coverage();
+}
+
+void Search::summarise_coverage() {
+  report::Coverage& coverage = result_.coverage.emplace(collector_.coverage());
+  if (state_.next_run == 0) return;  // nothing ran: the next campaign is compared with the last one
+  if (std::optional<report::Coverage> last = load_coverage(setup_.dir, program()))
+    report::compare(coverage, *last);
+  if (std::string error = save_coverage(setup_.dir, program(), coverage); !error.empty())
+    result_.warning = error;
 }
 
 bool Search::tick(const char* phase) {
@@ -232,13 +257,20 @@ void Search::run_round(Round& round) {
     result_.one_thread = !several_strands_;
 }
 
+/// Orders are read from traces, which take long where runs have many steps.
+static bool is_traced(u64 index, const SearchState& state) {
+  constexpr u64 kShort = 2000, kOneIn = 16;
+  return index < kOneIn || state.length < kShort || index % kOneIn == 0;
+}
+
 /// False: the worker cannot continue.
 bool Search::run_one(exec::Worker& worker, u64 index, Round& round) {
   if (!setup_.keep_going && index > round.first_failure) return true;  // it would not count
   const Portfolio::Turn& turn = round.turn(index);
   exec::Plan plan = portfolio_.plan(index, turn, state_.search_state);
+  plan.head.trace = setup_.coverage && is_traced(index, state_.search_state);
   // What could not be controlled is in the logs; the first runs show enough of it.
-  bool all = plan.head.detect == trail::Detect::kRaces || index < 16;
+  bool all = plan.head.detect == trail::Detect::kRaces || index < 16 || plan.head.trace;
   exec::Result result = run_identified(worker, plan, all ? exec::Logs::kAll : exec::Logs::kOfFailures);
   if (!result.usable()) return false;
   std::optional<exec::Result> again;
@@ -248,6 +280,7 @@ bool Search::run_one(exec::Worker& worker, u64 index, Round& round) {
   exec::Result& failing = again ? *again : result;
   if (counts && failing.failure() != nullptr) {
     plan.head.points = setup_.search.points;
+    plan.head.trace = false;
     std::lock_guard guard(result_lock_);
     note_failure(worker, index, plan, failing, round);
   }
@@ -305,9 +338,15 @@ void Search::note_run(u64 index, const exec::Plan& plan, exec::Result& result, R
     if (plan.head.observe)
       feedback.observation = {execution.record.signature, execution.observed_pairs, execution.switch_points};
   }
+  OrderCollector::Orders orders;
+  if (plan.head.trace) {
+    std::lock_guard guard(names_lock_);
+    orders = collector_.read(logs, names_);
+  }
   std::lock_guard guard(result_lock_);
   u64 offset = index - round.begin;
   round.done[offset] = true;
+  if (plan.head.trace) round.orders[offset] = std::move(orders);
   if (offset < round.feedback.size()) round.feedback[offset] = std::move(feedback);
   note_pairs(plan, execution, deadlocks);
   several_strands_ = several_strands_ || execution.record.strands > 1;

@@ -18,6 +18,7 @@
 #include "exec/worker_pool.h"
 #include "report/document.h"
 #include "search/found.h"
+#include "search/order_collector.h"
 #include "search/portfolio.h"
 #include "search/saved_races.h"
 #include "search/saved_search.h"
@@ -30,6 +31,7 @@ struct SearchSetup : exec::CampaignSetup {
   std::vector<trail::SitePair> pairs;  // suspected before the first run
   bool keep_going = false;
   bool minimise = true;
+  bool coverage = false;  // say which orders of threads were seen
 };
 
 struct Progress {
@@ -59,8 +61,9 @@ struct SearchResult : report::CampaignSummary {
   std::set<std::pair<u32, u32>> suspected_deadlocks;
   std::set<std::pair<u32, u32>> created_deadlocks;  // of these, the ones that a run after them ended in
   bool kept_going = false;                          // the search did not stop at the first failure
-  finding::RunLog races;             // what the detecting runs reported, in order of their numbers
-  std::set<std::string> incomplete;  // what could not be controlled
+  finding::RunLog races;                     // what the detecting runs reported, in order of their numbers
+  std::set<std::string> incomplete;          // what could not be controlled
+  std::optional<report::Coverage> coverage;  // with SearchSetup::coverage
 };
 
 class Search {
@@ -75,6 +78,7 @@ class Search {
   struct Round;
 
   std::string key() const;
+  std::string program() const;
   void resume_saved(const std::string& name);
   void save(const std::string& name);
   void run_round(Round& round);
@@ -89,6 +93,7 @@ class Search {
   /// Takes over what a round's runs have found. Returns how far the round came.
   u64 end_round(Round& round);
   void summarise();
+  void summarise_coverage();
   /// Performs an execution; its failure has an id.
   exec::Result run_identified(exec::Worker& worker, const exec::Plan& plan,
                               exec::Logs logs = exec::Logs::kOfFailures);
@@ -114,7 +119,8 @@ class Search {
   std::atomic<u64> failures_{0};
   SavedSearch state_;
   SearchResult result_;
-  std::mutex names_lock_;         // names_
+  std::mutex names_lock_;         // names_, and reading with collector_
+  OrderCollector collector_;      // with SearchSetup::coverage
   std::mutex result_lock_;        // result_ while workers run, and what Round says
   bool several_strands_ = false;  // some run had a second thread; under result_lock_
   u64 resumed_at_ = 0;

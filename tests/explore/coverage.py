@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`duress explore --coverage`: which accesses, critical sections, waits and notifications of two threads were seen in both
+orders; as text, as JSON that the schema allows, and as a delta to the last campaign."""
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import harness  # noqa: E402
+
+PROGRAM = pathlib.Path(__file__).resolve().parent / "coverage.cc"
+TOOL = None
+
+
+def orders(document):
+    """{(kind, what first, what second): (first before second, second before first)}, by operations."""
+    result = {}
+    for pair in document["coverage"]["pairs"]:
+        names = [place["operation"] + " " + place["function"] for place in (pair["first"], pair["second"])]
+        seen = (pair["first_before_second"] > 0, pair["second_before_first"] > 0)
+        before = result.get((pair["kind"], *names), (False, False))  # a function may lock twice, as a wait does
+        result[(pair["kind"], *names)] = (seen[0] or before[0], seen[1] or before[1])
+    return result
+
+
+class CoverageTest(unittest.TestCase):
+    def explore(self, folder, *args, runs=100, jobs=2):
+        options = ["--coverage", "--runs", str(runs)]
+        code, document, errors = TOOL.explore(TOOL.compile(PROGRAM), args, options=options, jobs=jobs, folder=folder)
+        self.assertEqual(code, 0, errors)
+        harness.valid(document)
+        return document
+
+    def test_both_orders_and_one(self):
+        free, ordered = (orders(self.explore(None, *args)) for args in ([], ["ordered"]))
+        both = (True, True)
+        self.assertEqual(free[("access", "atomic write store", "atomic read load")], both)
+        self.assertEqual(ordered[("access", "atomic write store", "atomic read load")], (True, False))
+        for found in (free, ordered):
+            self.assertEqual(found[("lock", "lock store", "lock load")], both)
+            self.assertEqual(found[("condition", "broadcast store", "wait load")], (False, True))
+
+    def test_does_not_depend_on_workers(self):
+        one, two = (self.explore(None, jobs=jobs)["coverage"] for jobs in (1, 2))
+        self.assertEqual(one, two)
+
+    def test_delta(self):
+        with tempfile.TemporaryDirectory() as folder:
+            first = self.explore(folder, runs=1)["coverage"]
+            self.assertNotIn("since_last", first)
+            second = self.explore(folder)["coverage"]
+            seen = sum((p["first_before_second"] > 0) + (p["second_before_first"] > 0) for p in first["pairs"])
+            now = sum((p["first_before_second"] > 0) + (p["second_before_first"] > 0) for p in second["pairs"])
+            self.assertEqual(second["since_last"], {"gained": now - seen, "lost": 0})
+            self.assertGreater(now, seen)
+            self.assertEqual(self.explore(folder)["coverage"]["since_last"], {"gained": 0, "lost": 0})
+
+    def test_text(self):
+        with tempfile.TemporaryDirectory() as folder:
+            binary = TOOL.compile(PROGRAM)
+            words = [
+                TOOL.duress,
+                "explore",
+                "--coverage",
+                "--runs",
+                "100",
+                "--dir",
+                f"{folder}/d",
+                "--",
+                binary,
+                "ordered",
+            ]
+            code, _, errors = TOOL.run([str(word) for word in words], folder)
+            text = errors.decode()
+            self.assertEqual(code, 0, text)
+            self.assertRegex(text, r"coverage: \d+ of \d+ pairs seen in both orders, in 100 runs")
+            self.assertRegex(
+                text, r"coverage.cc:\d+ \(atomic write flag\)  before  \S*coverage.cc:\d+ \(atomic read flag\)"
+            )
+
+
+def main():
+    global TOOL
+    options = harness.parser(__doc__, programs=False).parse_known_args()[0]
+    TOOL = harness.Tool(options.build, options.duress)
+    unittest.main(argv=[sys.argv[0]])
+
+
+if __name__ == "__main__":
+    main()

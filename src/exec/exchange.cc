@@ -61,8 +61,9 @@ std::string Exchange::record_path() const {
   return path_of(record_file_);
 }
 
-bool Exchange::put(const Plan& plan) {
+bool Exchange::put(const Plan& plan, bool may_skip_known) {
   trail::Request head = plan.head;
+  head.skip_known = head.skip_known && may_skip_known;
   head.site_count = static_cast<u32>(plan.sites.size());
   head.wait_site_count = static_cast<u32>(plan.wait_sites.size());
   head.pair_count = static_cast<u32>(plan.pairs.size());

@@ -19,8 +19,9 @@ class Exchange {
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
-  /// Writes the request and clears the record; false if the plan is too long for the file.
-  bool put(const Plan& plan);
+  /// Writes the request and clears the record; false if the plan is too long for the file. `may_skip_known`:
+  /// whether Request::skip_known holds.
+  bool put(const Plan& plan, bool may_skip_known = true);
   /// Reads what the target wrote. A crashing target may have written anything, so every count is checked.
   void take(Execution& execution) const;
 

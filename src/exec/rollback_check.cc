@@ -17,7 +17,7 @@ constexpr u64 kInterval = 5000;
 /// What the program did, without what belongs to the process that performed it.
 trail::Record behaviour(trail::Record record) {
   record.rollback = trail::Rollback::kNone;
-  record.rollback_call = record.from_checkpoint = 0;
+  record.rollback_call = record.from_checkpoint = record.races_unchecked = 0;
   record.log_bytes = 0;  // the log names the process
   return record;
 }

@@ -173,7 +173,9 @@ bool Worker::end_run(Execution& execution, trail::Reply& reply) {
 std::optional<Execution> Worker::attempt(const Plan& plan, By by) {
   clear_output();
   wrote_ = true;
-  if (!exchange_->put(plan)) {
+  // Where most executions make new accesses, performing them twice does not pay.
+  bool pays = accesses_new_ < 16 || accesses_new_ * 4 < accesses_known_;
+  if (!exchange_->put(plan, pays)) {
     fail(Kind::kTool, "a request of " + std::to_string(plan.trail.size()) + " choices is too long");
     return std::nullopt;
   }
@@ -193,6 +195,7 @@ std::optional<Execution> Worker::attempt(const Plan& plan, By by) {
   execution.status = reply.status;
   execution.seconds = since(start);
   exchange_->take(execution);
+  accesses_known_ += plan.head.skip_known && pays;
   if (options_.rollback_statistics) options_.rollback_statistics->add(execution.record);
   // A process that was rolled back had started no other.
   if (was_undone(execution))
@@ -212,6 +215,8 @@ std::optional<Execution> Worker::attempt_until_served(const Plan& plan) {
     if (!server_.running()) exchange_->put(plan);
     if (!start_server()) return std::nullopt;
     std::optional<Execution> execution = attempt(plan);
+    if (execution && plan.head.skip_known && execution->record.races_unchecked != 0)
+      execution = check_races(plan, *execution);
     if (execution && rollback_check_.is_due(*execution)) execution = check_rollback(plan, *execution);
     if (execution || problem_.kind != Kind::kNone) return execution;
     ++restarts_;
@@ -221,6 +226,16 @@ std::optional<Execution> Worker::attempt_until_served(const Plan& plan) {
            "three times in the middle of a run: it ends its parent process, which cannot be controlled, "
            "or something outside does; stop that, and run the same command again"));
   return std::nullopt;
+}
+
+std::optional<Execution> Worker::check_races(const Plan& plan, const Execution& execution) {
+  drop_logs(execution);
+  if (accesses_known_ != 0) --accesses_known_;
+  ++accesses_new_;
+  Plan all = plan;
+  all.head.skip_known = false;
+  all.head.learn_accesses = true;
+  return attempt(all);
 }
 
 std::optional<Execution> Worker::check_rollback(const Plan& plan, const Execution& execution) {

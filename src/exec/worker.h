@@ -81,6 +81,8 @@ class Worker {
   bool end_run(Execution& execution, trail::Reply& reply);
   /// One attempt; nothing with `problem_` set, or with it unset if the server was lost.
   std::optional<Execution> attempt(const Plan& plan, By by = By::kAny);
+  /// Repeats an execution whose races were not looked for, and which may have some.
+  std::optional<Execution> check_races(const Plan& plan, const Execution& execution);
   /// Repeats an execution of a process that was rolled back in a new one. If that shows something else,
   /// nothing is rolled back from now on.
   std::optional<Execution> check_rollback(const Plan& plan, const Execution& execution);
@@ -100,6 +102,7 @@ class Worker {
   ForkServer server_;
   RollbackCheck rollback_check_;
   bool rollback_failed_ = false;
+  u64 accesses_known_ = 0, accesses_new_ = 0;  // executions asked for with skip_known
   int kept_ = 0;           // process that has performed the last execution and is there for the next; 0: none
   bool answered_ = false;  // this server has run something
   bool wrote_ = true;      // the last execution may have left output

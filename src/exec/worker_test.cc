@@ -56,6 +56,19 @@ TEST_F(WorkerTest, RunsAndReplays) {
   EXPECT_EQ(outputs, (std::set<std::string>{"count 1\n", "count 2\n"}));
 }
 
+TEST_F(WorkerTest, RacesAreLookedForWhereAccessesAreNew) {
+  Worker worker(options("new-accesses"));
+  Plan plan = random_plan(1);
+  plan.head.skip_known = true;
+  for (int i = 0; i < 20; ++i) {
+    std::optional<Execution> execution = worker.run(plan);
+    ASSERT_TRUE(execution) << worker.problem().text;
+    EXPECT_EQ(execution->record.races_unchecked, 0u);
+    // Of the second execution; after some that were all new the first one looks for races.
+    EXPECT_EQ(read_file(worker.captured().output).value_or(""), i < 16 ? "01\n" : "00\n");
+  }
+}
+
 TEST_F(WorkerTest, EveryRunReadsTheWholeInput) {
   write_file(folder_ + "/input", "some words");
   WorkerOptions with_input = options("echo");

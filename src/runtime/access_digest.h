@@ -22,6 +22,7 @@ namespace duress {
 class AccessDigest {
  public:
   static constexpr u32 kMostStrands = 64;  // further ones share a digest
+  static constexpr u32 kRoom = 1u << 16;   // of the set
 
   enum class What : u64 {
     kRead = 0,
@@ -37,6 +38,8 @@ class AccessDigest {
     if (!known_) known_ = static_cast<u64*>(map_memory(kRoom * sizeof(u64)));
     return known_ != nullptr;
   }
+  /// Instead of prepare(): memory for the set, kRoom words that were 0 when it was first used.
+  void use(u64* known) { known_ = known; }
   /// A new check: the set is empty.
   void forget() {
     if (count_) memset(known_, 0, kRoom * sizeof(u64));
@@ -53,9 +56,10 @@ class AccessDigest {
   u64* of_strand() { return of_strand_; }
 
   /// The digest of all that was added since begin(). Never 0.
-  u64 number() const {
+  u64 number() const { return number_of(of_strand_); }
+  static u64 number_of(const u64 (&of_strand)[kMostStrands]) {
     u64 all = 0;
-    for (u64 d : of_strand_) all = mix(all ^ d) + 1;
+    for (u64 d : of_strand) all = mix(all ^ d) + 1;
     return all ? all : 1;
   }
   bool known(u64 number) const { return known_[find(number)] == number; }
@@ -69,8 +73,6 @@ class AccessDigest {
   }
 
  private:
-  static constexpr u32 kRoom = 1u << 16;
-
   u64 find(u64 number) const {
     u64 i = number % kRoom;
     while (known_[i] && known_[i] != number) i = (i + 1) % kRoom;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "analysis/fasttrack/hot_path.h"
+#include "runtime/access_watch.h"
 #include "runtime/runtime.h"
 
 namespace duress {
@@ -27,6 +28,7 @@ inline bool known_site_number(SiteId site, SiteId* id) {
 /// What try_access() left. preserve_most, so that hooks, which call nothing else, save only what they use.
 template <bool kWrite, typename Site>
 __attribute__((preserve_most, noinline)) void check_hard(const void* p, u64 size, Site site, bool tried) {
+  access_watch_missed();
   Thread* t = current_thread_or_adopt();
   if (!t || t->in_runtime) return;
   t->in_runtime = true;
@@ -50,6 +52,7 @@ __attribute__((preserve_most, noinline)) void record_first(Thread& t, uptr addre
 }
 
 __attribute__((preserve_most, noinline)) inline void open_epoch(FastTrackThread& t) {
+  access_watch_missed();
   if (DURESS_UNLIKELY(g_runtime->recorder != nullptr)) return g_runtime->recorder->new_epoch(*t_current);
   g_runtime->fasttrack.open_epoch(t);
 }

@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 
 #include "base/check.h"
+#include "runtime/access_watch.h"
 #include "runtime/adversary.h"
 #include "runtime/call_patch.h"
 #include "runtime/control_log.h"
@@ -139,8 +140,9 @@ void control_begin() {
   bool detects = g_request->detect != trail::Detect::kNothing;
   bool clocks = control_uses_clocks();
   if (detects) rt.reporter.tell_points(&rt.points);
+  access_watch_begin(*g_request, *g_record);
   if (clocks) {
-    rt.checking = g_request->detect == trail::Detect::kRaces;
+    rt.checking = g_request->detect == trail::Detect::kRaces && g_access_watch != AccessWatch::kDigest;
     rt.enter_main_thread();
   }
   if (rc11) {

@@ -4,6 +4,7 @@
 #include <malloc.h>
 #include <pthread.h>
 
+#include "runtime/access_watch.h"
 #include "runtime/adversary.h"
 #include "runtime/control.h"
 #include "runtime/memory_guard.h"
@@ -129,6 +130,7 @@ u64 control_state(const Operation& operation) {
 }
 
 u64 control_local_state(const sched::Strand& strand) {
+  access_watch_missed();
   const Operation& operation = strand.next;
   return unwound_state(is_access(operation.kind) ? t_hook_caller : operation.place,
                        reinterpret_cast<uptr>(strand.job_frame));

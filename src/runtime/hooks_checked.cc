@@ -11,6 +11,7 @@ namespace {
 
 inline void check(const void* p, u64 size, bool write, const DuressSite* site) {
   Thread* t = current_thread_or_adopt();
+  access_watch_missed();
   if (!t || t->in_runtime || !g_runtime->checking) return;
   t->in_runtime = true;
   Runtime& rt = *g_runtime;
@@ -26,6 +27,7 @@ inline void check(const void* p, u64 size, bool write, const DuressSite* site) {
 
 void check_strided(const void* p, u64 count, u64 stride, u64 size, bool write, const DuressSite* site) {
   Thread* t = current_thread_or_adopt();
+  access_watch_missed();
   if (!t || t->in_runtime || !g_runtime->checking) return;
   t->in_runtime = true;
   Runtime& rt = *g_runtime;

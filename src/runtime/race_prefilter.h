@@ -27,12 +27,19 @@ namespace duress {
 class RacePrefilter {
  public:
   static constexpr u32 kMostStrands = 64;
+  static constexpr u32 kSlots = 1u << 15;
+  static constexpr size_t kOwnerBytes = kSlots * sizeof(u64), kShadowBytes = kSlots * size_t{36};
 
   /// False: out of memory. To be called once, first.
   bool prepare() {
-    if (!owners_) owners_ = static_cast<u64*>(map_memory(kSlots * sizeof(u64)));
-    if (!shadows_) shadows_ = static_cast<Shadow*>(map_memory(kSlots * sizeof(Shadow)));
+    if (!owners_) owners_ = static_cast<u64*>(map_memory(kOwnerBytes));
+    if (!shadows_) shadows_ = static_cast<Shadow*>(map_memory(kShadowBytes));
     return owners_ && shadows_;
+  }
+  /// Instead of prepare(): memory that was 0 when it was first used.
+  void use(void* owners, void* shadows) {
+    owners_ = static_cast<u64*>(owners);
+    shadows_ = static_cast<Shadow*>(shadows);
   }
   /// A new check: no granule has an owner.
   void forget() {
@@ -68,6 +75,8 @@ class RacePrefilter {
       if (clocks_[by][i] < clocks_[child][i]) clocks_[by][i] = clocks_[child][i];
     }
   }
+  /// That strand's creation was seen.
+  bool knows(u32 strand) const { return strand < strands_; }
   /// All other strands have been joined: accesses of the remaining one are ordered after all of theirs, and
   /// before those of every strand it will create. They need not be passed to access() and atomic().
   bool single_strand() const { return unjoined_ == 1; }
@@ -110,6 +119,23 @@ class RacePrefilter {
     }
   }
 
+  /// That strand alone has touched those bytes. May be false though it is true.
+  bool owned(uptr address, u64 size, u32 strand) const {
+    if (size > kMostOwned) return false;
+    for (uptr at = address & ~uptr{7}; at < address + size; at += 8) {
+      if (!owned_by(owners_, at, strand)) return false;
+    }
+    return true;
+  }
+  /// No plain access has touched those bytes.
+  bool only_atomics(uptr address, u64 size) const {
+    for (uptr granule = address >> 3; granule <= (address + size - 1) >> 3; ++granule) {
+      u64 owner = owners_[find(granule)];
+      if (owner && (owner & 255) != kAtomicsOnly) return false;
+    }
+    return true;
+  }
+
   /// There is a pair of which only clocks can tell whether it is a race.
   bool race_possible() const { return race_possible_; }
   /// A strand touched a granule that another one owned, whose accesses there were dropped.
@@ -128,7 +154,8 @@ class RacePrefilter {
     u32 execution;
     Half halves[2];
   };
-  static constexpr u32 kSlots = 1u << 15;
+  static_assert(sizeof(Shadow) * kSlots == kShadowBytes);
+  static constexpr u64 kMostOwned = 256;
   static constexpr u32 kMostUsed = kSlots / 4;  // a check that touches more memory uses clocks
   // Owners that are not a strand.
   static constexpr u32 kAtomicsOnly = 254, kShared = 255;

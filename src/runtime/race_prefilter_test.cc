@@ -48,6 +48,28 @@ TEST_F(RacePrefilterTest, WhatTheCreatorDoesAfterwardsIsNotOrdered) {
   }));
 }
 
+TEST_F(RacePrefilterTest, SaysWhoseMemoryItIs) {
+  s->begin();
+  s->created(0, 1);
+  EXPECT_FALSE(s->knows(2));
+  s->created(0, 2);
+  EXPECT_TRUE(s->knows(2));
+  s->access(kHere, 16, true, 1);
+  s->atomic(kHere + 16, 4, true, 2);
+  EXPECT_TRUE(s->owned(kHere + 4, 12, 1));
+  EXPECT_FALSE(s->owned(kHere + 4, 12, 2));
+  EXPECT_FALSE(s->owned(kHere + 8, 16, 1));  // the atomic one behind it
+  EXPECT_TRUE(s->only_atomics(kHere + 16, 8));
+  EXPECT_TRUE(s->only_atomics(kHere + 24, 8));  // nobody's
+  EXPECT_FALSE(s->only_atomics(kHere + 12, 8));
+  s->access(kHere + 16, 4, false, 1);
+  EXPECT_FALSE(s->only_atomics(kHere + 16, 4));
+  EXPECT_FALSE(s->owned(kHere + 16, 4, 1));
+  s->access(kHere, 1, false, 2);
+  EXPECT_FALSE(s->owned(kHere, 8, 1));
+  EXPECT_TRUE(s->owned(kHere + 8, 8, 1));
+}
+
 TEST_F(RacePrefilterTest, JoiningOrders) {
   EXPECT_FALSE(race_possible([&] {
     s->created(0, 1);

@@ -159,6 +159,7 @@ void put_back(void*, void*) {
   }
   s.record->rollback = trail::Rollback::kDone;
   s.fruitless = 0;
+  s.undone = true;
   s.waiting.store(0);
   reply(s, (s.code & 0xff) << 8);
   s.calls.patches.patch_next(
@@ -215,6 +216,7 @@ void rollback_serve(int in, int out) {
   s.calls.reset();
   s.checkpoint.reset(g_runtime->options.checkpoint_ != 0);
   s.serving = true;
+  s.undone = false;
   sched::prepare_contexts();
   control_processor_begin();
   raw_syscall(SYS_prctl, PR_SET_THP_DISABLE, 1, 0, 0, 0);
@@ -261,6 +263,7 @@ void rollback_end(int code) {
   RollbackState& s = *g_rollback;
   s.calls.watch(false);
   s.code = code;
+  access_watch_end(*s.record);
   // Strands that have not ended are forgotten with their stacks.
   sched::set_thread_pointer(s.thread_pointer);
   sched::duress_context_leave(&s.left, s.stack + sizeof s.stack, &put_back, nullptr, nullptr);

@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "runtime/access_watch.h"
+
 namespace duress {
 namespace {
 
@@ -40,7 +42,9 @@ void Checkpoint::reset(bool on) {
 }
 
 bool Checkpoint::wanted(const trail::Request& request, const trail::Record& record) const {
-  return is_on && !is_valid && attempts < kMostAttempts && mismatches < kMostMismatches &&
+  // Races are looked for before the checkpoint and after it, or not at all.
+  bool is_usual = !request.learn_accesses && (!request.skip_known || g_access_watch != AccessWatch::kLearn);
+  return is_on && is_usual && !is_valid && attempts < kMostAttempts && mismatches < kMostMismatches &&
          request.systematic && request.strategy == StrategyId::kExhaustive && !record.wrote &&
          !record.log_bytes && !record.deviations && !record.future_value_count &&
          !record.atomic_profile_count && !record.uncontrolled && record.side_event_count <= kMostSideEvents;

@@ -6,6 +6,7 @@
 
 #include <atomic>
 
+#include "runtime/access_watch.h"
 #include "runtime/rollback_calls.h"
 #include "runtime/rollback_checkpoint.h"
 #include "runtime/rollback_memory.h"
@@ -22,6 +23,7 @@ struct RollbackState {
   // The child.
   bool serving;  // it takes the place of the server
   bool active;   // and the execution can still be undone
+  bool undone;   // one was
   int in, out, process;
   uptr thread_pointer;  // of the first thread
   int code;             // exit code of the execution
@@ -30,6 +32,7 @@ struct RollbackState {
   CallWatch calls;
   MemoryImage memory;
   Checkpoint checkpoint;
+  KnownAccesses accesses;
   alignas(16) char stack[kStackBytes];
 };
 

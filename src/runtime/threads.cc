@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 
 #include "base/check.h"
+#include "runtime/access_watch.h"
 #include "runtime/control.h"
 #include "runtime/frame_rooms.h"
 #include "runtime/parallel_adversary.h"
@@ -123,6 +124,8 @@ void Runtime::enter_thread(Thread* t) {
   if (!t->frames_begin) fatal("out of memory for a thread's call stack", "raise 'ulimit -v'");
   if (checking) {
     t->fasttrack.self = &__duress_self;
+    __duress_self = self_that_asks(t->frames_begin);
+  } else if (g_access_watch != AccessWatch::kNone) {
     __duress_self = self_that_asks(t->frames_begin);
   } else {  // whatever FastTrack does to the other one
     __duress_self = self_that_passes(t->frames_begin);

@@ -152,7 +152,9 @@ struct Request {
   bool symmetry =
       false;            // systematic executions: which threads are created alike is wanted (StepLog::Origin)
   bool memory = false;  // memory errors are looked for (runtime/memory_guard.h); `detect` is not kNothing
-  u8 unused[2] = {};
+  // Systematic executions that look for races, in a process that is rolled back (runtime/access_watch.h).
+  bool skip_known = false;      // they need not be looked for where the accesses are known not to race
+  bool learn_accesses = false;  // look for them, and remember the accesses
   // Lengths of the lists behind this struct.
   u32 site_count = 0;        // keys of sites that are schedule points
   u32 wait_site_count = 0;   // keys of sites that are not, but end a long run of one thread
@@ -257,11 +259,13 @@ struct Record {
   u32 own_signal = 0;   // the last signal that the program itself caused: a fault, or sent to itself
   u32 tool_failed = 0;  // 1: the runtime could not go on, and said why on standard error
   Rollback rollback = Rollback::kNone;
-  u32 rollback_call = 0;     // number of the system call
-  u32 write_failed = 0;      // kDone: 1: something could not be written, which may have been output
-  u32 wrote = 0;             // kDone: 1: something was written, which may have been output
-  u32 from_checkpoint = 0;   // kDone: 1: it began at its first choice, where an earlier one had come to
-  u32 memory_limits = 0;     // of Request::memory: kMemory*
+  u32 rollback_call = 0;    // number of the system call
+  u32 write_failed = 0;     // kDone: 1: something could not be written, which may have been output
+  u32 wrote = 0;            // kDone: 1: something was written, which may have been output
+  u32 from_checkpoint = 0;  // kDone: 1: it began at its first choice, where an earlier one had come to
+  u32 memory_limits = 0;    // of Request::memory: kMemory*
+  u32 races_unchecked = 0;  // with Request::skip_known: 1: races were not looked for, and may be there
+  u32 unused = 0;
   u64 publishing_store = 0;  // where the call of the atomic store returns to that WhatIfEdit::kPublishedAfter
                              // moved, or could move; 0: none
   // With Request::observe: equal in executions with the same accesses that read from the same ones.

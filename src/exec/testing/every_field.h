@@ -95,8 +95,8 @@ inline void expect_same_head(const trail::Request& got, const trail::Request& se
   const auto& [magic, version, seed, strategy, depth, expected_choices, most_steps, points, backend, detect,
                model, heuristic, fair_after, tear, exploration_order, priority_strands, spurious, timeouts,
                trace, systematic, sample, profile_futures, profile_atomics, variables, early_timeouts,
-               observe, symmetry, memory, unused, sites, wait_sites, pairs, predictions, edits, picks,
-               planned, deviations] = got;
+               observe, symmetry, memory, skip_known, learn_accesses, sites, wait_sites, pairs, predictions,
+               edits, picks, planned, deviations] = got;
   EXPECT_EQ(magic, sent.magic);
   EXPECT_EQ(version, sent.version);
   EXPECT_EQ(seed, sent.seed);
@@ -125,6 +125,8 @@ inline void expect_same_head(const trail::Request& got, const trail::Request& se
   EXPECT_EQ(profile_atomics, sent.profile_atomics);
   EXPECT_EQ(symmetry, sent.symmetry);
   EXPECT_EQ(memory, sent.memory);
+  EXPECT_EQ(skip_known, sent.skip_known);
+  EXPECT_EQ(learn_accesses, sent.learn_accesses);
 }
 
 inline void expect_same(const Plan& got, const Plan& sent) {

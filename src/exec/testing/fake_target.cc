@@ -229,6 +229,10 @@ class Simulation {
       record_.outcome = trail::Outcome::kDeadlock;
       _exit(66);
     }
+    if (what_ == "new-accesses") {
+      record_.races_unchecked = request_.skip_known;
+      std::printf("%d%d\n", request_.skip_known, request_.learn_accesses);
+    }
     if (what_ == "output") std::printf("count %d\n", count);
     if (what_ == "prints") std::printf("%d %d\n", first_, second_);
     if (what_ == "noisy") std::printf("%llx %d\n", static_cast<unsigned long long>(request_.seed), second_);

@@ -165,6 +165,8 @@ ThreadHandle* announce_thread(bool detached, const void* function, void* argumen
     handle->strand->thread_made = true;
     handle->strand->signals.blocked = controlled()->signals.blocked;
     if (thread) thread_path(thread, handle->strand->path);
+    if (DURESS_UNLIKELY(g_strand_observer != nullptr))
+      g_strand_observer->created(controlled(), handle->strand);
     misuse_note_thread(handle->strand, caller);
     handle->strand->detached = detached;
   }

@@ -48,6 +48,8 @@ void joined(ThreadHandle* handle, pthread_t id, bool success, uptr pc) {
   }
   if (success) {
     if (handle->strand) handle->strand->joined = true;
+    if (DURESS_UNLIKELY(g_strand_observer != nullptr) && handle->strand)
+      g_strand_observer->joined(controlled(), handle->strand);
     if (DURESS_UNLIKELY(g_what_if)) what_if_joined(handle->strand, pc);
     handle_joined(handle);
     thread_joined(handle->thread, pc);

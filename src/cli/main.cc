@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `duress`, as launcher.cc loads it: finds the command by its name.
+// The program with the commands, which launcher.cc starts: finds the command by its name.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
@@ -147,7 +147,7 @@ bool is_empty_path(const std::system_error& error) {
 }  // namespace
 }  // namespace duress::cli
 
-extern "C" __attribute__((visibility("default"))) int duress_main(int argc, char** argv) {
+int main(int argc, char** argv) {
   using namespace duress::cli;
   occupy_closed_streams();
   std::set_terminate(end_uncaught);

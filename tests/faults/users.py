@@ -151,7 +151,7 @@ class Users:
         def check():
             with scratch_folder() as scratch:
                 command, program = scratch / "duress", scratch / "program"
-                shutil.copy(self.tool.duress, command)
+                shutil.copy(self.tool.build / "lib/duress/duress", command)  # the commands, without the launcher
                 shutil.copy(self.racing, program)
                 fifo = scratch / "fifo"
                 os.mkfifo(fifo, 0o600)

@@ -48,7 +48,7 @@ def run(words, folder=None, env=None, code=None, text=""):
 def stamp():
     """Changes when what we build with has changed."""
     built = sorted((BUILD / "lib").rglob("*"))
-    parts = [p for p in [BUILD / "bin/duress-c++", *built] if p.is_file() and p.name != "duress_commands.so"]
+    parts = [p for p in [BUILD / "bin/duress-c++", *built] if p.is_file() and p.name != "duress"]
     return [(str(p), p.stat().st_mtime_ns) for p in parts]
 
 

@@ -66,7 +66,7 @@ class Medicine:
 
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             objects = list(pool.map(compile_one, range(len(sources))))
-        line = self.call(["ninja", "-t", "commands", "bin/duress"]).splitlines()[-1]
+        line = self.call(["ninja", "-t", "commands", "lib/duress/duress"]).splitlines()[-1]
         words = shlex.split(line.split("&&")[1])
         words = [str(self.tool.build / "bin/duress-c++"), "-fduress=run", *words[1:]]
         main = next(index for index, word in enumerate(words) if word.endswith("main.cc.o"))

@@ -148,13 +148,13 @@ COMP_WORDS=({' '.join(repr(w) for w in words)}); COMP_CWORD=$((${{#COMP_WORDS[@]
     def test_version(self):
         version = re.search(r"project\(duress VERSION ([\d.]+)", (project.ROOT / "CMakeLists.txt").read_text())[1]
         self.assertEqual(project.run([project.tool(), "--version"], code=0), (0, f"duress {version}\n", ""))
-        # Loading LLVM would take twenty times as long as all the rest: it is loaded with the commands.
+        # Loading LLVM would take twenty times as long as all the rest: only the commands have it.
         self.assertNotIn("LLVM", project.run([project.tool()], env={"LD_TRACE_LOADED_OBJECTS": "1"}, code=0)[1])
 
     def test_without_its_commands_it_says_so(self):
         (self.folder / "bin").mkdir()
         shutil.copy(project.tool(), self.folder / "bin/duress")
-        self.one_line(project.run([self.folder / "bin/duress", "list"]), 125, "duress_commands.so is missing")
+        self.one_line(project.run([self.folder / "bin/duress", "list"]), 125, "cannot start its commands")
 
     # ---- the problem matcher ---------------------------------------------------------------------
 

@@ -6,6 +6,9 @@
 // program that announces everything links.
 #include "runtime/tsan_hooks.h"
 
+// Weak: AddressSanitizer's runtime has hooks of the same names, and a program with both keeps those.
+#define DURESS_SYSCALL_HOOK extern "C" __attribute__((visibility("default"), weak))
+
 using namespace duress;
 
 namespace {
@@ -19,19 +22,19 @@ void kernel_access(long p, long size, bool write, uptr pc) {
 }  // namespace
 
 // What is written is known when the call is over; what is read, before.
-#define DURESS_RECEIVE(name)                                                                         \
-  DURESS_EXPORT void __sanitizer_syscall_pre_impl_##name() {}                                        \
-  DURESS_EXPORT void __sanitizer_syscall_post_impl_##name(long result, long fd, long buffer, long) { \
-    if (result <= 0) return;                                                                         \
-    if (g_runtime) sync_acquire_fd(static_cast<int>(fd), DURESS_CALLER_PC);                          \
-    kernel_access(buffer, result, true, DURESS_CALLER_PC);                                           \
+#define DURESS_RECEIVE(name)                                                                               \
+  DURESS_SYSCALL_HOOK void __sanitizer_syscall_pre_impl_##name() {}                                        \
+  DURESS_SYSCALL_HOOK void __sanitizer_syscall_post_impl_##name(long result, long fd, long buffer, long) { \
+    if (result <= 0) return;                                                                               \
+    if (g_runtime) sync_acquire_fd(static_cast<int>(fd), DURESS_CALLER_PC);                                \
+    kernel_access(buffer, result, true, DURESS_CALLER_PC);                                                 \
   }
-#define DURESS_SEND(name)                                                                   \
-  DURESS_EXPORT void __sanitizer_syscall_pre_impl_##name(long fd, long buffer, long size) { \
-    kernel_access(buffer, size, false, DURESS_CALLER_PC);                                   \
-    if (g_runtime) sync_release_fd(static_cast<int>(fd), DURESS_CALLER_PC);                 \
-  }                                                                                         \
-  DURESS_EXPORT void __sanitizer_syscall_post_impl_##name() {}
+#define DURESS_SEND(name)                                                                         \
+  DURESS_SYSCALL_HOOK void __sanitizer_syscall_pre_impl_##name(long fd, long buffer, long size) { \
+    kernel_access(buffer, size, false, DURESS_CALLER_PC);                                         \
+    if (g_runtime) sync_release_fd(static_cast<int>(fd), DURESS_CALLER_PC);                       \
+  }                                                                                               \
+  DURESS_SYSCALL_HOOK void __sanitizer_syscall_post_impl_##name() {}
 DURESS_RECEIVE(read)
 DURESS_RECEIVE(pread64)
 DURESS_RECEIVE(recv)
@@ -41,14 +44,14 @@ DURESS_SEND(pwrite64)
 DURESS_SEND(send)
 DURESS_SEND(sendto)
 
-DURESS_EXPORT void __sanitizer_syscall_pre_impl_close(long fd) {
+DURESS_SYSCALL_HOOK void __sanitizer_syscall_pre_impl_close(long fd) {
   if (g_runtime) sync_forget_fd(static_cast<int>(fd));
 }
-DURESS_EXPORT void __sanitizer_syscall_post_impl_close() {}
+DURESS_SYSCALL_HOOK void __sanitizer_syscall_post_impl_close() {}
 
-#define DURESS_HOOK(name)                                     \
-  DURESS_EXPORT void __sanitizer_syscall_pre_impl_##name() {} \
-  DURESS_EXPORT void __sanitizer_syscall_post_impl_##name() {}
+#define DURESS_HOOK(name)                                           \
+  DURESS_SYSCALL_HOOK void __sanitizer_syscall_pre_impl_##name() {} \
+  DURESS_SYSCALL_HOOK void __sanitizer_syscall_post_impl_##name() {}
 // clang-format off
 DURESS_HOOK(accept) DURESS_HOOK(accept4) DURESS_HOOK(access) DURESS_HOOK(acct) DURESS_HOOK(add_key)
 DURESS_HOOK(adjtimex) DURESS_HOOK(alarm) DURESS_HOOK(bdflush) DURESS_HOOK(bind) DURESS_HOOK(brk)

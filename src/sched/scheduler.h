@@ -133,6 +133,8 @@ class Scheduler {
   void launch(Strand* strand);
   /// After that, as the last thing that creating it does: the new strand may run before its creator goes on.
   void created(uptr place);
+  /// Whether that is a choice. The runtime creates strands of its own that must not run before it knows them.
+  void set_creations_are_points(bool yes) { creations_are_points_ = yes; }
   /// In the new thread, on its own kernel thread: returns when it is chosen for the first time.
   void arrive(Strand* strand);
   /// The same of a strand without one, whose creator waits at `load` with that storage.
@@ -330,6 +332,7 @@ class Scheduler {
   void (*route_)() = nullptr;
 
   bool systematic_ = false;
+  bool creations_are_points_ = true;
   bool emulates_threads_ = false;
   SpinDetector spins_{callbacks_};
   StepRecorder recorder_{queues_, choices_, spins_, callbacks_};

@@ -55,7 +55,7 @@ void Scheduler::creates(uptr place) {
 
 /// A systematic execution comes to the next step of each strand before it chooses one of them.
 void Scheduler::created(uptr place) {
-  if (!systematic_) point({OpKind::kCreated, 0, 0, 0, place});
+  if (!systematic_ && creations_are_points_) point({OpKind::kCreated, 0, 0, 0, place});
 }
 
 void Scheduler::launch(Strand* s) {

@@ -102,7 +102,10 @@ void* serve_timer(void* data) {
 /// False: no thread can be made.
 bool start_server(ProgramTimer* timer) {
   pthread_t id;
-  if (pthread_create(&id, nullptr, serve_timer, timer) != 0) return false;
+  scheduler().set_creations_are_points(false);
+  int failed = pthread_create(&id, nullptr, serve_timer, timer);
+  scheduler().set_creations_are_points(true);
+  if (failed) return false;
   pthread_detach(id);
   for (sched::Strand* s = scheduler().strands(); s; s = s->next_strand) timer->strand = s;  // the youngest
   __builtin_memcpy(timer->strand->name, "timer", 6);

@@ -156,7 +156,7 @@ std::map<int, std::string> strands_of(const std::vector<TraceRow>& rows, const f
 }
 
 std::string rows_text(const std::vector<TraceRow>& rows, const std::map<int, std::string>& strands,
-                      finding::Names& names, std::size_t width) {
+                      finding::Names& names, std::size_t width, const std::string& home) {
   std::set<std::string> files;
   for (const TraceRow& row : rows) {
     if (!row.file.empty()) files.insert(row.file);
@@ -165,7 +165,7 @@ std::string rows_text(const std::vector<TraceRow>& rows, const std::map<int, std
   auto text_of = [&](const TraceRow& row, std::size_t most) {
     std::string place;
     if (row.line != 0)
-      place = (files.size() > 1 ? names.clean(finding::base_name(row.file)) : "") + ":" +
+      place = (files.size() > 1 && row.file != home ? names.clean(finding::base_name(row.file)) : "") + ":" +
               std::to_string(row.line) + " ";
     return shortened(place, row, most);
   };
@@ -206,13 +206,17 @@ std::string trace_text(const finding::RunLogs& logs, finding::Names& names, std:
   const finding::ProcessLog* process = logs.process();
   if (process == nullptr || logs.steps.empty()) return {};
   std::vector<TraceRow> rows;
-  std::set<std::string> files;
+  std::map<std::string, std::size_t> files;
   for (const finding::Step& step : logs.steps) {
     rows.push_back(trace_row(step, *process, names));
-    if (!rows.back().file.empty()) files.insert(rows.back().file);
+    if (!rows.back().file.empty()) ++files[rows.back().file];
   }
-  std::string head = files.size() == 1 ? names.clean(names.shown(*files.begin())) + "\n" : "";
-  return head + rows_text(rows, strands_of(rows, logs), names, width);
+  std::string home;  // most rows are about it; of several, the first
+  for (const TraceRow& row : rows) {
+    if (!row.file.empty() && (home.empty() || files[row.file] > files[home])) home = row.file;
+  }
+  std::string head = home.empty() ? "" : names.clean(names.shown(home)) + "\n";
+  return head + rows_text(rows, strands_of(rows, logs), names, width, home);
 }
 
 }  // namespace duress::report

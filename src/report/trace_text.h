@@ -33,9 +33,10 @@ StepNames step_names(const finding::Step& step, const finding::ProcessLog& proce
 TraceRow trace_row(const finding::Step& step, const finding::ProcessLog& process, finding::Names& names);
 /// The names of the strands that `rows` speak of: those the steps tell, else the log's.
 std::map<int, std::string> strands_of(const std::vector<TraceRow>& rows, const finding::RunLogs& logs);
-/// A column per strand; with more than fit into `width`, a line per row that begins with its strand.
+/// A column per strand; with more than fit into `width`, a line per row that begins with its strand. Rows
+/// name their file if there are several and it is not `home`, which the caller has named.
 std::string rows_text(const std::vector<TraceRow>& rows, const std::map<int, std::string>& strands,
-                      finding::Names& names, std::size_t width);
+                      finding::Names& names, std::size_t width, const std::string& home = "");
 /// The same as below of a number as logs write it, "0x3".
 std::string value_text(const std::string& text, u64 size);
 

@@ -24,7 +24,7 @@ const std::map<std::string, std::string> kWrong = {
     {"--time", "5x"},         {"--run-timeout", "0s"}, {"--duration", "soon"},  {"--exit-wait", "x"},
     {"--delay", "2s"},        {"--rate", "fast"},      {"--overhead", "101%"},  {"--pid", "me"},
     {"--shard", "9/8"},       {"--tool", "FastTrak"},  {"--strategy", "randm"}, {"--hide", "countrs"},
-    {"--heuristic", "Oldst"}, {"--model", "rc12"},     {"--env", "=x"},
+    {"--heuristic", "Oldst"}, {"--model", "rc12"},     {"--env", "=x"},         {"--editor", "vscod"},
 };
 
 /// Options that take any text: names of files, folders and tests, commands, patterns of names.
@@ -33,7 +33,7 @@ const std::set<std::string> kAnyText = {
     "--html",  "--sarif",  "--junit",        "--perfetto",           "--expect-output", "--only",
     "--in",    "--output", "--tests-regex",  "--exclude-regex",      "--label-regex",   "--build-config",
     "--from",  "--run",    "--partition",    "--sbatch-args",        "--tsan",          "--suppressions-file",
-    "--input", "--test",
+    "--input", "--test",   "--compare",
 };
 
 int run(const Command& command, Arguments words, std::string& out, std::string& err) {

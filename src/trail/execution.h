@@ -148,10 +148,9 @@ struct Request {
   bool profile_atomics = false;  // systematic executions: Record::atomic_profile is wanted
   bool variables = false;        // the sites stand for their variables: all sites that name one are points
   EarlyTimeouts early_timeouts = EarlyTimeouts::kShort;
-  bool observe = false;  // Record::signature and the list of reads-from pairs are wanted
-  bool symmetry =
-      false;            // systematic executions: which threads are created alike is wanted (StepLog::Origin)
-  bool memory = false;  // memory errors are looked for (runtime/memory_guard.h); `detect` is not kNothing
+  bool observe = false;   // Record::signature and the list of reads-from pairs are wanted
+  bool symmetry = false;  // which threads are created alike is wanted (StepLog::Origin)
+  bool memory = false;    // memory errors are looked for (runtime/memory_guard.h); `detect` is not kNothing
   // Systematic executions that look for races, in a process that is rolled back (runtime/access_watch.h).
   bool skip_known = false;      // they need not be looked for where the accesses are known not to race
   bool learn_accesses = false;  // look for them, and remember the accesses

@@ -128,7 +128,7 @@ class GdbTest(unittest.TestCase):
         self.assertRegex(out, r'\^done,threads=\[.*id="3"')
         self.assertRegex(out, r'frame=\{[^}]*func="deposit"[^}]*line="\d+"')
         self.assertIn("goes on", out)
-        self.assertIn("waits for the end of", out)
+        self.assertRegex(out, r"T0 'main' .*main\(\) at account\.cc:\d+")
         self.assertIn("is about to end: exit code 1", out)
         self.assertNotIn("^error", out)
 

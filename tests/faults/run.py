@@ -307,7 +307,7 @@ class Surroundings(Faults):
                 yield f"{name}: verify", self.blocked("verify", 2, known, end)
                 yield f"{name}: explore, nothing known", self.blocked("explore", 3, (124,), end)
                 yield f"{name}: explore", self.blocked(
-                    "explore", 21, known, end
+                    "explore", 45, known, end
                 )  # two of these repeat an execution in a new process
                 yield f"{name}: classify, nothing known", self.blocked("classify", 3, (124,), end)
                 yield f"{name}: classify", self.blocked("classify", 100, (66, 124), end)

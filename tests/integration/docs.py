@@ -44,7 +44,9 @@ RACY = "examples/racefuzzer/figure1.cc"
 GIVEN = {
     "README.md": {"double_checked_locking.cc": "examples/jumble/double_checked_locking.cc"},
     "docs/guide/classify.md": {"point.cc": "examples/jumble/double_checked_locking.cc"},
+    "docs/guide/coverage.md": {"queue_test": RACY},
     "docs/guide/verify.md": {
+        "readers": "bench/verify/programs/readers.cc",
         "simple_sync.cc": "examples/jrf/simple_sync.cc",
         "unsafe_publication": "examples/jrf/unsafe_publication.cc",
         "lost_update": "tests/integration/docs/lost_update.cc",

@@ -54,24 +54,37 @@ def counts(text):
     return sorted(re.findall(r"Count: .*", text))
 
 
-def check(program, tool):
-    binary = tool.compile(program, level="-O0")  # twice as fast to compile as -O1
+SEEDS = ("1", "2", "3")  # the first that gives findings: a program may crash before it has raced
+
+
+def compare(binary, seed, tool):
+    """How many findings there were to compare."""
     compared = 0
     with tempfile.TemporaryDirectory(prefix="duress-equal-") as folder:
         folder = pathlib.Path(folder)
-        tool.run([tool.duress, "trace", "record", "-q", "--controlled", "-o", "trace", "--", binary], folder)
+        controlled = ["--controlled", "--seed", seed]
+        tool.run([tool.duress, "trace", "record", "-q", *controlled, "-o", "trace", "--", binary], folder)
         for chain in CHAINS:
             online, offline = folder / "online.json", folder / "offline.json"
             online.unlink(missing_ok=True)
             _, _, err = tool.run(
-                [tool.duress, "run", "--controlled", "-t", chain, f"--json={online}", "--", binary], folder
+                [tool.duress, "run", *controlled, "-t", chain, f"--json={online}", "--", binary], folder
             )
             _, out, _ = tool.run([tool.duress, "trace", "analyze", "-t", chain, f"--json={offline}", "trace"], folder)
             of_run = findings(online.read_text()), counts(err.decode(errors="replace"))
             of_trace = findings(offline.read_text()), counts(out.decode(errors="replace"))
             compared += sum(len(found) for found in of_run[0].values())
             harness.expect(of_run == of_trace, f"{chain}: findings differ\nonline  {of_run}\noffline {of_trace}")
-    harness.expect(compared or "EXPECT-RACE" not in harness.Statements(program.read_text()), "no finding to compare")
+    return compared
+
+
+def check(program, tool):
+    binary = tool.compile(program, level="-O0")  # twice as fast to compile as -O1
+    races = "EXPECT-RACE" in harness.Statements(program.read_text())
+    harness.expect(
+        any(compare(binary, seed, tool) for seed in (SEEDS if races else SEEDS[:1])) or not races,
+        "no finding to compare",
+    )
 
 
 def main():

@@ -16,7 +16,7 @@
         complete
   // VERIFY-BLOCKED: N                   at most so many executions do not count
   // VERIFY-ASSUMES: TEXT                what a proof takes for granted; not stated or with --spurious: nothing
-  // VERIFY-ASSUMES-WITH: FLAG TEXT       with this option of VERIFY-WITH
+  // VERIFY-ASSUMES-WITH: FLAG TEXT       with this option of VERIFY-WITH, or this flag of VERIFY-FAULT
   // VERIFY-ASSUMES-NOTHING: FLAG        not so when it is compiled with this flag of VERIFY-ALSO
   // VERIFY-PAIR: FUNCTION FUNCTION: N   in so many interleavings accesses of these two were seen to race
   // VERIFY-SUITE: fast                  one of the few of the fast suite
@@ -86,9 +86,11 @@ def variants(path):
         flag, verdict = other.split(maxsplit=1)
         nothing = {"VERIFY-ASSUMES": [""]} if flag in found.get("VERIFY-ASSUMES-NOTHING", []) else {}
         yield flag, {**found, **nothing, "EXPECT-VERIFY": [verdict]}
+    assumed = dict(one.split(maxsplit=1) for one in found.get("VERIFY-ASSUMES-WITH", []))
     for fault in faults:
         flag, verdict = fault.split(maxsplit=1)
-        yield flag, {**found, "EXPECT-VERIFY": [f"* {verdict}"], "any": True}
+        more = {"VERIFY-ASSUMES": [assumed[flag]]} if flag in assumed else {}
+        yield flag, {**found, **more, "EXPECT-VERIFY": [f"* {verdict}"], "any": True}
 
 
 FLAGS = ["-DDURESS_ANY_ORDER"]

@@ -7,6 +7,7 @@
 // EXPECT-VERIFY: * none
 // VERIFY-FAULT: -DUSED failure use-after-destroy x5
 // VERIFY-FAULT: -DBUSY failure destroyed-in-use x5
+// VERIFY-ASSUMES-WITH: -DBUSY waits end only by signals
 // VERIFY-FAULT: -DAGAIN failure double-init x5
 #include <duress/annotate.h>
 #include <pthread.h>

@@ -52,6 +52,14 @@ def performed(server, picks, **how):
     return seen, unchecked
 
 
+def difference(seen, wanted):
+    """What differs, by the name of the field if it is one of the record."""
+    names = ("status", "record", "trail", "output", "log")
+    parts = [(name, a, b) for name, a, b in zip(names, seen, wanted) if name != "record"]
+    parts += [(key, seen[1].get(key), value) for key, value in wanted[1].items()]
+    return "; ".join(f"{name} is {a!r}, in a new process {b!r}" for name, a, b in parts if a != b)
+
+
 def check(tool, name):
     command = [tool.compile(HERE / "known_accesses.cc"), name]
     with rollback.Server(tool, command, 0, b"") as server:
@@ -66,7 +74,7 @@ def check(tool, name):
             if unchecked:
                 raise Failure(f"{name}: races of execution {number} were not looked for, although they had to be")
             if seen != wanted:
-                raise Failure(f"{name}: execution {number} shows {seen}, in a new process {wanted}")
+                raise Failure(f"{name}: execution {number}: {difference(seen, wanted)}")
     races = sum('"race"' in logs for *_, logs in expected)
     least, most = CASES[name]
     if not least <= known <= most or (name in RACY) != (races > 0):

@@ -91,7 +91,8 @@ class Server(controlled.Server):
         trail = bytes(self.record[RECORD.size : RECORD.size + 8 * record["deviations"]])
         logs = ""
         for path in sorted(pathlib.Path(self.logs).glob("*.jsonl")):
-            logs += re.sub(r'"p?pid":\d+|"SIGABRT","addr":"\w+"', "", path.read_text())
+            # The number of bytes depends on how many digits a process id has.
+            logs += re.sub(r'"p?pid":\d+|"SIGABRT","addr":"\w+"|"bytes":\d+', "", path.read_text())
             path.unlink()
         self.output.seek(0)
         return (status, record, trail, self.output.read(), logs), how

@@ -20,8 +20,8 @@
 // The closure must make everything anew that it changes: it runs many times in one process. It uses plain
 // std::thread, std::mutex, std::atomic, pthreads. All threads it starts have ended before the next execution.
 // A failure is: an exception that leaves the closure, a deadlock or livelock, a GoogleTest failure (if
-// gtest.h is included before this file), or what CheckOptions::failed says; a data race; and a crash, which
-// ends the process.
+// gtest.h is included before this file), or what CheckOptions::failed says; a memory error; a data race; and
+// a crash, which ends the process.
 #ifndef DURESS_TEST_H_
 #define DURESS_TEST_H_
 
@@ -49,9 +49,10 @@ struct CheckOptions {
   bool quiet = false;
   bool exhaustive =
       false;  // every interleaving up to equivalence, each once; `runs` and `strategy` do not matter
-  unsigned spurious = 0;     // exhaustive, sc: waits on conditions may end with no signal, so often in a row
-  const char* model = "sc";  // "rc11": atomics are as weak as C++20 allows
-  bool races = true;         // a data race is a failure
+  unsigned spurious = 0;      // exhaustive, sc: waits on conditions may end with no signal, so often in a row
+  const char* model = "sc";   // "rc11": atomics are as weak as C++20 allows
+  bool races = true;          // a data race is a failure
+  bool memory_errors = true;  // so are uses of freed memory and the like (docs/guide/memory-errors.md)
   bool (*failed)() = nullptr;  // whether an execution that ended failed
 };
 
@@ -140,6 +141,7 @@ CheckResult search(Closure& closure, const CheckOptions& options, const char* to
   check.all_points = options.all_points;
   check.exhaustive = options.exhaustive;
   check.ignores_races = !options.races;
+  check.ignores_memory_errors = !options.memory_errors;
   check.spurious = options.spurious;
   check.quiet = options.quiet || framework.tell;  // the framework prints it
   check.closure = Call<Closure>::run;

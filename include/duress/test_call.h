@@ -23,7 +23,8 @@ struct DuressCheck {
   uint32_t quiet;          // 1: print nothing
   uint32_t exhaustive;     // 1: every interleaving up to equivalence, each once
   uint32_t ignores_races;  // 1: they are not looked for
-  uint32_t spurious;       // exhaustive: so many wake-ups with no signal in a row of a wait are explored
+  uint32_t ignores_memory_errors;
+  uint32_t spurious;  // exhaustive: so many wake-ups with no signal in a row of a wait are explored
   void (*closure)(void*);
   int (*failed)(void*);  // after each execution; null: never
   void* data;

@@ -9,6 +9,7 @@
 #include "check/execution.h"
 #include "check/explorers.h"
 #include "check/failure.h"
+#include "check/memory_errors.h"
 #include "check/point_learner.h"
 #include "check/races.h"
 #include "runtime/control.h"
@@ -71,7 +72,7 @@ extern "C" __attribute__((visibility("default"))) int __duress_check(DuressCheck
   check.longest = 0;
   control_attach(check.request, check.record);
   g_observe_plain = !call->exhaustive;
-  g_note_caller = false;
+  watch_memory(*call, *rt);
   rt->points.begin_learning(*check.request);
   if (call->exhaustive) {
     step_log().strands = 1;
@@ -83,6 +84,7 @@ extern "C" __attribute__((visibility("default"))) int __duress_check(DuressCheck
     CrashHandlers handlers;
     failed = call->token ? replay(*call) : call->exhaustive ? explore_all(*call) : search(*call);
   }
+  memory_guard_end();
   watch_races(RaceWatch::kNone, nullptr);
   rt->points.set_all(rt->detecting ? DURESS_BODY_CHECKED : DURESS_BODY_PLAIN);
   return failed;

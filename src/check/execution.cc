@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "catalog/models.h"
+#include "check/memory_errors.h"
 #include "check/point_learner.h"
 #include "check/races.h"
 #include "check/step_trace.h"
@@ -69,6 +70,7 @@ void run_strands() {
   g_pooling = false;
   scheduler().finish();
   race_execution_ends();
+  memory_execution_ends();
   pool_end_execution(scheduler().strands());
 }
 
@@ -90,6 +92,12 @@ bool has_failed() {
   if (check.abandoned) {
     // An await loop that is blocked, not a failure: the explorer discards the execution.
     if (check.outcome == trail::Outcome::kEnded) return false;
+    if (memory_error_found()) {
+      Text text(check_arena);
+      put_memory_error(text);
+      check.set_what(text.data(), text.size());
+      return true;
+    }
     const char* text = text_of(check.outcome);
     check.set_what(text, strlen(text));
     return true;
@@ -140,6 +148,7 @@ bool execute_closure() {
   learner_execution_begins();
   if (g_learn_access == learn_access) g_runtime->points.promote();
   race_execution_begins();
+  memory_execution_begins();
   run_strands();
   if (check.record->choices > check.longest) check.longest = check.record->choices;
   return has_failed();

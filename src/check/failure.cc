@@ -2,6 +2,7 @@
 #include "check/failure.h"
 
 #include "check/execution.h"
+#include "check/memory_errors.h"
 #include "check/races.h"
 #include "check/step_trace.h"
 #include "runtime/control.h"
@@ -87,15 +88,16 @@ namespace {
 /// of the report but the token.
 void put_report(Text& message, const DuressCheck& c, const char* what, u64 found_in) {
   const DuressSite* sites[2] = {};
-  if (!c.ignores_races) {
+  // Clocks have call stacks, too, which a memory error is shown with.
+  if (!c.ignores_races || memory_error_found()) {
     watch_races(RaceWatch::kClocks, StepTrace::access);
     execute_closure();
-    if (race_found()) memcpy(sites, race_found()->sites, sizeof sites);
+    if (!c.ignores_races && race_found()) memcpy(sites, race_found()->sites, sizeof sites);
   }
   StepTrace trace(*check.request);
   trace.watch(sites[0], sites[1]);
   execute_closure();
-  const FoundRace* race = race_found();
+  const FoundRace* race = c.ignores_races ? nullptr : race_found();
   if (race) trace.set_race(race->race.address, race->race.size);
   Text columns(check_arena);
   put_interleaving(columns, trace);
@@ -112,6 +114,7 @@ void put_report(Text& message, const DuressCheck& c, const char* what, u64 found
     message.put("and a ").put(check.other_race).put('\n');
   }
   if (race) put_race_lines(message, *race);
+  put_memory_lines(message);
   message.put(columns.data(), columns.size());
 }
 

@@ -180,6 +180,14 @@ void clocks_joined(Strand* child) {
   FastTrack::after_sync(t->fasttrack);
 }
 
+Strand* clocks_strand_of(Tid thread) {
+  for (Strand* s = scheduler().strands(); s; s = s->next_strand) {
+    const auto* w = static_cast<const Watched*>(s->watched);
+    if (w && w->thread->tid == thread) return s;
+  }
+  return nullptr;
+}
+
 void mark_racing_sites(bool on) {
   marks_sites = on;
   in_library = false;

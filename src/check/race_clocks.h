@@ -21,5 +21,7 @@ void clocks_created(sched::Strand* creator, sched::Strand* child);
 void clocks_starts(sched::Strand* strand);
 void clocks_ends(sched::Strand* strand);
 void clocks_joined(sched::Strand* child);
+/// Of the last execution; null: none.
+sched::Strand* clocks_strand_of(Tid thread);
 
 }  // namespace duress

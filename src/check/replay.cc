@@ -7,6 +7,7 @@
 #include "check/failure.h"
 #include "check/races.h"
 #include "runtime/control.h"
+#include "runtime/memory_guard.h"
 #include "runtime/runtime.h"
 #include "trail/token.h"
 
@@ -79,7 +80,7 @@ bool replay(DuressCheck& c) {
   write_request(view);
   watch_races(c.ignores_races && view.model == ModelId::kSc ? RaceWatch::kNone : RaceWatch::kClocks, nullptr);
   g_runtime->points.mark_keys(view.sites, view.site_count);
-  g_note_caller = view.systematic && view.site_count != 0;
+  g_note_caller = (view.systematic && view.site_count != 0) || g_memory_guard;
   unmap_memory(memory, room);
   bool failed = execute_closure();
   c.executions = 1;

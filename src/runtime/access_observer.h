@@ -8,6 +8,7 @@
 #include "duress/hooks.h"
 #include "runtime/access_digest.h"
 #include "runtime/control.h"
+#include "runtime/memory_guard.h"
 #include "runtime/race_prefilter.h"
 
 namespace duress {
@@ -20,6 +21,7 @@ extern const u64* g_access_owners;
 
 /// Called before every plain access of a faithful body.
 inline void observe_access(const void* p, u64 size, bool write, const DuressSite* site) {
+  if (DURESS_UNLIKELY(g_memory_listener != nullptr)) guard_plain(p, size, write, site);
   if (DURESS_LIKELY(g_learn_access == nullptr)) return;
   const sched::Strand* s = controlled();
   if (!s) return;

@@ -13,11 +13,12 @@ bool report_access(const void* p, u64 size, AccessKind kind, const DuressSite* s
     point = control_access(p, size, is_write(kind), site);
   }
   Thread* t = current_thread_or_adopt();
+  if (DURESS_UNLIKELY(g_memory_listener != nullptr) && !t) guard_plain(p, size, is_write(kind), site);
   if (!t || t->in_runtime || t->fasttrack.ignore) return point;
   Runtime& rt = *g_runtime;
   if (!rt.checking) {
     if (DURESS_UNLIKELY(g_memory_guard != nullptr) && controlled())
-      g_memory_guard->access(*t, p, size, kind, site);
+      g_memory_guard->access(t, p, size, kind, site);
     t->clock.tick_if_released();  // the memory model needs the access's own epoch
     return point;
   }
@@ -32,7 +33,7 @@ bool report_access(const void* p, u64 size, AccessKind kind, const DuressSite* s
   t->in_runtime = false;
   // After the race, which is one whatever the memory error makes of it.
   if (DURESS_UNLIKELY(g_memory_guard != nullptr) && controlled())
-    g_memory_guard->access(*t, p, size, kind, site);
+    g_memory_guard->access(t, p, size, kind, site);
   return point;
 }
 

@@ -34,7 +34,7 @@ Range stack_of(const Strand& s) {
 
 /// Of a strand that has not ended. The first one's stack is the kernel's.
 Range live_stack_of(Runtime& runtime, const Strand& s) {
-  if (s.number != 0) return stack_of(s);
+  if (s.number != 0 || s.pool.thread) return stack_of(s);
   const ThreadInfo& main = runtime.threads[Tid{0}];
   return {main.stack_begin, main.stack_end};
 }
@@ -48,10 +48,10 @@ bool is_on_stack(Runtime& runtime, uptr address) {
   return false;
 }
 
-bool is_gone(Runtime& runtime, const Thread& t, uptr address, uptr frame, Tid* owner) {
-  const Range own = {t.stack_begin, t.stack_end};
+bool is_gone(Runtime& runtime, const Thread* t, uptr address, uptr frame, Tid* owner) {
+  const Range own = t ? Range{t->stack_begin, t->stack_end} : stack_of(*controlled());
   if (own.has(address)) {
-    *owner = t.tid;
+    *owner = t ? t->tid : static_cast<Tid>(controlled()->number);
     return own.has(frame) && address < frame;
   }
   if (address >> kMappedShift != kMapped) return false;  // most globals and the heap: spares the search

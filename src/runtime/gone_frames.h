@@ -39,8 +39,9 @@ class CallerFrame {
   sched::Strand* strand_;
 };
 
-/// Whether the address is on a stack, but in no frame. `frame`: of the calling thread `t`.
-bool is_gone(Runtime& runtime, const Thread& t, uptr address, uptr frame, Tid* owner);
+/// Whether the address is on a stack, but in no frame. `frame`: of the calling thread `t`, which
+/// duress::check may not have (null).
+bool is_gone(Runtime& runtime, const Thread* t, uptr address, uptr frame, Tid* owner);
 /// Whether the address is on the stack of a thread that has not ended.
 bool is_on_stack(Runtime& runtime, uptr address);
 

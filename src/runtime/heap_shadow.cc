@@ -13,12 +13,19 @@ constexpr u16 bits(u64 from, u64 to) {
 
 }  // namespace
 
-HeapShadow::~HeapShadow() {
+void HeapShadow::forget_range(uptr from, u64 size) {
+  for (uptr at = from & ~(kBytes - 1); at < from + size; at += kBytes) {
+    if (u16* granule = find(at)) *granule = 0;
+  }
+}
+
+void HeapShadow::clear() {
   if (!regions_) return;
   for (u32 i = 0; i < kRegions; ++i) {
     if (regions_[i]) unmap_memory(regions_[i], kRegionGranules * sizeof(u16));
   }
   unmap_memory(regions_, kRegions * sizeof *regions_);
+  regions_ = nullptr;
 }
 
 /// Null if there is no memory for it, or no such address.

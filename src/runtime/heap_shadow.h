@@ -13,7 +13,7 @@ namespace duress {
 class HeapShadow {
  public:
   HeapShadow() = default;
-  ~HeapShadow();
+  ~HeapShadow() { clear(); }
   HeapShadow(const HeapShadow&) = delete;
   HeapShadow& operator=(const HeapShadow&) = delete;
 
@@ -31,6 +31,9 @@ class HeapShadow {
   void freed(uptr start);
   /// Nothing is known of its memory any more.
   void forget(uptr start);
+  void forget_range(uptr from, u64 size);
+  /// The same of all memory.
+  void clear();
   /// That was asked for.
   u64 size_of(uptr start) const;
 

@@ -14,6 +14,7 @@ extern "C" void __libc_free(void*);
 namespace duress {
 
 constinit MemoryGuard* g_memory_guard = nullptr;
+constinit void (*g_memory_listener)(const MemoryError&) = nullptr;
 constinit size_t g_redzone = 0;
 constinit bool g_heap_seen = false, g_heap_headers = false;
 
@@ -22,6 +23,37 @@ void memory_guard_begin(Runtime& runtime) {
   g_memory_guard = new (memory) MemoryGuard(runtime);
   g_redzone = kRedzone;
   if (!g_heap_seen) control_record()->memory_limits |= trail::kHeapNotSeen;
+}
+
+void memory_guard_begin(Runtime& runtime, void (*listener)(const MemoryError&)) {
+  // One for all checks: threads that are not controlled may be about to ask it.
+  static MemoryGuard* guard = nullptr;
+  if (!guard) guard = new (runtime.arena.allocate(sizeof(MemoryGuard))) MemoryGuard(runtime);
+  g_memory_listener = listener;
+  g_memory_guard = guard;
+  g_redzone = kRedzone;
+}
+
+void memory_guard_end() {
+  if (!g_memory_listener) return;
+  g_redzone = 0;
+  g_memory_guard->forget_all();
+  g_memory_guard = nullptr;
+  g_memory_listener = nullptr;
+}
+
+bool is_guarded(Thread** t) {
+  if (!controlled()) return false;
+  *t = current_thread();
+  return *t ? !(*t)->in_runtime : g_memory_listener != nullptr;
+}
+
+/// Where there is no Thread nobody asks for call stacks.
+static StackId context_of(Runtime& runtime, Thread* t) {
+  return t ? runtime.context(*t) : StackId{0};
+}
+static StackId context_of(Runtime& runtime, Thread* t, uptr pc) {
+  return t ? runtime.context(*t, pc) : runtime.stacks.push(StackId{0}, pc);
 }
 
 size_t guarded_size(void* p) {
@@ -59,12 +91,12 @@ void MemoryGuard::check_free(void* p, HeapCall by, uptr pc) {
   } else {
     return;
   }
-  Thread* t = current_thread();
-  if (!t || t->in_runtime) return;
+  Thread* t;
+  if (!is_guarded(&t)) return;
   MemoryError error = {};
   error.outcome = outcome;
   error.kind = AccessKind::kFree;
-  error.place = {kFreeSite, runtime_.context(*t, pc)};
+  error.place = {kFreeSite, context_of(runtime_, t, pc)};
   error.address = address;
   fail(error);
 }
@@ -77,6 +109,7 @@ bool MemoryGuard::freed(const HeapBlock& block, StackId stack, Tid thread) {
 bool MemoryGuard::freed_unseen(void* p, StackId stack, Tid thread) {
   SpinGuard guard(lock_);
   const uptr start = address_of(p);
+  if (shadow_.begins(start)) return keep({start, shadow_.size_of(start), StackId{0}, Tid{0}}, stack, thread);
   if (!g_heap_headers || start % 16 != 0 || shadow_.is_known(start)) return false;
   // As the C library describes a chunk of its heap in use, before the block and behind it. What does not look
   // like one is left to it.
@@ -90,7 +123,7 @@ bool MemoryGuard::freed_unseen(void* p, StackId stack, Tid thread) {
 }
 
 bool MemoryGuard::keep(const HeapBlock& block, StackId stack, Tid thread) {
-  if (block.size > kMostKept / 4) {
+  if (block.size > (g_memory_listener ? kMostNotMapped : kMostKept / 4)) {
     scheduler().record().memory_limits |= trail::kMemoryReused;
     return false;
   }
@@ -102,18 +135,37 @@ bool MemoryGuard::keep(const HeapBlock& block, StackId stack, Tid thread) {
   for (kept_ += block.size + kOverhead; kept_ > kMostKept;) {
     kept_ -= oldest_->block.size + kOverhead;
     give_back_oldest();
+    scheduler().record().memory_limits |= trail::kMemoryReused;
   }
-  return true;
+  return !g_memory_listener;
 }
 
 void MemoryGuard::give_back_oldest() {
   Kept* kept = oldest_;
   oldest_ = kept->next;
   if (!oldest_) newest_ = nullptr;
-  shadow_.forget(kept->block.start);
-  __libc_free(reinterpret_cast<void*>(kept->block.start));
+  const uptr start = kept->block.start;
+  // In a check the allocator has it already, and another block may be there.
+  if (shadow_.begins(start) && shadow_.is_freed(start)) shadow_.forget(start);
+  if (!g_memory_listener) __libc_free(reinterpret_cast<void*>(start));
   runtime_.arena.free(kept, sizeof(Kept));
-  scheduler().record().memory_limits |= trail::kMemoryReused;
+}
+
+void MemoryGuard::execution_ends() {
+  SpinGuard guard(lock_);
+  while (oldest_) give_back_oldest();
+  kept_ = 0;
+}
+
+void MemoryGuard::overwritten(uptr start, u64 size) {
+  SpinGuard guard(lock_);
+  shadow_.forget_range(start, size);
+}
+
+void MemoryGuard::forget_all() {
+  execution_ends();
+  SpinGuard guard(lock_);
+  shadow_.clear();
 }
 
 void MemoryGuard::forget(void* p) {
@@ -143,7 +195,7 @@ bool MemoryGuard::decides_by_nothing(uptr address, u64 size, const DuressSite* s
   return untouched >= kSure;
 }
 
-void MemoryGuard::access(Thread& t, const void* p, u64 size, AccessKind kind, const DuressSite* site) {
+void MemoryGuard::access(Thread* t, const void* p, u64 size, AccessKind kind, const DuressSite* site) {
   const uptr address = address_of(p);
   const uptr frame = take_hook_frame();
   MemoryError error = {};
@@ -168,13 +220,13 @@ void MemoryGuard::access(Thread& t, const void* p, u64 size, AccessKind kind, co
       break;
   }
   error.kind = kind;
-  error.place = {runtime_.modules.site_id(site), runtime_.context(t)};
+  error.place = {runtime_.modules.site_id(site), context_of(runtime_, t)};
   error.address = address;
   error.size = size;
   fail(error);
 }
 
-void MemoryGuard::library_access(Thread& t, const void* p, u64 size, bool write, uptr pc) {
+void MemoryGuard::library_access(Thread* t, const void* p, u64 size, bool write, uptr pc) {
   const uptr address = address_of(p);
   const HeapShadow::Found found = shadow_.look(address, size);
   if (found == HeapShadow::Found::kFine) {
@@ -185,7 +237,7 @@ void MemoryGuard::library_access(Thread& t, const void* p, u64 size, bool write,
   error.outcome =
       found == HeapShadow::Found::kFreed ? trail::Outcome::kUseAfterFree : trail::Outcome::kOutOfBounds;
   error.kind = write ? AccessKind::kWrite : AccessKind::kRead;
-  error.place = {write ? kLibraryWriteSite : kLibraryReadSite, runtime_.context(t, pc)};
+  error.place = {write ? kLibraryWriteSite : kLibraryReadSite, context_of(runtime_, t, pc)};
   error.address = address;
   error.size = size;
   fail(error);
@@ -208,9 +260,15 @@ void MemoryGuard::fail(MemoryError error) {
   memory_error(error);
 }
 
+void guard_plain(const void* p, u64 size, bool write, const DuressSite* site) {
+  Thread* t;
+  if (is_guarded(&t))
+    g_memory_guard->access(t, p, size, write ? AccessKind::kWrite : AccessKind::kRead, site);
+}
+
 void guard_atomic(const void* p, u64 size, AccessKind kind, const DuressSite* site) {
-  Thread* t = current_thread();
-  if (t && !t->in_runtime && controlled()) g_memory_guard->access(*t, p, size, kind, site);
+  Thread* t;
+  if (is_guarded(&t)) g_memory_guard->access(t, p, size, kind, site);
 }
 
 }  // namespace duress

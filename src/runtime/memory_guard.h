@@ -53,7 +53,8 @@ class MemoryGuard {
   void check_free(void* p, HeapCall by, uptr pc);
   /// The block ends. True: it is kept, and must not be given back to the allocator.
   bool freed(const HeapBlock& block, StackId stack, Tid thread);
-  /// The same of a block that was allocated before anybody looked, as by a constructor of a global.
+  /// The same of a block that was allocated before anybody looked, as by a constructor of a global, or where
+  /// nobody noted by whom (duress::check without clocks).
   bool freed_unseen(void* p, StackId stack, Tid thread);
   /// The block is given back without having been kept: a thread that is not controlled frees it.
   void forget(void* p);
@@ -61,12 +62,23 @@ class MemoryGuard {
   u64 size_of(void* p);
 
   // ---- accesses; each ends the execution if it is an error
-  void access(Thread& t, const void* p, u64 size, AccessKind kind, const DuressSite* site);
+  void access(Thread* t, const void* p, u64 size, AccessKind kind, const DuressSite* site);
   /// By a library function that returns to `pc`.
-  void library_access(Thread& t, const void* p, u64 size, bool write, uptr pc);
+  void library_access(Thread* t, const void* p, u64 size, bool write, uptr pc);
+
+  // ---- duress::check, where many executions share the heap
+  /// Addresses must not depend on the guard there, or explorations would meet other objects at an address
+  /// than they have planned for. So freed blocks are given back at once, and count as freed until somebody
+  /// gets their memory. Frees of earlier executions are forgotten.
+  void execution_ends();
+  /// Somebody who is not controlled gets this memory.
+  void overwritten(uptr start, u64 size);
+  /// Nothing is known of any memory any more.
+  void forget_all();
 
  private:
-  static constexpr u64 kMostKept = u64{4} << 20;  // bytes; more would end executions' rollback
+  static constexpr u64 kMostKept = u64{4} << 20;         // bytes; more would end executions' rollback
+  static constexpr u64 kMostNotMapped = u64{100} << 10;  // larger ones go back to the kernel
   static constexpr u64 kMostFilled = u64{16} << 10;
   static constexpr u8 kFill = 0xfb;  // in no text, and as an address of nothing
 
@@ -95,7 +107,19 @@ class MemoryGuard {
 /// Null: memory errors are not looked for.
 extern constinit MemoryGuard* g_memory_guard;
 void memory_guard_begin(Runtime& runtime);
+/// The same for duress::check, until memory_guard_end(). `listener` is told of an error before it ends the
+/// execution.
+void memory_guard_begin(Runtime& runtime, void (*listener)(const MemoryError&));
+void memory_guard_end();
+/// duress::check; null: the error is logged.
+extern constinit void (*g_memory_listener)(const MemoryError&);
 
+/// Whether errors of the calling strand are looked for. `*t` is null in those executions of duress::check
+/// that have no clocks, and so no Threads: their errors have no call stacks, and are executed again.
+bool is_guarded(Thread** t);
+
+/// A plain access where there may be no Thread.
+void guard_plain(const void* p, u64 size, bool write, const DuressSite* site);
 /// An atomic operation, after its schedule point.
 void guard_atomic(const void* p, u64 size, AccessKind kind, const DuressSite* site);
 

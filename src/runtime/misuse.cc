@@ -49,7 +49,10 @@ bool may_be_kept(uptr lock) {
 
 void memory_error(const MemoryError& error) {
   Runtime& rt = *g_runtime;
-  rt.reporter.memory_error(error);
+  if (g_memory_listener)
+    g_memory_listener(error);
+  else
+    rt.reporter.memory_error(error);
   g_misuse_calls = {};
   for (StackId at = error.place.stack; raw(at) && g_misuse_calls.count < MisuseCalls::kMost;
        at = rt.stacks.caller(at))

@@ -17,37 +17,41 @@ namespace {
 struct Noted {
   uptr object;
   bool destroyed;  // else initialised
+  u32 execution;   // of duress::check
   StackId stack;
   Tid thread;
 };
 constexpr u32 kNoted = 512;
 Noted noted[kNoted];
+u32 execution = 0;
 
 Noted& noted_of(const void* object) {
   return noted[mix(address_of(object)) % kNoted];
 }
 const Noted* find(const void* object, bool destroyed) {
   const Noted& entry = noted_of(object);
-  return entry.object == address_of(object) && entry.destroyed == destroyed ? &entry : nullptr;
+  return entry.object == address_of(object) && entry.destroyed == destroyed && entry.execution == execution
+             ? &entry
+             : nullptr;
 }
 
-/// The calling thread, if its errors are looked for.
-Thread* watched() {
-  if (DURESS_LIKELY(g_memory_guard == nullptr) || !controlled()) return nullptr;
-  Thread* t = current_thread();
-  return t && !t->in_runtime ? t : nullptr;
+bool is_watched(Thread** t) {
+  return DURESS_UNLIKELY(g_memory_guard != nullptr) && is_guarded(t);
+}
+StackId context_of(Thread* t, uptr pc) {
+  return t ? g_runtime->context(*t, pc) : g_runtime->stacks.push(StackId{0}, pc);
 }
 
-void note(Thread& t, const void* object, bool destroyed, uptr pc) {
-  noted_of(object) = {address_of(object), destroyed, g_runtime->context(t, pc), t.tid};
+void note(Thread* t, const void* object, bool destroyed, uptr pc) {
+  noted_of(object) = {address_of(object), destroyed, execution, context_of(t, pc), t ? t->tid : Tid{0}};
 }
 
-[[noreturn]] void fail(Thread& t, trail::Outcome outcome, const void* object, const Noted* before, uptr pc) {
+[[noreturn]] void fail(Thread* t, trail::Outcome outcome, const void* object, const Noted* before, uptr pc) {
   MemoryError error = {};
   error.outcome = outcome;
   const bool uses = outcome == trail::Outcome::kUseAfterDestroy;
   error.kind = uses ? AccessKind::kRead : AccessKind::kWrite;
-  error.place = {uses ? kLibraryReadSite : kLibraryWriteSite, g_runtime->context(t, pc)};
+  error.place = {uses ? kLibraryReadSite : kLibraryWriteSite, context_of(t, pc)};
   error.address = address_of(object);
   if (before) {
     error.freed = true;
@@ -67,7 +71,12 @@ bool is_variable_of_executable(const void* object) {
 }
 
 bool watches_objects() {
-  return watched() != nullptr;
+  Thread* t;
+  return is_watched(&t);
+}
+
+void object_execution_begins() {
+  ++execution;
 }
 
 ObjectState state_of(const pthread_mutex_t* mutex) {
@@ -87,7 +96,7 @@ bool is_read(const pthread_rwlock_t* lock) {
 }
 
 void mark_destroyed(pthread_rwlock_t* lock) {
-  if (watched()) lock->__data.__flags = kDestroyedLock;
+  if (watches_objects()) lock->__data.__flags = kDestroyedLock;
 }
 
 ObjectState state_of(const pthread_cond_t* condition) {
@@ -101,26 +110,27 @@ ObjectState state_of(const sem_t* semaphore) {
 }
 
 void check_object_use(const void* object, ObjectState state, uptr pc) {
-  Thread* t = watched();
-  const Noted* before = t && !state.exists ? find(object, /*destroyed=*/true) : nullptr;
-  if (before) fail(*t, trail::Outcome::kUseAfterDestroy, object, before, pc);
+  Thread* t;
+  if (!is_watched(&t)) return;
+  const Noted* before = !state.exists ? find(object, /*destroyed=*/true) : nullptr;
+  if (before) fail(t, trail::Outcome::kUseAfterDestroy, object, before, pc);
 }
 
 void check_object_init(const void* object, ObjectState state, uptr pc) {
-  Thread* t = watched();
-  if (!t) return;
+  Thread* t;
+  if (!is_watched(&t)) return;
   const Noted* before = find(object, /*destroyed=*/false);
   if (state.in_use || (state.exists && before && is_variable_of_executable(object)))
-    fail(*t, trail::Outcome::kInitialisedTwice, object, before, pc);
-  note(*t, object, /*destroyed=*/false, pc);
+    fail(t, trail::Outcome::kInitialisedTwice, object, before, pc);
+  note(t, object, /*destroyed=*/false, pc);
 }
 
 void check_object_destroy(const void* object, ObjectState state, uptr pc) {
-  Thread* t = watched();
-  if (!t) return;
+  Thread* t;
+  if (!is_watched(&t)) return;
   check_object_use(object, state, pc);
-  if (state.in_use) fail(*t, trail::Outcome::kDestroyedInUse, object, nullptr, pc);
-  note(*t, object, /*destroyed=*/true, pc);
+  if (state.in_use) fail(t, trail::Outcome::kDestroyedInUse, object, nullptr, pc);
+  note(t, object, /*destroyed=*/true, pc);
 }
 
 }  // namespace duress

@@ -43,6 +43,8 @@ void mark_destroyed(pthread_rwlock_t* lock);
 
 /// Whether errors of the calling thread are looked for.
 bool watches_objects();
+/// duress::check: what was done to objects in earlier executions is forgotten.
+void object_execution_begins();
 
 /// The same of an object with a state_of.
 template <typename Object>

@@ -195,6 +195,11 @@ static MemoryGuard* memory_guard() {
   return DURESS_UNLIKELY(g_memory_guard != nullptr) && controlled() ? g_memory_guard : nullptr;
 }
 
+/// An execution of duress::check without clocks.
+static bool is_threadless() {
+  return g_memory_listener && !current_thread();
+}
+
 /// Of instrumented code only: how a library makes its memory known to other threads may not be seen. Not in
 /// controlled executions, where an allocation is no step that another thread could come before.
 static bool allocation_is_write(const Runtime& rt, uptr pc) {
@@ -202,9 +207,13 @@ static bool allocation_is_write(const Runtime& rt, uptr pc) {
 }
 
 void memory_allocated(void* p, size_t size, size_t usable, HeapCall by, uptr pc) {
-  if (!p || unseen(*g_runtime, p)) return;
+  if (!p) return;
+  MemoryGuard* guard = memory_guard();
+  if (DURESS_UNLIKELY(guard && is_threadless()))
+    guard->allocated({at(p), size, StackId{0}, Tid{0}}, usable, by);
+  if (DURESS_UNLIKELY(g_memory_listener != nullptr) && !guard) g_memory_guard->overwritten(at(p), usable);
+  if (unseen(*g_runtime, p)) return;
   as_event([&](Runtime& rt, Thread& t) {
-    MemoryGuard* guard = memory_guard();
     if (!rt.checking && !guard) {
       rt.heap.insert({at(p), size, StackId{0}, t.tid});
       return;
@@ -296,12 +305,15 @@ bool memory_freeing(void* p, HeapCall by, uptr pc) {
   if (guard) guard->check_free(p, by, pc);
   if (DURESS_UNLIKELY(g_learn_freed != nullptr) && controlled()) g_learn_freed(p);
   bool kept = false;
-  if (!unseen(*g_runtime, p)) kept = end_block(p, guard, pc);
+  if (DURESS_UNLIKELY(guard && is_threadless())) kept = guard->freed_unseen(p, StackId{0}, Tid{0});
+  if (!unseen(*g_runtime, p)) kept |= end_block(p, guard, pc);
   if (DURESS_UNLIKELY(g_memory_guard != nullptr) && !kept) g_memory_guard->forget(p);
   return kept;
 }
 
 void memory_mapped(void* p, size_t size) {
+  if (DURESS_UNLIKELY(g_memory_listener != nullptr) && size >= kPageSize)
+    g_memory_guard->overwritten(at(p), size);
   as_event([&](Runtime& rt, Thread& t) {
     if (!rt.checking) return;
     rt.engine.fresh(t, at(p), at(p) + size);
@@ -313,8 +325,8 @@ void memory_accessed(const void* p, size_t size, bool write, uptr pc) {
   if (!size) return;
   if (DURESS_UNLIKELY(g_learn_access != nullptr) && controlled()) g_learn_access(p, size, write, nullptr);
   if (MemoryGuard* guard = memory_guard()) {
-    Thread* t = current_thread();
-    if (t && !t->in_runtime) guard->library_access(*t, p, size, write, pc);
+    Thread* t;
+    if (is_guarded(&t)) guard->library_access(t, p, size, write, pc);
   }
   if (is_known_range(p, size, write)) return;
   as_event([&](Runtime& rt, Thread& t) {

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# run.sh closures|outside|races|tutorial BUILD: tests of duress::check that need a program built by a user's compiler.
+# run.sh closures|memory|outside|races|tutorial BUILD: tests of duress::check that need a program built by a user's compiler.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -16,6 +16,9 @@ fail() {
 case $1 in
   closures)
     "$build/tests/check/check_test"
+    ;;
+  memory)
+    "$build/tests/check/memory_test"
     ;;
   outside)  # with another compiler the closure runs once, and a failing one says so
     clang++-19 -std=c++20 -I"$root/include" -x c++ - -o "$work/outside" -pthread <<'CODE'

@@ -19,8 +19,7 @@
 // One type for all closures: each of its own would have a thread, a vector and a check of its own to compile.
 using Body = std::function<void()>;
 
-inline duress::CheckResult all(const Body& closure) {
-  duress::CheckOptions options;
+inline duress::CheckResult all(const Body& closure, duress::CheckOptions options = {}) {
   options.exhaustive = options.quiet = true;
   return duress::check(closure, options);
 }

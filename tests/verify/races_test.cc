@@ -140,6 +140,19 @@ TEST(Races, UseAfterFree) {
     together([&] { delete p; }, [&] { (void)*const_cast<volatile int*>(p); });
   });
   EXPECT_FALSE(result.passed);
+  EXPECT_TRUE(has(result.failure, "uses heap memory that was freed"));
+}
+
+TEST(Races, FreeBesideAUse) {
+  duress::CheckOptions options;
+  options.memory_errors = false;
+  duress::CheckResult result = all(
+      [] {
+        auto* p = new int(1);
+        together([&] { delete p; }, [&] { (void)*const_cast<volatile int*>(p); });
+      },
+      options);
+  EXPECT_FALSE(result.passed);
   EXPECT_TRUE(has(result.failure, "frees"));
 }
 

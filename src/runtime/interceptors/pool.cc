@@ -110,9 +110,21 @@ void run_job(Strand* s) {
   if (_setjmp(job_ends[s->number % kMostStrands]) == 0) s->result = s->pool.job(s->pool.argument);
 }
 
+/// So that frames that are gone are recognised (runtime/gone_frames.h).
+void find_own_stack(Strand* s) {
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
+  void* begin = nullptr;
+  size_t size = 0;
+  pthread_attr_getstack(&attributes, &begin, &size);
+  pthread_attr_destroy(&attributes);
+  s->kernel.stack_begin = reinterpret_cast<uptr>(begin);
+}
+
 void* pool_thread_main(void* data) {
   auto* s = static_cast<Strand*>(data);
   own_thread_number();
+  find_own_stack(s);
   t_strand = s;
   scheduler().arrive(s);
   for (;;) {

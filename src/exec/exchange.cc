@@ -94,6 +94,10 @@ bool Exchange::put(const Plan& plan, bool may_skip_known) {
   return true;
 }
 
+u64 Exchange::steps() const {
+  return __atomic_load_n(&record_->steps, __ATOMIC_RELAXED);
+}
+
 void Exchange::take(Execution& execution) const {
   execution.record = *record_;
   const trail::Record& record = execution.record;

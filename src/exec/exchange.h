@@ -24,6 +24,8 @@ class Exchange {
   bool put(const Plan& plan, bool may_skip_known = true);
   /// Reads what the target wrote. A crashing target may have written anything, so every count is checked.
   void take(Execution& execution) const;
+  /// That the execution has taken so far; it may go on meanwhile.
+  u64 steps() const;
 
   /// Where the target finds them while we live.
   std::string request_path() const;

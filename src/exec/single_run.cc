@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "exec/files.h"
+#include "exec/run_limit.h"
 #include "exec/target_start.h"
 #include "exec/usability.h"
 
@@ -58,9 +59,11 @@ std::string SingleRun::runtime_options() const {
 }
 
 /// Waits until it has ended, and passes on what it prints.
-void SingleRun::wait_for(pid_t pid, int output, int errors, Execution& execution) {
+void SingleRun::wait_for(pid_t pid, int output, int errors, u64 most_steps, Execution& execution) {
   Clock::time_point begin = Clock::now();
   Descriptor process(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  RunLimit limit(most_steps);
+  double deadline = options_.run_seconds;
   off_t passed_output = 0, passed_errors = 0;
   for (;;) {
     pid_t ended = waitpid(pid, &execution.status, WNOHANG);
@@ -70,9 +73,10 @@ void SingleRun::wait_for(pid_t pid, int output, int errors, Execution& execution
     }
     if (ended == pid || (ended < 0 && errno != EINTR)) break;
     execution.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-    if (execution.seconds > options_.run_seconds && !execution.timed_out) {
-      execution.timed_out = true;
-      kill(pid, SIGKILL);
+    if (execution.seconds > deadline && !execution.timed_out) {
+      deadline = execution.seconds + options_.run_seconds;
+      execution.timed_out = !limit.goes_on(exchange_->steps());
+      if (execution.timed_out) kill(pid, SIGKILL);
     }
     // Returns when the process ends, or after 10 ms to forward its output. Without a pidfd (an old kernel)
     // this only sleeps.
@@ -99,7 +103,7 @@ WorkerProblem SingleRun::run_once(const Plan& plan, Execution& execution) {
   if (started.error != 0)
     return {Kind::kCannotStart, "cannot start '" + options_.target[0] + "': " + std::strerror(started.error)};
   execution.pid = started.pid;
-  wait_for(started.pid, output.get(), errors.get(), execution);
+  wait_for(started.pid, output.get(), errors.get(), plan.head.most_steps, execution);
   exchange_->take(execution);
   execution.output_bytes = size_of(output);
   execution.error_bytes = size_of(errors);

@@ -44,7 +44,7 @@ class SingleRun {
 
  private:
   WorkerProblem run_once(const Plan& plan, Execution& execution);
-  void wait_for(pid_t pid, int output, int errors, Execution& execution);
+  void wait_for(pid_t pid, int output, int errors, u64 most_steps, Execution& execution);
 
   SingleRunOptions options_;
   LogFolder logs_;

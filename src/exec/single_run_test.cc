@@ -74,6 +74,16 @@ TEST_F(SingleRunTest, TracesAndTimesOut) {
   ASSERT_NE(hung.failure(), nullptr);
   EXPECT_EQ(hung.failure()->kind, "no-end");
 
+  SingleRunOptions busy = options("endless");
+  busy.run_seconds = 1;
+  SingleRun endless(busy);
+  Plan limited;
+  limited.head.most_steps = 1'000'000;
+  ASSERT_EQ(endless.prepare(limited), "");
+  Result ended = endless.run(limited, Oracle({}, ""));
+  ASSERT_TRUE(ended.usable());
+  EXPECT_EQ(ended.execution().record.outcome, trail::Outcome::kStepLimit);
+
   SingleRunOptions none = options("x");
   none.target = {"/no/such/program"};
   SingleRun missing(none);

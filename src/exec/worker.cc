@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "exec/processor.h"
+#include "exec/run_limit.h"
 #include "exec/target_start.h"
 #include "exec/usability.h"
 
@@ -152,10 +153,14 @@ bool Worker::begin_run(trail::Reply& reply) {
 }
 
 /// Waits until the run has ended. False: see problem_, or the server is gone.
-bool Worker::end_run(Execution& execution, trail::Reply& reply) {
+bool Worker::end_run(u64 most_steps, Execution& execution, trail::Reply& reply) {
   if (reply.status != -1) return true;  // it has ended already
-  Wait wait = server_.wait(options_.run_seconds, reply, stop_,
-                           [&] { return size_of(output_) + size_of(errors_) > kMostOutput; });
+  RunLimit limit(most_steps);
+  Wait wait;
+  do {
+    wait = server_.wait(options_.run_seconds, reply, stop_,
+                        [&] { return size_of(output_) + size_of(errors_) > kMostOutput; });
+  } while (wait == Wait::kTimeout && limit.goes_on(exchange_->steps()));
   if (wait == Wait::kReply) return true;
   if (wait == Wait::kGone) {
     stop_server();
@@ -187,10 +192,10 @@ std::optional<Execution> Worker::attempt(const Plan& plan, By by) {
   Execution execution;
   execution.pid = reply.pid;
   Clock::time_point start = Clock::now();
-  if (!end_run(execution, reply)) return std::nullopt;
+  if (!end_run(plan.head.most_steps, execution, reply)) return std::nullopt;
   if (reply.status == -1) {  // it was no longer there: the server says that another one has begun
     execution.pid = reply.pid;
-    if (!end_run(execution, reply)) return std::nullopt;
+    if (!end_run(plan.head.most_steps, execution, reply)) return std::nullopt;
   }
   execution.status = reply.status;
   execution.seconds = since(start);

@@ -78,7 +78,7 @@ class Worker {
   void stop_server();
   void clear_output();
   bool begin_run(trail::Reply& reply);
-  bool end_run(Execution& execution, trail::Reply& reply);
+  bool end_run(u64 most_steps, Execution& execution, trail::Reply& reply);
   /// One attempt; nothing with `problem_` set, or with it unset if the server was lost.
   std::optional<Execution> attempt(const Plan& plan, By by = By::kAny);
   /// Repeats an execution whose races were not looked for, and which may have some.

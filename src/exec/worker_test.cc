@@ -104,6 +104,19 @@ TEST_F(WorkerTest, AHangingRunIsEnded) {
   EXPECT_EQ(worker.restarts(), 0);
 }
 
+TEST_F(WorkerTest, ARunOnItsWayToTheStepLimitIsNotEndedByTime) {
+  WorkerOptions quick = options("endless");
+  quick.run_seconds = 1;
+  Worker worker(quick);
+  Plan plan = random_plan(1);
+  plan.head.most_steps = 1'000'000;
+  std::optional<Execution> execution = worker.run(plan);
+  ASSERT_TRUE(execution) << worker.problem().text;
+  EXPECT_GT(execution->seconds, quick.run_seconds);
+  EXPECT_FALSE(execution->timed_out);
+  EXPECT_EQ(execution->record.outcome, trail::Outcome::kStepLimit);
+}
+
 TEST_F(WorkerTest, ProblemsAreSaid) {
   auto problem = [&](WorkerOptions with) {
     Worker worker(std::move(with));

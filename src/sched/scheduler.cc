@@ -24,7 +24,7 @@ void Scheduler::start(const trail::Request& request, trail::Record* record) {
   choices_.start(request, record);
   observer_.start(request.observe);
   watched_ = request.trace || request.observe;
-  most_steps_ = request.most_steps ? request.most_steps : kDefaultMostSteps;
+  most_steps_ = request.most_steps ? request.most_steps : trail::kDefaultMostSteps;
   systematic_ = request.systematic;
   if (systematic_) {
     recorder_.start(request.model != ModelId::kSc);

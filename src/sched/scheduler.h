@@ -35,8 +35,6 @@ namespace duress::sched {
 
 class Scheduler {
  public:
-  static constexpr u64 kDefaultMostSteps = 10'000'000;
-
   Scheduler(Arena& arena, const Callbacks& callbacks) : arena_(arena), callbacks_(callbacks) {}
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
@@ -326,7 +324,7 @@ class Scheduler {
   Timers timers_;
   DescriptorWaits descriptors_;
   WaitQueues queues_{arena_};
-  u64 most_steps_ = kDefaultMostSteps;
+  u64 most_steps_ = trail::kDefaultMostSteps;
   std::atomic<bool> attention_{false};
   void (*attend_)(Strand& strand) = nullptr;
   void (*route_)() = nullptr;

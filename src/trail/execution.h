@@ -119,6 +119,8 @@ struct List {
   T& operator[](u64 i) const { return items[i]; }
 };
 
+inline constexpr u64 kDefaultMostSteps = 10'000'000;
+
 /// In file REQUEST; written by the host before each execution.
 struct Request {
   u32 magic = kMagic;
@@ -127,7 +129,7 @@ struct Request {
   StrategyId strategy = StrategyId::kReplay;
   u32 depth = 3;             // pct: d, one more than the number of priority changes
   u64 expected_choices = 0;  // pct, racefuzzer: how many choices the execution will have; 0: not known
-  u64 most_steps = 0;        // 0: the default limit
+  u64 most_steps = 0;        // 0: kDefaultMostSteps
   Points points = Points::kSync;
   Backend backend = Backend::kFiber;
   Detect detect = Detect::kNothing;

@@ -32,7 +32,10 @@ int wrong_use(const std::string& command, const std::string& text) {
 
 std::string not_instrumented_text(const std::string& program) {
   std::string path = exec::program_path(program);
-  if (report::SiteTable::load(path).size() != 0) return {};
+  report::SiteTable sites = report::SiteTable::load(path);
+  if (sites.is_of_another_version())
+    return program + " has objects of another version of duress-cc; build everything with the same one";
+  if (sites.size() != 0) return {};
   // There may be no address space for it (ulimit -v).
   if (access(path.c_str(), R_OK) == 0 && !finding::PlainFile(path).good()) return {};
   return program + " is not instrumented; build it with duress-cc or duress-c++";

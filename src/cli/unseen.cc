@@ -11,6 +11,7 @@
 #include "collide/unseen_atomics.h"
 #include "exec/child.h"
 #include "exec/machine_checks.h"
+#include "report/site_table.h"
 
 namespace duress::cli {
 namespace {
@@ -31,6 +32,7 @@ bool is_starter(const std::string& path) {
 std::string preload_for(const std::string& program) {
   std::string path = exec::program_path(program);
   if (not_instrumented_text(program).empty() || collide::elf_class(path) != 64 || is_starter(path)) return {};
+  if (report::SiteTable::load(path).is_of_another_version()) return {};  // it has a runtime, which says so
   return exec::installed("libduress_preload.so");
 }
 

@@ -132,6 +132,7 @@ SiteTable SiteTable::parse(std::string_view bytes) {
     }
     if (header.version != DURESS_HOOK_VERSION) {
       table.problem_ = "site table of another version of duress";
+      table.other_version_ = true;
       break;
     }
     if (header.sites > total - at - 1) {

@@ -42,6 +42,8 @@ class SiteTable {
   /// One more than the greatest index.
   std::uint32_t entries() const { return static_cast<std::uint32_t>(entries_.size()); }
   const std::string& problem() const { return problem_; }
+  /// A unit of another version of duress-cc is the problem.
+  bool is_of_another_version() const { return other_version_; }
   /// The file's GNU build id in hex, or "".
   const std::string& build_id() const { return build_id_; }
 
@@ -49,6 +51,7 @@ class SiteTable {
   std::vector<std::optional<Site>> entries_;  // nullopt: a header
   std::size_t count_ = 0;
   std::string problem_;
+  bool other_version_ = false;
   std::string build_id_;
 };
 

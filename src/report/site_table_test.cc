@@ -76,6 +76,7 @@ TEST(SiteTable, AnotherVersionIsSaid) {
   bytes[magic + 4] = 9;
   SiteTable table = SiteTable::parse(bytes);
   EXPECT_NE(table.problem().find("another version"), std::string::npos);
+  EXPECT_TRUE(table.is_of_another_version());
   EXPECT_EQ(table.size(), 0u);
 }
 

@@ -37,9 +37,28 @@ void executable_path(char* path, size_t size) {
   if (n <= 0 && given && strlen(given) < size) strcpy(path, given);
 }
 
+/// Objects of several versions can be in one file, which keeps the constructor of one of them. So each unit's
+/// header is looked at; where one is not found, the sites before it have another layout than ours.
+static bool is_of_this_version(const DuressModule* module) {
+  if (module->version != DURESS_HOOK_VERSION) return false;
+  const DuressSite* at = module->sites_begin;
+  while (at < module->sites_end) {
+    DuressSiteHeader header;
+    static_assert(sizeof header == sizeof *at);
+    memcpy(&header, at, sizeof header);
+    static constexpr DuressSiteHeader kPadding{};  // the linker aligned the next unit
+    bool padding = memcmp(&header, &kPadding, sizeof header) == 0;
+    if (!padding && (memcmp(header.magic, "DURS", 4) != 0 || header.version != DURESS_HOOK_VERSION))
+      return false;
+    at += 1 + (padding ? 0 : header.sites);
+  }
+  return true;
+}
+
 void Modules::add_instrumented(const DuressModule* module) {
-  if (module->version != DURESS_HOOK_VERSION) {
-    fatal("a module was built with another version of duress-cc", "build everything with the same one");
+  if (!is_of_this_version(module)) {
+    fatal("an object or library was built with another version of duress-cc",
+          "build everything with the same one");
   }
   Instrumented m;
   m.begin = reinterpret_cast<u64>(module->sites_begin);

@@ -124,9 +124,14 @@ def mixed(tool):
 
 
 def refused(tool):
+    """ThreadSanitizer's own runtime beside ours: by its option, as a file, in a library."""
     case = lost_update(tool)
-    text = case.link("lost.o", "-ltsan", "-o", "twice", code=1)
-    expect("cannot be in one program" in text and text.count("\n") == 1, text)
+    compilers = {"g++-12": "libtsan.a", "clang++-19": "libclang_rt.tsan-x86_64.a"}
+    files = [case.run(name, f"-print-file-name={file}").strip() for name, file in compilers.items()]
+    for word in ["-ltsan", "libtsan.so", *files]:
+        text = case.link("lost.o", word, "-o", "twice", code=1)
+        expect(f"error: {word}: ThreadSanitizer's own runtime cannot be in one program" in text, text)
+        expect(text.count("\n") == 1, text)
     case.write("other.cc", "int other() { return 1; }\n")
     case.gcc("-fPIC", "-shared", "other.cc", "-Wl,--no-as-needed", "-o", "libother.so")  # needs libtsan.so
     case.link("lost.o", "-Wl,--no-as-needed", "libother.so", "-Wl,-rpath,.", "-Wl,--allow-shlib-undefined", "-o", "two")
@@ -135,11 +140,47 @@ def refused(tool):
 
 
 def unknown_hook(tool):
+    """The linker's error, then one line with all names and what to do, by whichever linker."""
     case = Case(tool)
-    case.write("new.cc", 'extern "C" void __tsan_hook_of_tomorrow();\nint main() { __tsan_hook_of_tomorrow(); }\n')
-    case.gcc("-c", "new.cc")
-    text = case.link("new.o", "-o", "new", code=1)
-    expect("__tsan_hook_of_tomorrow" in text, text)
+    hooks = "__tsan_hook_of_tomorrow", "__sanitizer_hook_of_tomorrow"
+    case.write("new.cc", "".join(f'extern "C" void {hook}();\nvoid by{hook}() {{ {hook}(); }}\n' for hook in hooks))
+    case.write("main.cc", "int main() {}\n")
+    case.gcc("-fPIC", "-c", "new.cc")
+    case.link("-shared", "new.o", "-o", "libnew.so")
+    for objects in (["new.o"], ["-Wl,--no-as-needed", "./libnew.so"]):
+        for linker in ("bfd", "gold", "lld"):
+            text = case.link("main.cc", *objects, f"-fuse-ld={linker}", "-o", "new", code=1)
+            last = text.splitlines()[-1]
+            expect(last.startswith("duress-c++: error: ") and "please report" in last, text)
+            expect(all(hook in last for hook in hooks) and text.count("please report") == 1, text)
+    # Not ours: an error of the user's own, and a hook of another sanitizer.
+    for name in ("__other", "__sanitizer_cov_trace_pc"):
+        case.write("new.cc", f'extern "C" void {name}();\nint main() {{ {name}(); }}\n')
+        text = case.link("new.cc", "-o", "new", code=1)
+        expect("please report" not in text and name in text, text)
+
+
+def other_version(tool):
+    """An object of a duress-c++ with other hooks: when it is linked, if it calls one that is gone; else when it runs."""
+    case = Case(tool)
+    case.write(
+        "old.cc", 'extern "C" void __duress_hook_of_yesterday();\nint main() { __duress_hook_of_yesterday(); }\n'
+    )
+    text = case.link("old.cc", "-o", "old", code=1)
+    last = text.splitlines()[-1]
+    expect("__duress_hook_of_yesterday: an object was built with another version of duress-cc" in last, text)
+    case.write("main.cc", MIXED)
+    case.write("other.cc", OTHER)
+    case.link("-g", "-std=c++20", "-c", "main.cc", "other.cc")
+    for name in ("main.o", "other.o"):
+        path = case.folder / name
+        (case.folder / f"old_{name}").write_bytes(re.sub(rb"(?s)DURS..", b"DURS\x01\x00", path.read_bytes(), count=1))
+    for objects in (["main.o", "old_other.o"], ["old_main.o", "other.o"], ["old_main.o", "old_other.o"]):
+        case.link(*objects, "-o", "mixed")
+        case.run("./mixed")  # by itself
+        for command in (["run"], ["explore", "--runs", "2"]):
+            text = case.duress(*command, "--", "./mixed", code=125)
+            expect("another version of duress" in text and text.count("\n") == 1, text)
 
 
 def annotations(tool):
@@ -161,7 +202,7 @@ def main():
         print("skipped: g++-12 is not installed")
         sys.exit(SKIPPED)
     tool = harness.Tool(options.build, options.duress)
-    cases = [explore_and_replay, verify, classify, trace, mixed, refused, unknown_hook, annotations]
+    cases = [explore_and_replay, verify, classify, trace, mixed, refused, unknown_hook, other_version, annotations]
     wanted = [case for case in cases if not options.programs or case.__name__ in options.programs]
     harness.report((case.__name__, lambda case=case: case(tool)) for case in wanted)
 

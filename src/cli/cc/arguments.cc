@@ -75,6 +75,13 @@ constexpr std::string_view kOwnOption = "-fduress=";
 /// The objects have ThreadSanitizer's hooks: the runtime is wanted, whatever else the line says of libraries.
 constexpr std::string_view kTsanObjects = "--tsan-objects";
 
+/// ThreadSanitizer's runtime of gcc, clang or rustc, given as a file.
+bool is_tsan_runtime(std::string_view path) {
+  std::string_view name = path.substr(path.rfind('/') + 1);
+  return name == "libtsan.a" || name.starts_with("libtsan.so") || name.starts_with("libclang_rt.tsan") ||
+         is_rust_tsan_runtime(path);
+}
+
 /// Which commands the program is built for.
 void note_purpose(std::string_view purpose, Request* request) {
   request->only_run = purpose == "run";
@@ -83,6 +90,11 @@ void note_purpose(std::string_view purpose, Request* request) {
 }
 
 }  // namespace
+
+bool is_rust_tsan_runtime(std::string_view path) {
+  std::string_view name = path.substr(path.rfind('/') + 1);
+  return name.starts_with("librustc-") && name.ends_with("_rt.tsan.a");
+}
 
 bool is_own_option(std::string_view word) {
   return word.starts_with(kOwnOption) || word == kTsanObjects;
@@ -102,6 +114,7 @@ Request read_arguments(const std::vector<std::string>& args) {
       request.has_input = true;
       if (!is_assembly(word)) request.only_assembly = false;
       if (is_header(word)) request.links = false;
+      if (is_tsan_runtime(word)) request.tsan_runtime = word;
       continue;
     }
     std::string_view next = i + 1 < words.size() ? std::string_view(words[i + 1]) : std::string_view();
@@ -116,7 +129,7 @@ Request read_arguments(const std::vector<std::string>& args) {
     }
     if (word.starts_with(kOwnOption)) note_purpose(word.substr(kOwnOption.size()), &request);
     if (word == kTsanObjects) request.tsan_objects = true;
-    if (word == "-ltsan" || (word == "-l" && next == "tsan")) request.links_libtsan = true;
+    if (word == "-ltsan" || (word == "-l" && next == "tsan")) request.tsan_runtime = "-ltsan";
     if (word.starts_with("-g")) request.has_debug_option = true;
     if (word == "-m32" || word == "-m16" || word == "-mx32") request.other_target = true;
     if (word == "-m64") request.other_target = false;

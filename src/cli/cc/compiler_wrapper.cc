@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cli/cc/arguments.h"
+#include "cli/cc/link_errors.h"
 #include "cli/cc/version_script.h"
 
 namespace {
@@ -70,10 +71,11 @@ void to_linker(std::vector<std::string>* list, std::initializer_list<std::string
 }
 
 void add_link_arguments(const duress::cc::Request& request, Additions* add) {
-  if (request.links_libtsan)
-    fail(
-        "-ltsan: libtsan, ThreadSanitizer's own runtime, cannot be in one program with Duress'; leave it "
-        "out");
+  // rustc adds its copy by itself; --tsan-objects takes it away again.
+  bool replaced = request.tsan_objects && duress::cc::is_rust_tsan_runtime(request.tsan_runtime);
+  if (!request.tsan_runtime.empty() && !replaced)
+    fail(request.tsan_runtime +
+         ": ThreadSanitizer's own runtime cannot be in one program with Duress'; leave it out");
   // rustc and its like name all libraries themselves, behind -nodefaultlibs.
   bool own_libraries = request.no_stdlib && !request.tsan_objects;
   if (request.shared || request.is_static || own_libraries) {
@@ -140,7 +142,10 @@ int main(int argc, char** argv) {
   } else {
     unsetenv("DURESS_PASS_BODIES");
   }
-  std::erase_if(args, duress::cc::is_own_option);
+  std::erase_if(args, [&](const std::string& word) {
+    return duress::cc::is_own_option(word) ||
+           (request.tsan_objects && duress::cc::is_rust_tsan_runtime(word));
+  });
   if (request.shared && request.links && !request.other_target) duress::cc::open_version_scripts(args);
   std::vector<std::string> line = {compiler()};
   append_quietly(&line, add.before);
@@ -150,7 +155,12 @@ int main(int argc, char** argv) {
   std::vector<char*> raw;
   for (std::string& word : line) raw.push_back(word.data());
   raw.push_back(nullptr);
-  execvp(raw[0], raw.data());
+  if (request.links && !request.relocatable && request.has_input && !request.other_target) {
+    int code = duress::cc::link_and_explain(kName, raw.data());
+    if (code >= 0) return code;
+  } else {
+    execvp(raw[0], raw.data());
+  }
   fprintf(stderr, "%s: error: cannot run %s: %s; install it or set %s\n", kName, raw[0], strerror(errno),
           kCxx ? "DURESS_CXX" : "DURESS_CC");
   return 1;

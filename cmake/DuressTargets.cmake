@@ -14,6 +14,12 @@ set(DURESS_WARNINGS -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wno-unused-parame
 set(DURESS_COLD $<$<CONFIG:RelWithDebInfo>:-O1;-g1>)
 set(DURESS_IN_TARGET -fno-exceptions -fno-rtti -fvisibility=hidden -fno-threadsafe-statics -fomit-frame-pointer
   -ftls-model=initial-exec -fno-stack-protector -mcx16)
+# Every program that duress-cc links contains the runtime. Lines and inlined functions are enough to read a stack of it; types and
+# variables were 5 of the 8 MB of a small program, written by every link and read by every report.
+option(DURESS_RUNTIME_VARIABLES "Debug information of the runtime has types and variables (for work on it with gdb)" OFF)
+if(NOT DURESS_RUNTIME_VARIABLES)
+  list(APPEND DURESS_IN_TARGET $<$<CONFIG:RelWithDebInfo>:-g1>)
+endif()
 
 include(DuressPrecompiled)
 

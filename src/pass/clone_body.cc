@@ -90,7 +90,11 @@ llvm::Function* clone_body(llvm::Function& function) {
   llvm::DISubprogram* info = function.getSubprogram();
   llvm::DISubprogram* own = nullptr;
   if (info != nullptr) {
-    own = llvm::MDNode::replaceWithDistinct(info->clone());
+    // Without the flag calls have no entry in debug info: copies are full of calls of hooks, which nobody
+    // looks up there, and each entry costs two records and a relocation.
+    llvm::TempDISubprogram fresh =
+        info->cloneWithFlags(info->getFlags() & ~llvm::DINode::FlagAllCallsDescribed);
+    own = llvm::MDNode::replaceWithDistinct(std::move(fresh));
     drop_retained_nodes(own);
     map.MD()[info].reset(own);
   }

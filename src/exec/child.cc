@@ -109,7 +109,18 @@ int child_code(pid_t pid, bool wait) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-ChildOutput run_child(ChildStart start, double seconds) {
+/// False: there is no memory for it.
+static bool write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    ssize_t n = write(fd, text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return true;
+}
+
+ChildOutput run_child(ChildStart start, double seconds, std::string_view input) {
   Descriptor output(memfd_create("output", MFD_CLOEXEC)), errors(memfd_create("errors", MFD_CLOEXEC));
   auto path = [](const Descriptor& file) {
     return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(file.get());
@@ -117,6 +128,12 @@ ChildOutput run_child(ChildStart start, double seconds) {
   start.output = path(output);
   start.errors = path(errors);
   ChildOutput result;
+  Descriptor text;
+  if (!input.empty()) {
+    text = Descriptor(memfd_create("input", MFD_CLOEXEC));
+    if (!text || !write_all(text.get(), input)) return result;
+    start.input = path(text);
+  }
   pid_t pid = start_child(start);
   if (pid < 0) return result;
   auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);

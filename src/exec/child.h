@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace duress::exec {
@@ -35,6 +36,7 @@ struct ChildOutput {
   int code = -1;
   std::string output, errors;
 };
-ChildOutput run_child(ChildStart start, double seconds);
+/// `input`: what it reads from standard input, in memory, so that a killed host leaves no file; "": start.input.
+ChildOutput run_child(ChildStart start, double seconds, std::string_view input = {});
 
 }  // namespace duress::exec

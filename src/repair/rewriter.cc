@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "exec/child.h"
-#include "exec/files.h"
 #include "exec/layout.h"
 #include "repair/rebuild.h"
 
@@ -84,20 +83,8 @@ std::vector<FileEdit> rewrite(const std::string& program, const SourceChange& ch
         "how " + program + " was compiled is not recorded; build it with duress-c++ and debug information";
     return {};
   }
-  std::string input = fs::temp_directory_path().string() + "/duress-rewrite-XXXXXX";
-  int fd = mkstemp(input.data());
-  if (fd < 0) {
-    error = "cannot make a file in " + fs::temp_directory_path().string();
-    return {};
-  }
-  exec::Descriptor close_it(fd);
-  exec::ChildOutput ended;
-  error =
-      exec::write_file(input, request_of(units, change).dump(-1, ' ', false, Json::error_handler_t::replace));
-  if (error.empty()) ended = exec::run_child({.argv = {rewriter}, .input = input}, kMostSeconds);
-  std::error_code ignored;
-  fs::remove(input, ignored);
-  if (!error.empty()) return {};
+  std::string request = request_of(units, change).dump(-1, ' ', false, Json::error_handler_t::replace);
+  exec::ChildOutput ended = exec::run_child({.argv = {rewriter}}, kMostSeconds, request);
   Json answer = Json::parse(ended.output, nullptr, /*allow_exceptions=*/false);
   std::vector<FileEdit> edits;
   try {

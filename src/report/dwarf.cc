@@ -7,12 +7,17 @@ namespace duress::report {
 
 DwarfFile::DwarfFile(const std::string& path) {
   if (!finding::is_plain_file(path)) return;
-  auto opened = llvm::object::ObjectFile::createObjectFile(path);
+  // Mapped. ObjectFile::createObjectFile wants a zero byte behind the file and reads it whole into memory if
+  // its size is a multiple of a page's.
+  auto opened = llvm::object::createBinary(path);
   if (!opened) {
     llvm::consumeError(opened.takeError());
     return;
   }
-  file = std::move(*opened);
+  auto [binary, buffer] = opened->takeBinary();
+  if (!llvm::isa<llvm::object::ObjectFile>(*binary)) return;
+  std::unique_ptr<llvm::object::ObjectFile> object(llvm::cast<llvm::object::ObjectFile>(binary.release()));
+  file = llvm::object::OwningBinary<llvm::object::ObjectFile>(std::move(object), std::move(buffer));
   auto quiet = [](llvm::Error error) { llvm::consumeError(std::move(error)); };
   context = llvm::DWARFContext::create(*file.getBinary(), llvm::DWARFContext::ProcessDebugRelocations::Ignore,
                                        nullptr, "", quiet, quiet);

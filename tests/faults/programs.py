@@ -5,6 +5,7 @@ execvp would hand to the shell). Every command says so in one line,
 at once. A program of 5 GB, most of it a hole, is a program."""
 import os
 import pathlib
+import resource
 import shutil
 import sys
 import tempfile
@@ -16,6 +17,7 @@ from harness.tool import Tool  # noqa: E402
 HERE = pathlib.Path(__file__).resolve().parent
 HANG = 30  # seconds
 HUGE = 5 << 30
+MOST_MEMORY = 2 << 30
 E_MACHINE = 18  # offset in the header of an ELF file
 EM_386, EM_AARCH64 = 3, 183
 COMMANDS = {
@@ -65,6 +67,8 @@ class Programs:
         def check():
             code, _, err = self.run(command, self.large)
             expect(code in (0, 66), f"exit code {code}:\n{err.decode(errors='replace')}")
+            most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss  # KiB, of any child so far
+            expect(most < MOST_MEMORY >> 10, f"{most >> 10} MiB of memory: the file was read, not mapped")
 
         return check
 

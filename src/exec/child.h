@@ -36,7 +36,8 @@ struct ChildOutput {
   int code = -1;
   std::string output, errors;
 };
-/// `input`: what it reads from standard input, in memory, so that a killed host leaves no file; "": start.input.
+/// `input`: what it reads from standard input, in memory, so that a killed host leaves no file; "":
+/// start.input.
 ChildOutput run_child(ChildStart start, double seconds, std::string_view input = {});
 
 }  // namespace duress::exec

@@ -11,10 +11,15 @@
 Scripts put the folder `tests` on sys.path and import from here; ctest calls them with one program each, so that a
 failure has a name. By hand: `tests/explore/run.py --build build abba`.
 """
+import signal
+
 from .cases import Failure, case_of, chosen, expect, parser, report
 from .documents import SCHEMA, differences, valid, without_times
 from .statements import Statements, words
 from .tool import ROOT, SEED, SUPPORT, TIMEOUT, Tool
+
+# A shell starts commands in the background with SIGINT ignored, and what they start inherits that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 __all__ = [
     "ROOT",

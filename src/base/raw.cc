@@ -48,19 +48,26 @@ static void* map_with(uptr address, size_t bytes, long flags) {
 MappedRange g_huge_mappings[kMostHugeMappings] = {};
 OwnMappings g_own_mappings = {};
 
-static void* map_own(size_t bytes) {
+static void* map_own(size_t bytes, bool* was_there) {
+  *was_there = false;
   uptr at = 0;
   if (g_own_mappings.next) {
     size_t room =
         (bytes + 2 * kPageSize - 1) & ~(kPageSize - 1);  // a page between neighbours keeps them apart
     at = __atomic_fetch_add(&g_own_mappings.next, room, __ATOMIC_RELAXED);
-    if (g_own_mappings.is_there && g_own_mappings.is_there(at, bytes)) return reinterpret_cast<void*>(at);
+    *was_there = g_own_mappings.is_there && g_own_mappings.is_there(at, bytes);
+    if (*was_there) return reinterpret_cast<void*>(at);
   }
   return map_with(at, bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
 }
 
 void* map_memory(size_t bytes) {
-  void* p = map_own(bytes);
+  bool was_there = false;
+  return map_memory(bytes, &was_there);
+}
+
+void* map_memory(size_t bytes, bool* was_there) {
+  void* p = map_own(bytes, was_there);
   if (DURESS_UNLIKELY(bytes >= kHugeBytes) && p) {
     auto begin = reinterpret_cast<uptr>(p);
     for (MappedRange& range : g_huge_mappings) {

@@ -34,6 +34,8 @@ extern OwnMappings g_own_mappings;
 
 /// Fresh zero pages, not accounted until touched. Null if the kernel refuses.
 void* map_memory(size_t bytes);
+/// *was_there: it was kept from an execution before, with what the kernel was told about it.
+void* map_memory(size_t bytes, bool* was_there);
 /// The same at exactly `address`, or null if anything is there already.
 void* map_memory_at(uptr address, size_t bytes);
 void unmap_memory(void* p, size_t bytes);

@@ -13,7 +13,8 @@ void duress_patched_call();
 }
 // From a stub, with the call's number in %rax, the place in %rcx and the address behind it in %r11: a system
 // call may change those three. It changes nothing else, vector registers included, and there may be data of
-// the caller below its stack pointer.
+// the caller below its stack pointer. Most calls are answered without vector registers, or end the thread:
+// those are not saved then, which takes longer than the answer, and room on the stack, which is put back.
 __asm__(R"(
   .text
   .globl duress_patched_call
@@ -33,6 +34,11 @@ duress_patched_call:
     pushq %rdi
     pushq %rax
     movq %rsp, %rbx
+    andq $-16, %rsp
+    movq %rbx, %rdi
+    callq duress_on_plain_call
+    testl %eax, %eax
+    jne 1f
     subq $2752, %rsp
     andq $-64, %rsp
     xorl %eax, %eax
@@ -52,7 +58,7 @@ duress_patched_call:
     movl $0xe7, %eax
     xorl %edx, %edx
     xrstor64 (%rsp)
-    movq %rbx, %rsp
+1:  movq %rbx, %rsp
     popq %rax
     popq %rdi
     popq %rsi
@@ -73,6 +79,7 @@ namespace duress {
 namespace {
 
 constexpr u32 kStubBytes = 32;
+constexpr u32 kJumpBytes = 5;
 constinit u8* room = nullptr;  // stubs, and at its end the address of duress_patched_call()
 
 bool has_xsave() {
@@ -104,6 +111,7 @@ bool may_be_patched(long number) {
     case SYS_rseq:
     case SYS_set_robust_list:
     case SYS_exit:
+    case SYS_exit_group:
     case SYS_clone3:  // answered, or the place is put back and performs it
       return true;
     default:
@@ -143,16 +151,25 @@ bool is_prefix(u8 byte) {
 
 /// The length of the patch in front of `after`: the call itself, and before it `mov $number, %eax` (7 bytes),
 /// an `lea` with four bytes of displacement (9), or what the C library has before `exit` (6: `xor %edi, %edi;
-/// mov %edx, %eax`). 0: something else, or it may be the end of another instruction.
+/// mov %edx, %eax`) and `exit_group` (4: `mov %esi, %eax`). 0: something else, or it may be the end of
+/// another instruction.
 u32 patch_length(const u8* after, long number) {
   if (after[-2] != 0x0f || after[-1] != 0x05) return 0;
   if (after[-7] == 0xb8) return relative(after - 6) == number && !is_prefix(after[-8]) ? 7 : 0;
   if (number == SYS_exit)
     return after[-6] == 0x31 && after[-5] == 0xff && after[-4] == 0x89 && after[-3] == 0xd0 ? 6 : 0;
+  // The jump needs a byte of the instruction behind it, to which a call that does not return never comes.
+  if (number == SYS_exit_group)
+    return after[-4] == 0x89 && after[-3] == 0xf0 && !is_prefix(after[-5]) ? 4 : 0;
   bool lea = (after[-9] == 0x48 || after[-9] == 0x4c) && after[-8] == 0x8d && !is_prefix(after[-10]);
   u8 mode = after[-7] >> 6, base = after[-7] & 7;
   bool rip = mode == 0 && base == 5, displaced = mode == 2 && base != 4;
   return lea && (rip || displaced) ? 9 : 0;
+}
+
+/// How much of the code is overwritten.
+u32 written_length(u32 length) {
+  return length < kJumpBytes ? kJumpBytes : length;
 }
 
 /// Whether the four bytes, as the distance of a long jump or call, go to one of the targets, and whether such
@@ -169,7 +186,7 @@ bool is_long_jump(const u8* distance, uptr call, uptr second) {
 /// begin one. All bytes of a mapping are looked at (1.4 MB of the C library): so long jumps are found by
 /// their distance, which is a comparison of words, and not by their first byte.
 bool is_entered(uptr site, uptr after, uptr begin, uptr end) {
-  uptr call = after - 2, second = after - site == 6 ? site + 2 : call;
+  uptr call = after - 2, second = after - site == 6 ? site + 2 : after - site == 4 ? after : call;
   constexpr uptr kBlock = 64;
   for (uptr block = begin + 2; block + 4 <= end; block += kBlock) {
     uptr block_end = block + kBlock + 4 <= end ? block + kBlock : end - 3;
@@ -280,8 +297,8 @@ bool CallPatches::patch(Site& site, u32 index) {
   jump.put(0xe9);
   jump.put_distance(stub);
   while (jump.count < length) jump.put(0x90);
-  memcpy(site.original, reinterpret_cast<const void*>(start), length);
-  if (!write_code(start, jump.bytes, length)) return false;
+  memcpy(site.original, reinterpret_cast<const void*>(start), written_length(length));
+  if (!write_code(start, jump.bytes, jump.count)) return false;
   site.patched = static_cast<u8>(length);
   return true;
 }
@@ -310,7 +327,7 @@ void CallPatches::begin() {
 void CallPatches::undo() {
   for (u32 i = 0; i < count_; ++i) {
     Site& site = sites_[i];
-    if (site.patched) write_code(site.after - site.patched, site.original, site.patched);
+    if (site.patched) write_code(site.after - site.patched, site.original, written_length(site.patched));
     site.patched = 0;
   }
 }

@@ -42,7 +42,7 @@ class CallPatches {
     uptr after;
     u32 trapped, number;
     bool looked_at, sound;
-    u8 patched;  // bytes; 0: not
+    u8 patched;  // bytes up to `after`; 0: not
     u8 original[kLongest];
   };
   bool is_sound(const Site& site, uptr begin, uptr end) const;
@@ -60,5 +60,10 @@ void reserve_patch_room();
 
 }  // namespace duress
 
-/// Called from places that were patched (rollback_calls.cc).
+/// For functions that leave vector registers as they are.
+#define DURESS_PLAIN_CODE __attribute__((target("general-regs-only")))
+
+/// Called from places that were patched (rollback_calls.cc). The first of them before vector registers are
+/// saved: whether that was all.
+extern "C" __attribute__((visibility("hidden"))) int duress_on_plain_call(duress::PatchedCall* call);
 extern "C" __attribute__((visibility("hidden"))) void duress_on_patched_call(duress::PatchedCall* call);

@@ -336,6 +336,30 @@ void CallWatch::give_up() {
 
 using namespace duress;
 
+/// `exit` and `exit_group`. Comes back if the process is not rolled back any more: the call is then made
+/// where it was.
+static __attribute__((noinline)) void on_last_call(PatchedCall* call) {
+  int code = static_cast<int>(call->arguments[0]);
+  if (call->number_or_result == SYS_exit_group) {
+    rollback_end(code);
+    exit_process(code);
+  }
+  emulate_exit();
+  rollback_refuse(trail::Rollback::kCall, SYS_exit);
+  call->after = call->site;
+}
+
+DURESS_PLAIN_CODE int duress_on_plain_call(PatchedCall* call) {
+  RollbackState* s = g_rollback;
+  if (!s || !s->active || s->calls.selector == 0) return 0;
+  long number = call->number_or_result;
+  if (number == SYS_exit || number == SYS_exit_group) {
+    on_last_call(call);  // vector registers do not matter any more
+    return 1;
+  }
+  return emulate_plain_call(number, call->arguments, &call->number_or_result) ? 1 : 0;
+}
+
 void duress_on_patched_call(PatchedCall* call) {
   const long words[7] = {call->number_or_result, call->arguments[0], call->arguments[1], call->arguments[2],
                          call->arguments[3],     call->arguments[4], call->arguments[5]};

@@ -197,7 +197,7 @@ bool answer_for_number(const long (&call)[7], long* result) {
 }
 
 /// Nothing else is registered with the kernel: it would write into a thread that is gone.
-void refuse_restartable_sequences(long area) {
+DURESS_PLAIN_CODE void refuse_restartable_sequences(long area) {
   constexpr u32 kRegistrationFailed = ~u32{1};
   reinterpret_cast<u32*>(area)[1] = kRegistrationFailed;  // rseq::cpu_id: the C library then asks the kernel
 }
@@ -228,6 +228,30 @@ bool emulation_possible() {
 
 void emulation_without_rollback() {
   if (phase != Phase::kNone) open_trap();
+}
+
+void emulate_exit() {
+  if (phase != Phase::kNone) exit_strand();
+}
+
+DURESS_PLAIN_CODE bool emulate_plain_call(long number, const long (&arguments)[6], long* result) {
+  if (phase != Phase::kCreation && phase != Phase::kEnd) return false;
+  switch (number) {
+    case SYS_rt_sigprocmask:
+      if (arguments[3] != sizeof(u64)) return false;
+      if (arguments[2]) *reinterpret_cast<u64*>(arguments[2]) = 0;
+      break;
+    case SYS_rseq:
+      refuse_restartable_sequences(arguments[0]);
+      break;
+    case SYS_madvise:
+      if (phase != Phase::kEnd || arguments[2] != MADV_DONTNEED) return false;
+      break;
+    default:
+      return false;
+  }
+  *result = 0;
+  return true;
 }
 
 bool emulate_call(const TrappedCall& trapped, ucontext_t& context) {

@@ -7,7 +7,7 @@
 // new strand a number, `exit` takes its stack away, and so on. Its calls come here through call_trap.h.
 #pragma once
 
-#include "runtime/call_trap.h"
+#include "runtime/call_patch.h"
 #include "sched/strand.h"
 
 namespace duress {
@@ -19,6 +19,10 @@ bool emulation_possible();
 void emulation_warm_up(int count, bool (*create)(int index), void (*join)(int index));
 /// For the handler of SIGSYS: true if the call was answered.
 bool emulate_call(const TrappedCall& call, ucontext_t& context);
+/// The same without vector registers, for the commonest calls; false: emulate_call() has to look at it.
+DURESS_PLAIN_CODE bool emulate_plain_call(long number, const long (&arguments)[6], long* result);
+/// `exit` of an emulated thread. Returns if the caller is none.
+void emulate_exit();
 /// Rollback traps calls no more.
 void emulation_without_rollback();
 

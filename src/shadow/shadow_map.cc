@@ -47,15 +47,18 @@ void ShadowMap::close() {
 u64 ShadowMap::add_region(u64 region) {
   SpinGuard guard(lock_);
   if (touched_[region]) return table_[region];
-  void* shadow = map_memory(kShadowBytes);
+  bool was_there = false;
+  void* shadow = map_memory(kShadowBytes, &was_there);
   auto* touched = static_cast<u8*>(map_memory(kTouchedBytes));
   if (!shadow || !touched) {
     fatal("out of memory for shadow: 8 GiB of address space for each 4 GiB touched",
           "raise 'ulimit -v' or set vm.overcommit_memory to 0 or 1");
   }
-  keep_out_of_core_files(shadow, kShadowBytes);
-  // Huge pages would make sparse memory expensive: a page of shadow must cost a page.
-  raw_syscall(SYS_madvise, reinterpret_cast<long>(shadow), kShadowBytes, MADV_NOHUGEPAGE);
+  if (!was_there) {
+    keep_out_of_core_files(shadow, kShadowBytes);
+    // Huge pages would make sparse memory expensive: a page of shadow must cost a page.
+    raw_syscall(SYS_madvise, reinterpret_cast<long>(shadow), kShadowBytes, MADV_NOHUGEPAGE);
+  }
   touched_[region] = touched;
   std::atomic_thread_fence(std::memory_order_release);
   table_[region] = reinterpret_cast<u64>(shadow) - (region << kRegionBits << 1);

@@ -26,12 +26,11 @@ struct SyncThread {
 
   DuressSelf idle_self = {};  // stands for __duress_self until the thread runs, and offline
   ThreadClock clock;
-  FastTrackThread fasttrack;
+  ReleaseClock start;         // by the creator; read when the thread starts
+  ReleaseClock end;           // by the thread at its end; read by join
+  FastTrackThread fasttrack;  // with its large tables at its end
   AnalysisThread view;
   SyncTable::Cache syncs;
-
-  ReleaseClock start;  // by the creator; read when the thread starts
-  ReleaseClock end;    // by the thread at its end; read by join
 
   /// The locks that this thread took last: "this set and that lock" without the table and its lock.
   struct LockAdded {

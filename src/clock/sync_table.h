@@ -102,14 +102,14 @@ class SyncTable {
    public:
     static constexpr u32 kNever = ~0u;  // odd: no atomic rests there
     struct Entry {
-      SyncObject* object = nullptr;
+      SyncObject* object;  // null: nothing else here means anything
       // The thread's last load: another one acquires nothing new while neither of these has changed.
-      u32 version = kNever;
-      Clock epoch = 0;
-      bool acquired = false;
+      u32 version;
+      Clock epoch;
+      bool acquired;
       // At this version nothing was released there: until it changes, a relaxed update by a thread without a
       // release fence neither learns nor leaves anything.
-      u32 idle = kNever;
+      u32 idle;
     };
     /// The entry of an object, or null.
     Entry* find(uptr address, u8 size) {
@@ -118,7 +118,7 @@ class SyncTable {
     }
     Entry* put(SyncObject* o) {
       Entry& e = entries_[index(o->address)];
-      e = {o};
+      e = {o, kNever, 0, false, kNever};
       return &e;
     }
 
@@ -126,7 +126,7 @@ class SyncTable {
     static constexpr u32 kEntries = 128;
     // Multiplied, so that the 64 locks of a striped table, 64 bytes apart, do not meet in a few entries.
     static u32 index(uptr address) { return static_cast<u32>(address * 0x9e3779b97f4a7c15u >> 57); }
-    Entry entries_[kEntries];
+    Entry entries_[kEntries] = {};  // zeros: rollback puts back such pages without reading them
   };
 
  private:

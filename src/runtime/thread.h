@@ -10,13 +10,16 @@
 namespace duress {
 
 struct RecordBuffer;
+struct Thread;
 namespace memory {
 class RememberedLoads;
 }
 
+/// What the runtime knows of a thread beside its synchronisation. The first part of a Thread, beside what
+/// else is written in every execution: the large tables are at its end.
 /// Threads: fields belong to the thread itself unless said otherwise.
-struct Thread : SyncThread {
-  Thread(Arena& arena, Tid id, Slot slot, Clock first) : SyncThread(arena, id, slot, first), tid(id) {}
+struct RuntimeThread {
+  explicit RuntimeThread(Tid id) : tid(id) {}
 
   Tid tid;
 
@@ -45,6 +48,11 @@ struct Thread : SyncThread {
   uptr stack_begin = 0, stack_end = 0;  // memory of its stack and static TLS
 
   Thread* next = nullptr;  // list of live threads, under Runtime::threads_lock
+};
+
+struct Thread : RuntimeThread, SyncThread {
+  Thread(Arena& arena, Tid id, Slot slot, Clock first)
+      : RuntimeThread(id), SyncThread(arena, id, slot, first) {}
 };
 
 /// Threads must not enter: a fork is about to happen, and the child must find the analyses consistent. Only

@@ -98,8 +98,6 @@ struct FastTrackThread {
     LockSetId locks;
   };
   CachedPlace places[64] = {};  // numbers given in this epoch, by place
-  static constexpr u32 kRuns = 32;
-  AccessRun runs[kRuns][2] = {};  // of two places that share a row the newer one is the first
 
   /// Numbers of allocations are of other chunks than [low, next): the first write to a new block is then not
   /// "same epoch", and a report names the write.
@@ -114,12 +112,6 @@ struct FastTrackThread {
   };
   Allocations allocations;
 
-  /// Where in the read sets of cells this thread's entry was last; a guess. With 300 readers of a cell
-  /// looking for it took three times as long as everything else.
-  static constexpr u32 kSetHints = 2048;
-  u16 set_hints[kSetHints] = {};
-  u16& set_hint(uptr granule) { return set_hints[(granule >> 3) % kSetHints]; }
-
   EpochFilter filter;
   ReadPages::Hint read_page;
   ReadPageWord* stray_word = nullptr;  // see FastTrack::forget_stray()
@@ -133,6 +125,17 @@ struct FastTrackThread {
   const FastTrackThread* waits_for = nullptr;  // the same, if it has not ended; of the collector
 
   FastTrackRules rules;
+
+  // Large tables that few programs fill lie behind what all write: rollback puts back every page that an
+  // execution has written to.
+  static constexpr u32 kRuns = 32;
+  AccessRun runs[kRuns][2] = {};  // of two places that share a row the newer one is the first
+
+  /// Where in the read sets of cells this thread's entry was last; a guess. With 300 readers of a cell
+  /// looking for it took three times as long as everything else.
+  static constexpr u32 kSetHints = 2048;
+  u16 set_hints[kSetHints] = {};
+  u16& set_hint(uptr granule) { return set_hints[(granule >> 3) % kSetHints]; }
 };
 
 class FastTrack final : public Analysis {

@@ -3,6 +3,7 @@
 // duress::check by random executions: a portfolio of strategies, until an execution fails. One that has only
 // a race is saved, and reported if nothing worse is found.
 #include "catalog/models.h"
+#include "catalog/portfolio.h"
 #include "check/explorers.h"
 #include "check/failure.h"
 #include "check/point_learner.h"
@@ -30,11 +31,9 @@ void plan(u64 i) {
   StrategyId id = StrategyId::kRandom;
   if (std::optional<StrategyId> named = id_of<StrategyId>(c.strategy)) {
     id = *named;
-  } else {  // portfolio
-    constexpr StrategyId kTurns[] = {StrategyId::kRandom, StrategyId::kPct, StrategyId::kPos,
-                                     StrategyId::kPct};
-    id = kTurns[i % 4];
-    r.depth = 1 + static_cast<u32>(i / 4 % 4);
+  } else {
+    id = portfolio::kClosure.strategy(i);
+    r.depth = portfolio::kClosure.depth(i);
   }
   r.strategy = id;
   if (is_weak(c)) {  // five heuristics, and a cycle of four strategies: every combination comes

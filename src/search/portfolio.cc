@@ -14,6 +14,7 @@
 
 #include "base/prng.h"
 #include "catalog/heuristics.h"
+#include "catalog/portfolio.h"
 #include "trail/site_key.h"
 
 namespace duress::search {
@@ -24,15 +25,6 @@ constexpr u64 kLeastRound = 32, kMostRound = 4096;  // workers wait at the end o
 constexpr u64 kLaterDetections = 8, kMoreDetections = 16, kMoreFrom = 64;
 constexpr u64 kObservedOneIn = 4;   // of the runs of other strategies than guided; it costs them time
 constexpr u64 kMostSeen = 100'000;  // reads-from pairs
-
-// Of 32 runs, before what is new moves them (search/shares.h). One is directed at known races: they may be
-// such as cannot be brought together, and the other strategies switch at racing accesses too.
-const std::map<StrategyId, u32> kBaseShares = {
-    {StrategyId::kGuided, 11}, {StrategyId::kPlaces, 5}, {StrategyId::kRandom, 5},    {StrategyId::kPos, 4},
-    {StrategyId::kTurns, 4},   {StrategyId::kPct, 2},    {StrategyId::kRacefuzzer, 1}};
-// What runs instead when the guide has no plan left.
-constexpr StrategyId kUndirected[] = {StrategyId::kPlaces, StrategyId::kRandom, StrategyId::kPos,
-                                      StrategyId::kTurns, StrategyId::kRandom};
 
 // The likeliest first, then further ones of the table. One execution in a cycle is sequentially consistent: a
 // failure there needs no weak model.
@@ -94,7 +86,8 @@ bool Portfolio::detects(u64 index) {
 
 std::vector<Portfolio::Turn> Portfolio::deal(u64 index, const SearchState& state) const {
   u64 begin = round_begin(index), count = round_end(index) - begin;
-  std::map<StrategyId, u32> base = kBaseShares;
+  std::map<StrategyId, u32> base;
+  for (const portfolio::Share& share : portfolio::kShares) base[share.strategy] = share.runs;
   if (state.known_pairs().empty()) base.erase(StrategyId::kRacefuzzer);
   if (options_.strategy != "portfolio")
     base = {{id_of<StrategyId>(options_.strategy.c_str()).value_or(StrategyId::kRandom), 1}};
@@ -112,7 +105,7 @@ std::vector<Portfolio::Turn> Portfolio::deal(u64 index, const SearchState& state
     if (used < plans.size())
       turns[i].node = plans[used++];
     else
-      turns[i].strategy = kUndirected[i % std::size(kUndirected)];
+      turns[i].strategy = portfolio::kUndirected.strategy(i);
   }
   return turns;
 }
@@ -162,15 +155,11 @@ bool Portfolio::checks_memory(u64 index, const Turn& turn, const exec::Plan& pla
   return frees_race && (turn.node || mix(plan.head.seed + 2) % 2 == 0);
 }
 
-/// Runs that look for races take the strategies whose schedules differ most: they see other races.
 StrategyId Portfolio::detecting(u64 index, exec::Plan& plan) const {
-  constexpr StrategyId kCycle[] = {StrategyId::kRandom, StrategyId::kPos,    StrategyId::kTurns,
-                                   StrategyId::kPlaces, StrategyId::kRandom, StrategyId::kPos,
-                                   StrategyId::kPct,    StrategyId::kTurns};
-  plan.head.depth = 1 + static_cast<u32>(index / std::size(kCycle) % 3);
+  plan.head.depth = portfolio::kDetecting.depth(index);
   // What is known to race adds places to switch, and can make a failure rarer that needs none of them.
   if (index >= kFirstRound && index / 4 % 2 != 0) plan.sites.clear();
-  return kCycle[index % std::size(kCycle)];
+  return portfolio::kDetecting.strategy(index);
 }
 
 void Portfolio::direct(u64 turn, const SearchState& state, exec::Plan& plan) const {

@@ -88,7 +88,8 @@ class Explorer {
 
   struct Node {
     enum class State : u8 { kPending, kActive, kDone };
-    Step step;  // leads here
+    // What looking for a branch reads of each sibling is in one line of the cache, the beginning of the step
+    // included: an execution of the target leaves nothing there.
     Node* parent;
     Node* first;
     Node* last;
@@ -96,6 +97,7 @@ class Explorer {
     u64 serial;
     u32 depth;
     u32 open;         // leaves of this subtree that next() has not returned
+    Step step;        // leads here
     double explored;  // executions of this subtree that are over
     State state;
     /// Of an atomic under rc11 (Step::kHasStoreAge): each of its alternatives here is a branch, or will be.

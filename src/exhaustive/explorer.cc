@@ -266,6 +266,10 @@ bool Explorer::learn(Node* ticket, const Step* steps, u32 count) {
     }
     trace_serials_.push(path_[depth]->serial);
   }
+  // The branches beside the path were made many executions ago and are in no cache: waiting for them one by
+  // one was four fifths of insert().
+  for (const Reversal& reversal : reversals_)
+    __builtin_prefetch(path_[trace_.entry(reversal.earlier).depth]->next);
   for (const Reversal& reversal : reversals_) reverse(reversal);
   finish(path_.last());
   return true;

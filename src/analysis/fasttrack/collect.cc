@@ -246,6 +246,7 @@ void FastTrack::collect(FastTrackThread& t) {
       collect_cell(mover, cell);
     }
   });
+  shadow_.each_block_write([&](AccessId id) { return mover(id); });
   pages_.each_word([&](u64 word) { return mover(Word::decode(word)).encode(); });
   syncs_.each([&](SyncObject* object) {
     if (!object->history) return;

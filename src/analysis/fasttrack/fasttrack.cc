@@ -56,7 +56,7 @@ bool FastTrack::read_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask,
     ++t.rules.read_same_epoch;
     return false;
   }
-  if (!(w | r)) shadow_.mark_touched(granule);
+  if (!(w | r)) w = shadow_.first_access(cell, granule);
   check_writes(t, Word::decode(w), mask, granule, found);
   u64 next = with_read(t, r, granule, mask, id);
   if (!(next & (Word::kSpillBit | Word::kBothBit))) {  // [READ EXCLUSIVE]
@@ -90,13 +90,13 @@ bool FastTrack::read_again(FastTrackThread& t, Cell* cell, uptr granule, u8 mask
 
 bool FastTrack::write_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id, Found& found) {
   u64 w = cell->writes();
-  Word writes = Word::decode(w);
   if (same_epoch(t, w, mask)) {  // [WRITE SAME EPOCH]
     ++t.rules.write_same_epoch;
     return false;
   }
   u64 r = cell->reads();
-  if (!(w | r)) shadow_.mark_touched(granule);
+  if (!(w | r)) w = shadow_.first_access(cell, granule);
+  Word writes = Word::decode(w);
   check_writes(t, writes, mask, granule, found);
   if (Word::is_paged(r)) cell->read.exchange(0, std::memory_order_seq_cst);  // see read_paged()
   if (r) check_reads(t, r, mask, granule, found);

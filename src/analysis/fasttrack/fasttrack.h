@@ -292,6 +292,9 @@ class FastTrack final : public Analysis {
     uptr end;
     u64 writes;
   };
+  AccessId write_blocks(FastTrackThread& t, uptr begin, uptr end, Place place);
+  bool owns_block(const FastTrackThread& t, uptr block);
+  bool write_and_summarise(FastTrackThread& t, uptr begin, uptr end, Place place);
   void wipe(uptr begin, uptr end, const Fill& fill);
   void fill_cells(uptr begin, const Fill& fill);
   bool wipe_cell(Cell* cell, uptr granule);

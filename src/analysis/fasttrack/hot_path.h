@@ -234,7 +234,7 @@ __attribute__((always_inline)) inline FastTrack::Outcome FastTrack::try_access(F
     return lost();
   }
   Transition change;
-  bool simple = transition<kWrite>(t, w, r, mask, id, change) && (w | r || shadow_.touched(address));
+  bool simple = transition<kWrite>(t, w, r, mask, id, change) && (w | r || shadow_.is_plain(address));
   if (DURESS_LIKELY(simple)) {
     change.apply<kWrite>(cell);
     EpochFilter::add<kWrite>(*t.self, address, mask);
@@ -274,7 +274,7 @@ __attribute__((always_inline)) inline bool FastTrack::repeat(FastTrackThread& t,
     return false;
   }
   bool same = cell->writes() == run.old_writes && cell->reads() == run.old_reads &&
-              (run.old_writes | run.old_reads || shadow_.touched(address));
+              (run.old_writes | run.old_reads || shadow_.is_plain(address));
   if (DURESS_LIKELY(same)) {
     if (!kWrite || run.new_reads != run.old_reads) cell->set_reads(run.new_reads);
     if (kWrite) cell->set_writes(run.new_writes);
@@ -310,7 +310,7 @@ __attribute__((always_inline)) inline FastTrack::Outcome FastTrack::try_pair(Fas
     u64 w = cell[done].writes(), r = cell[done].reads();
     if (same_epoch(t, kWrite ? w : r, 0xff)) continue;
     if (!change.is(w, r, 0xff) && !transition<kWrite>(t, w, r, 0xff, id, change)) break;
-    if (!(w | r) && !shadow_.touched(address)) break;
+    if (!(w | r) && !shadow_.is_plain(address)) break;
     change.apply<kWrite>(cell + done);
     ++(kWrite ? t.rules.write_exclusive : t.rules.read_exclusive);
   }

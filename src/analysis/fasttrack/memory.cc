@@ -7,9 +7,71 @@
 
 namespace duress {
 
+static constexpr uptr kBlock = uptr{1} << ShadowMap::kBlockBits;
+
+/// Writes to the whole blocks of [begin, end) that no cell is in use of. Returns the number of the write.
+AccessId FastTrack::write_blocks(FastTrackThread& t, uptr begin, uptr end, Place place) {
+  AccessId id = number(t, place);
+  enter(t);
+  for (uptr block = begin; block < end; block += kBlock) {
+    AccessId before = shadow_.block_write(block);
+    if (!shadow_.touched(block) && harmless(t, before)) shadow_.write_block(block, before, id);
+  }
+  leave(t);
+  return id;
+}
+
+/// Whether the last access to all bytes of a block is a write of this thread's epoch.
+bool FastTrack::owns_block(const FastTrackThread& t, uptr block) {
+  const Cell* cell = shadow_.cell(block);
+  for (const Cell* end = cell + kBlock / kGranule; cell < end; ++cell) {
+    u64 w = cell->writes(), r = cell->reads();
+    bool own = same_epoch(t, w, 0xff) && !(w & (Word::kSpillBit | Word::kSyncBit));
+    bool unread = !r || (!(r & (Word::kSpillBit | Word::kBothBit)) && own_reads(t, Word::decode(r), 0xff));
+    if (!own || !unread) return false;
+  }
+  return true;
+}
+
+/// Writes to [begin, end), and gives the shadow of whole blocks back, which hold nothing but this write then.
+bool FastTrack::write_and_summarise(FastTrackThread& t, uptr begin, uptr end, Place place) {
+  bool raced = range(t, begin, end - begin, true, AccessKind::kFree, place);
+  uptr first = (begin + kBlock - 1) & ~(kBlock - 1);
+  if (end < first + kBlock) return raced;
+  AccessId id = number(t, place);
+  enter(t);
+  uptr whole = first, block = first;  // [whole, block) are to be given back
+  for (; end - block >= kBlock; block += kBlock) {
+    bool own = owns_block(t, block);
+    if (own && (block & (ShadowMap::kRegionBytes - 1))) continue;
+    shadow_.summarise(whole, block, id);
+    whole = own ? block : block + kBlock;
+  }
+  shadow_.summarise(whole, block, id);
+  leave(t);
+  return raced;
+}
+
+/// In pieces, so that what is given back is not all there at one moment.
 bool FastTrack::freed(FastTrackThread& t, uptr address, u64 size, Place place) {
   place.site = kFreeSite;
-  bool raced = range(t, address, size, true, AccessKind::kFree, place);
+  uptr end = address + size, first = (address + kBlock - 1) & ~(kBlock - 1), last = end & ~(kBlock - 1);
+  bool raced = false;
+  if (t.ignore || first >= last || !ShadowMap::covers(end)) {
+    raced = range(t, address, size, true, AccessKind::kFree, place);
+  } else {
+    constexpr uptr kMost = 16 * kBlock;
+    AccessId id = write_blocks(t, first, last, place);
+    uptr from = address;
+    for (uptr block = first; block < last; block += kBlock) {
+      bool written = shadow_.block_write(block) == id;
+      if (!written && block + kBlock - from < kMost) continue;
+      uptr to = written ? block : block + kBlock;
+      if (from < to) raced |= write_and_summarise(t, from, to, place);
+      from = block + kBlock;
+    }
+    if (from < end) raced |= write_and_summarise(t, from, end, place);
+  }
   t.filter.remove(*t.self, address, address + size);  // who gets the memory next may hand it to this thread
   return raced;
 }
@@ -43,11 +105,15 @@ void FastTrack::fill_cells(uptr begin, const Fill& fill) {
 }
 
 void FastTrack::wipe(uptr begin, uptr end, const Fill& fill) {
-  constexpr uptr kBlock = uptr{1} << ShadowMap::kBlockBits;
   begin &= ~uptr{7};
   while (begin < end && ShadowMap::covers(begin)) {
     uptr next = (begin & ~(kBlock - 1)) + kBlock;
     if (next > end) next = end;
+    if (next - begin != kBlock) {
+      if (shadow_.block_write(begin)) shadow_.spread(begin);
+    } else if (!shadow_.touched(begin)) {
+      if (shadow_.block_write(begin)) shadow_.clear(begin, next);
+    }
     if (shadow_.touched(begin)) {
       for (uptr at = begin; at < next;) {
         if (at >= fill.end && next - at >= ReadPages::kPageBytes && !(at & (ReadPages::kPageBytes - 1)) &&

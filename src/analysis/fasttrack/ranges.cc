@@ -48,10 +48,10 @@ uptr FastTrack::sweep(FastTrackThread& t, uptr address, uptr end, AccessId id) {
       u64 w = c.writes(), r = c.reads();
       u64 word = kWrite ? w : r;
       if (word - low < span && !(word & 0xff)) continue;
+      if (!(w | r)) w = shadow_.first_access(&c, address);
       // Cells of this line that are done already are found "same epoch" next time.
       simple = last.is(w, r, 0xff) || transition<kWrite>(t, w, r, 0xff, id, last);
       if (!simple) break;
-      if (!(w | r)) shadow_.mark_touched(address);
       last.apply<kWrite>(&c);
       ++changed;
     }
@@ -68,9 +68,9 @@ template <bool kWrite>
 inline bool FastTrack::try_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id) {
   u64 w = cell->writes(), r = cell->reads();
   if (same_epoch(t, kWrite ? w : r, mask)) return true;
+  if (!(w | r)) w = shadow_.first_access(cell, granule);
   Transition change;
   if (!transition<kWrite>(t, w, r, mask, id, change)) return false;
-  if (!(w | r)) shadow_.mark_touched(granule);
   change.apply<kWrite>(cell);
   ++(kWrite ? t.rules.write_exclusive : t.rules.read_exclusive);
   return true;

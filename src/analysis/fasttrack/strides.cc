@@ -76,10 +76,10 @@ class FastTrack::Strider {
       held_->lock();
       w = cell->writes(), r = cell->reads();
     }
+    if (!(w | r)) w = fasttrack_.shadow_.first_access(cell, at);
     if (DURESS_UNLIKELY(!last_.is(w, r, bytes) &&
                         !fasttrack_.transition<kWrite>(t_, w, r, bytes, id_, last_)))
       return slow(at);
-    if (!(w | r)) fasttrack_.shadow_.mark_touched(at);
     last_.template apply<kWrite>(cell);
     ++(kWrite ? t_.rules.write_exclusive : t_.rules.read_exclusive);
   }

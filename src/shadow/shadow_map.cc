@@ -107,9 +107,20 @@ static u64 whole_write(u32 state) {
   return Word{state >> 1, 0, 0, false, false, false}.encode();
 }
 
-u64 ShadowMap::first_of_line(std::atomic<u32>& state, Cell* cell) {
+u64 ShadowMap::first_of_block(std::atomic<u32>& state, Cell* cell, Next next) {
   u64 writes = whole_write(touch(state));
-  if (writes) fill_line(Line::of(cell), writes);
+  if (!writes) return 0;
+  Line* own = Line::of(cell);
+  fill_line(own, writes);
+  if (next == Next::kSweep) return writes;
+  // The other lines of the page too, whose memory is there now. Those that somebody holds are left: it may
+  // wait for ours.
+  Line* line = reinterpret_cast<Line*>(reinterpret_cast<uptr>(own) & ~(kPageSize - 1));
+  for (Line* end = line + kPageSize / sizeof(Line); line < end; ++line) {
+    if (line == own || !line->try_lock()) continue;
+    fill_line(line, writes);
+    line->unlock();
+  }
   return writes;
 }
 

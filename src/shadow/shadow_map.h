@@ -56,11 +56,13 @@ class ShadowMap {
   u64 touched_blocks() const { return touched_blocks_.load(std::memory_order_relaxed); }
 
   /// The writes of a cell whose words are both 0: none, or the one of its whole block, which the cell then
-  /// holds. Marks it as touched. REQUIRES: the cell's line is locked.
-  u64 first_access(Cell* cell, uptr address) {
+  /// holds. Marks it as touched. Cells beside it get the write too: those of its line if they are accessed
+  /// next, otherwise those of the page. REQUIRES: the cell's line is locked.
+  enum class Next : u8 { kSweep, kAny };
+  u64 first_access(Cell* cell, uptr address, Next next) {
     std::atomic<u32>& state = block_state(address);
     if (DURESS_LIKELY(state.load(std::memory_order_relaxed) == kTouched)) return 0;
-    return first_of_line(state, cell);
+    return first_of_block(state, cell, next);
   }
   /// Whether there is nothing to be done by first_access().
   bool is_plain(uptr address) const {
@@ -122,7 +124,7 @@ class ShadowMap {
     return states_[address >> kRegionBits][block_index(address)];
   }
   u32 touch(std::atomic<u32>& state);
-  u64 first_of_line(std::atomic<u32>& state, Cell* cell);
+  u64 first_of_block(std::atomic<u32>& state, Cell* cell, Next next);
   template <typename Visit>
   void each_state(Visit visit) {
     for (u64 region = 0; region < kRegions; ++region) {

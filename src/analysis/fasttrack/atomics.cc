@@ -29,7 +29,7 @@ bool FastTrack::atomic_access(FastTrackThread& t, SyncObject* object, AccessKind
     Cell* cell = shadow_.cell(granule);
     LineGuard guard(cell);
     u64 w = cell->writes(), r = cell->reads();
-    if (!(w | r)) w = shadow_.first_access(cell, granule);
+    if (!(w | r)) w = shadow_.first_access(cell, granule, ShadowMap::Next::kAny);
     check_writes(t, Word::decode(w), mask, granule, found);
     cell->set_writes(w | Word::kSyncBit);
     if (Word::is_paged(r)) std::atomic_thread_fence(std::memory_order_seq_cst);  // as in read_paged()
@@ -48,7 +48,7 @@ void FastTrack::mark_sync(FastTrackThread& t, uptr address) {
     Cell* cell = shadow_.cell(address);
     LineGuard guard(cell);
     shadow_.mark_touched(address);
-    if (!(cell->writes() | cell->reads())) shadow_.first_access(cell, address);
+    if (!(cell->writes() | cell->reads())) shadow_.first_access(cell, address, ShadowMap::Next::kAny);
     cell->set_writes(cell->writes() | Word::kSyncBit);
   }
   leave(t);

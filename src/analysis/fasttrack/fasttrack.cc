@@ -56,7 +56,7 @@ bool FastTrack::read_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask,
     ++t.rules.read_same_epoch;
     return false;
   }
-  if (!(w | r)) w = shadow_.first_access(cell, granule);
+  if (!(w | r)) w = shadow_.first_access(cell, granule, ShadowMap::Next::kAny);
   check_writes(t, Word::decode(w), mask, granule, found);
   u64 next = with_read(t, r, granule, mask, id);
   if (!(next & (Word::kSpillBit | Word::kBothBit))) {  // [READ EXCLUSIVE]
@@ -95,7 +95,7 @@ bool FastTrack::write_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask
     return false;
   }
   u64 r = cell->reads();
-  if (!(w | r)) w = shadow_.first_access(cell, granule);
+  if (!(w | r)) w = shadow_.first_access(cell, granule, ShadowMap::Next::kAny);
   Word writes = Word::decode(w);
   check_writes(t, writes, mask, granule, found);
   if (Word::is_paged(r)) cell->read.exchange(0, std::memory_order_seq_cst);  // see read_paged()

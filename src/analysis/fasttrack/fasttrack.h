@@ -292,7 +292,7 @@ class FastTrack final : public Analysis {
     uptr end;
     u64 writes;
   };
-  AccessId write_blocks(FastTrackThread& t, uptr begin, uptr end, Place place);
+  bool write_block(const FastTrackThread& t, uptr block, AccessId id);
   bool owns_block(const FastTrackThread& t, uptr block);
   bool write_and_summarise(FastTrackThread& t, uptr begin, uptr end, Place place);
   void wipe(uptr begin, uptr end, const Fill& fill);

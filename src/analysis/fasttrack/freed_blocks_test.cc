@@ -86,6 +86,9 @@ class FreedBlocks : public ::testing::Test, public RaceSink {
   bool free(u32 i, uptr begin, uptr end) {
     return fasttrack_.freed(thread(i), begin, end - begin, {SiteId{}, StackId{9}});
   }
+  bool sweep(u32 i, uptr begin, uptr end, bool write) {
+    return fasttrack_.access(thread(i), begin, end - begin, write, {SiteId{kFirstModuleSite}, StackId{8}});
+  }
   /// What `from` has done happens before what `to` does next.
   void order(u32 from, u32 to) {
     auto& released = syncs_.get(kFreerLock, 0)->released;
@@ -159,6 +162,17 @@ TEST_F(FreedBlocks, WithAtomicsKeepTheirMarks) {
   EXPECT_TRUE(access(1, kFreedHeap + kFreedBlock + 4096, /*write=*/false)) << "a mark does not hide the free";
 }
 
+TEST_F(FreedBlocks, SoDoesMemoryThatIsFilledAtOnce) {
+  EXPECT_FALSE(sweep(0, kFreedHeap, kFreedHeap + 10 * kFreedBlock, /*write=*/true));
+  EXPECT_EQ(blocks_in_use(), 0u);
+  EXPECT_FALSE(sweep(0, kFreedHeap, kFreedHeap + 10 * kFreedBlock, /*write=*/true));
+  EXPECT_TRUE(sweep(1, kFreedHeap + 5 * kFreedBlock, kFreedHeap + 5 * kFreedBlock + 64, /*write=*/false));
+  order(0, 1);
+  EXPECT_FALSE(sweep(1, kFreedHeap + 6 * kFreedBlock, kFreedHeap + 8 * kFreedBlock, /*write=*/true));
+  EXPECT_EQ(blocks_in_use(), 1u);
+  EXPECT_TRUE(access(0, kFreedHeap + 7 * kFreedBlock, /*write=*/false));
+}
+
 TEST_F(FreedBlocks, OutliveCollectionsUntilAllThreadsFollow) {
   fasttrack_.set_chunk_budget(8);
   auto collect = [&](u32 i) {
@@ -224,7 +238,9 @@ TEST_F(FreedBlocks, AgreeWithTheModel) {
       }
       if (prng.chance(1, 5)) {
         end = std::max(begin, position()) + 8;
-        raced = free(i, begin, end), expected = model.access(i, begin, end, true);
+        write |= prng.chance(1, 2);
+        raced = write && prng.chance(1, 2) ? free(i, begin, end) : sweep(i, begin, end, write);
+        expected = model.access(i, begin, end, write);
       } else {
         raced = access(i, begin, write), expected = model.access(i, begin, end, write);
       }

@@ -9,18 +9,6 @@ namespace duress {
 
 static constexpr uptr kBlock = uptr{1} << ShadowMap::kBlockBits;
 
-/// Writes to the whole blocks of [begin, end) that no cell is in use of. Returns the number of the write.
-AccessId FastTrack::write_blocks(FastTrackThread& t, uptr begin, uptr end, Place place) {
-  AccessId id = number(t, place);
-  enter(t);
-  for (uptr block = begin; block < end; block += kBlock) {
-    AccessId before = shadow_.block_write(block);
-    if (!shadow_.touched(block) && harmless(t, before)) shadow_.write_block(block, before, id);
-  }
-  leave(t);
-  return id;
-}
-
 /// Whether the last access to all bytes of a block is a write of this thread's epoch.
 bool FastTrack::owns_block(const FastTrackThread& t, uptr block) {
   const Cell* cell = shadow_.cell(block);
@@ -37,12 +25,12 @@ bool FastTrack::owns_block(const FastTrackThread& t, uptr block) {
 bool FastTrack::write_and_summarise(FastTrackThread& t, uptr begin, uptr end, Place place) {
   bool raced = range(t, begin, end - begin, true, AccessKind::kFree, place);
   uptr first = (begin + kBlock - 1) & ~(kBlock - 1);
-  if (end < first + kBlock) return raced;
+  if (t.ignore || end < first + kBlock || !ShadowMap::covers(end)) return raced;
   AccessId id = number(t, place);
   enter(t);
   uptr whole = first, block = first;  // [whole, block) are to be given back
   for (; end - block >= kBlock; block += kBlock) {
-    bool own = owns_block(t, block);
+    bool own = shadow_.touched(block) && owns_block(t, block);
     if (own && (block & (ShadowMap::kRegionBytes - 1))) continue;
     shadow_.summarise(whole, block, id);
     whole = own ? block : block + kBlock;
@@ -55,24 +43,15 @@ bool FastTrack::write_and_summarise(FastTrackThread& t, uptr begin, uptr end, Pl
 /// In pieces, so that what is given back is not all there at one moment.
 bool FastTrack::freed(FastTrackThread& t, uptr address, u64 size, Place place) {
   place.site = kFreeSite;
-  uptr end = address + size, first = (address + kBlock - 1) & ~(kBlock - 1), last = end & ~(kBlock - 1);
   bool raced = false;
-  if (t.ignore || first >= last || !ShadowMap::covers(end)) {
-    raced = range(t, address, size, true, AccessKind::kFree, place);
-  } else {
-    constexpr uptr kMost = 16 * kBlock;
-    AccessId id = write_blocks(t, first, last, place);
-    uptr from = address;
-    for (uptr block = first; block < last; block += kBlock) {
-      bool written = shadow_.block_write(block) == id;
-      if (!written && block + kBlock - from < kMost) continue;
-      uptr to = written ? block : block + kBlock;
-      if (from < to) raced |= write_and_summarise(t, from, to, place);
-      from = block + kBlock;
-    }
-    if (from < end) raced |= write_and_summarise(t, from, end, place);
+  constexpr u64 kMost = 16 * kBlock;
+  uptr end = address + size;
+  for (uptr at = address; at < end;) {
+    uptr stop = end - at > kMost ? (at + kMost) & ~(kBlock - 1) : end;
+    raced |= write_and_summarise(t, at, stop, place);
+    at = stop;
   }
-  t.filter.remove(*t.self, address, address + size);  // who gets the memory next may hand it to this thread
+  t.filter.remove(*t.self, address, end);  // who gets the memory next may hand it to this thread
   return raced;
 }
 

@@ -48,7 +48,7 @@ uptr FastTrack::sweep(FastTrackThread& t, uptr address, uptr end, AccessId id) {
       u64 w = c.writes(), r = c.reads();
       u64 word = kWrite ? w : r;
       if (word - low < span && !(word & 0xff)) continue;
-      if (!(w | r)) w = shadow_.first_access(&c, address);
+      if (!(w | r)) w = shadow_.first_access(&c, address, ShadowMap::Next::kSweep);
       // Cells of this line that are done already are found "same epoch" next time.
       simple = last.is(w, r, 0xff) || transition<kWrite>(t, w, r, 0xff, id, last);
       if (!simple) break;
@@ -68,12 +68,18 @@ template <bool kWrite>
 inline bool FastTrack::try_cell(FastTrackThread& t, Cell* cell, uptr granule, u8 mask, AccessId id) {
   u64 w = cell->writes(), r = cell->reads();
   if (same_epoch(t, kWrite ? w : r, mask)) return true;
-  if (!(w | r)) w = shadow_.first_access(cell, granule);
+  if (!(w | r)) w = shadow_.first_access(cell, granule, ShadowMap::Next::kSweep);
   Transition change;
   if (!transition<kWrite>(t, w, r, mask, id, change)) return false;
   change.apply<kWrite>(cell);
   ++(kWrite ? t.rules.write_exclusive : t.rules.read_exclusive);
   return true;
+}
+
+/// A write to a whole block of the shadow of which no cell is in use. False: it is not that.
+bool FastTrack::write_block(const FastTrackThread& t, uptr block, AccessId id) {
+  AccessId before = shadow_.block_write(block);
+  return !shadow_.touched(block) && harmless(t, before) && shadow_.write_block(block, before, id);
 }
 
 bool FastTrack::range(FastTrackThread& t, uptr address, u64 size, bool write, AccessKind kind, Place place) {
@@ -101,11 +107,18 @@ bool FastTrack::range(FastTrackThread& t, uptr address, u64 size, bool write, Ac
       address += ReadPages::kPageBytes;
       continue;
     }
+    constexpr uptr kBlock = uptr{1} << ShadowMap::kBlockBits;
+    uptr block_end = (address & ~(kBlock - 1)) + kBlock;
+    if (write && block_end - address == kBlock && end >= block_end && write_block(t, address, id)) {
+      address = block_end;
+      continue;
+    }
     // Whole lines in bulk, as far as they are simple; then one line at a time, its first and last cell in
     // part.
     if (end - address >= Line::kBytes && !(address & (Line::kBytes - 1))) {
-      address = write ? sweep<true>(t, address, end, id) : sweep<false>(t, address, end, id);
-      if (address == end) break;
+      uptr stop = write && block_end < end ? block_end : end;
+      address = write ? sweep<true>(t, address, stop, id) : sweep<false>(t, address, stop, id);
+      if (address == stop) continue;
     }
     uptr line_end = (address & ~(Line::kBytes - 1)) + Line::kBytes;
     uptr stop = line_end < end ? line_end : end;

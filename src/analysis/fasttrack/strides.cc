@@ -76,7 +76,7 @@ class FastTrack::Strider {
       held_->lock();
       w = cell->writes(), r = cell->reads();
     }
-    if (!(w | r)) w = fasttrack_.shadow_.first_access(cell, at);
+    if (!(w | r)) w = fasttrack_.shadow_.first_access(cell, at, ShadowMap::Next::kSweep);
     if (DURESS_UNLIKELY(!last_.is(w, r, bytes) &&
                         !fasttrack_.transition<kWrite>(t_, w, r, bytes, id_, last_)))
       return slow(at);

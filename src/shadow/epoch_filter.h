@@ -105,8 +105,12 @@ class EpochFilter {
   }
   /// What grow() takes more memory by.
   u64 growth() const { return (entries_ * kGrowth - entries_) * sizeof(DuressFilterEntry); }
+  /// How much memory of the target it has room for then.
+  u64 memory_after_growth() const { return entries_ * kGrowth * kBlockBytes; }
   u64 bytes() const { return entries_ * sizeof(DuressFilterEntry); }
   void grow(DuressSelf& self);
+  /// It may not grow: not asked for again before as much was lost again.
+  void stay() { lost_ = 0; }
   void release();
 
   /// Keeps small tables for so many threads, 64 at most: for controlled executions, whose threads take turns.

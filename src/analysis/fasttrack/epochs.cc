@@ -93,13 +93,17 @@ void FastTrack::open_epoch(FastTrackThread& t) {
 }
 
 /// Accesses of this epoch were not in the filter any more. All filters together may be as large as a quarter
-/// of the shadow.
+/// of the shadow; one that is not small, for no more memory than there is shadow of.
 void FastTrack::lost(FastTrackThread& t, u64 count) {
   if (!t.filter.lost(count)) return;
   constexpr u64 kLeast = u64{16} << 20, kShadowPerBlock = u64{2} << ShadowMap::kBlockBits;
+  constexpr u64 kSmall = u64{4} << 20;
+  const u64 room = t.filter.memory_after_growth();
+  if (room > kSmall && room > shadow_.touched_blocks() << ShadowMap::kBlockBits) return t.filter.stay();
   u64 most = shadow_.touched_blocks() * kShadowPerBlock / 4;
   u64 more = t.filter.growth();
-  if (filter_bytes_.load(std::memory_order_relaxed) + more > (most > kLeast ? most : kLeast)) return;
+  if (filter_bytes_.load(std::memory_order_relaxed) + more > (most > kLeast ? most : kLeast))
+    return t.filter.stay();
   filter_bytes_.fetch_add(more, std::memory_order_relaxed);
   t.filter.grow(*t.self);
 }

@@ -10,10 +10,11 @@ namespace duress {
 
 /// A held lock: its address, and whether only for reading.
 struct HeldLock {
-  uptr address;
-  bool shared;
+  uptr address : 63;
+  bool shared : 1;
   bool operator==(const HeldLock&) const = default;
 };
+static_assert(sizeof(HeldLock) == sizeof(uptr));  // a server has a set for each of its thousand item locks
 
 /// Threads: any; one lock, taken when a set changes to one that was not the thread's last.
 class LockSets {

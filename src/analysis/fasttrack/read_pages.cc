@@ -5,7 +5,7 @@
 
 namespace duress {
 
-static constexpr size_t kFirstBlockBytes = size_t{1} << 14, kMostBlockBytes = size_t{1} << 20;
+static constexpr size_t kFirstBlockBytes = size_t{1} << 14, kMostBlockBytes = size_t{1} << 18;
 
 ReadPages::~ReadPages() {
   std::atomic<Region*>* regions = regions_.load(std::memory_order_relaxed);

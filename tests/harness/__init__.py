@@ -5,6 +5,7 @@
   statements   what the head of a program states: `// KEY: value`
   documents    JSON documents: the schema, and what two of them may differ in
   cases        the command line of a test, and its cases one after the other with a line each
+  halves       programs that are two, the right half and the wrong one
   campaign     campaigns with workers in other processes
   project      projects with a build system of their own
 

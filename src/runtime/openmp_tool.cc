@@ -18,8 +18,8 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "base/prng.h"
 #include "runtime/control.h"
+#include "runtime/openmp_task.h"
 #include "runtime/runtime.h"
 
 namespace duress {
@@ -30,38 +30,12 @@ namespace {
 
 using namespace ompt;
 
-/// A team of threads. The fields are objects of synchronisation: their addresses count.
-struct Team {
-  u64 begin = 0;
-  u64 barriers[2] = {};  // used in turn: who leaves one may arrive at the next before all have left
-};
-
-struct Group {
-  u64 ended = 0;
-  Group* outer = nullptr;
-  std::atomic<u32> unfinished{0};  // tasks
-};
-
-struct Task {
-  u64 begin = 0;     // released by the creator, and when an untied task is put aside
-  u64 children = 0;  // released by each child's end
-  Task* parent = nullptr;
-  Team* team = nullptr;
-  Group* group = nullptr;
-  Task* outer = nullptr;  // of an implicit task: that of the same thread outside the region
-  const Dependence* dependences = nullptr;
-  u32 dependence_count = 0;
-  u32 barrier = 0;  // of an implicit task: which one comes next
-  u64 number = 0;
-  std::atomic<u32> references{1};  // itself, and its children
-  std::atomic<u32> unfinished{0};  // children
-};
-
 /// The implicit task of the calling thread.
 constinit thread_local Task* t_implicit __attribute__((tls_model("initial-exec"))) = nullptr;
 /// The task that it runs.
 constinit thread_local Task* t_task __attribute__((tls_model("initial-exec"))) = nullptr;
 constinit thread_local bool t_worker __attribute__((tls_model("initial-exec"))) = false;
+constinit thread_local bool t_made __attribute__((tls_model("initial-exec"))) = false;
 std::atomic<u64> next_task{1};
 
 template <typename T>
@@ -111,47 +85,7 @@ void drop(Task* task) {
   }
 }
 
-// ---- dependences
-
-/// What tasks with one kind of dependence on a variable release at their end.
-enum Kind : u64 { kIns, kOuts, kExclusive, kSets, kKinds };
-
-Kind kind_of(u32 type) {
-  switch (type) {
-    case kDependenceIn:
-      return kIns;
-    case kDependenceMutexInOutSet:
-      return kExclusive;
-    case kDependenceInOutSet:
-      return kSets;
-    default:
-      return kOuts;
-  }
-}
-
-/// Dependences order tasks with the same parent only. An address that no object of the target has.
-const void* dependence_object(const Task& task, const Dependence& dependence, u64 kind) {
-  u64 parent = task.parent ? task.parent->number : 0;
-  u64 name = mix(mix(parent * kKinds + kind) ^ dependence.variable.value);
-  return reinterpret_cast<const void*>((name | u64{3} << 62) & ~u64{7});
-}
-
-void acquire_dependences(const Task& task) {
-  for (u32 i = 0; i < task.dependence_count; ++i) {
-    Kind own = kind_of(task.dependences[i].type);
-    for (u64 kind = 0; kind < kKinds; ++kind) {
-      bool concurrent = kind == own && (own == kIns || own == kSets);
-      if (!concurrent) sync_acquire(dependence_object(task, task.dependences[i], kind), 0);
-    }
-  }
-}
-
-void release_dependences(const Task& task) {
-  for (u32 i = 0; i < task.dependence_count; ++i) {
-    const Dependence& d = task.dependences[i];
-    sync_release_join(dependence_object(task, d, kind_of(d.type)), 0);
-  }
-}
+// ---- dependences (openmp_dependences.cc)
 
 void on_dependences(Data* data, const Dependence* list, int count) {
   Task* task = task_of(data);
@@ -161,6 +95,7 @@ void on_dependences(Data* data, const Dependence* list, int count) {
   for (int i = 0; i < count; ++i) copy[i] = list[i];
   task->dependences = copy;
   task->dependence_count = static_cast<u32>(count);
+  if (controlled() && task->parent) add_dependent(*task);
 }
 
 // ---- regions
@@ -280,6 +215,7 @@ void on_task_create(Data* creator, const void*, Data* data, int flags, int, cons
   Task* task = make_task(parent, parent ? parent->team : nullptr);
   data->pointer = task;
   released(task->begin);
+  t_made = true;
 }
 
 /// The task has ended: releases everything that its waiters acquire.
@@ -311,6 +247,7 @@ void on_task_schedule(Data* prior_data, u32 status, Data* next_data) {
   if (prior && prior->parent && ended) {
     prior->parent->unfinished.fetch_sub(1, std::memory_order_relaxed);
     if (prior->group) prior->group->unfinished.fetch_sub(1, std::memory_order_relaxed);
+    if (controlled()) remove_dependent(*prior);
     prior_data->pointer = nullptr;
     drop(prior);
   }
@@ -345,6 +282,16 @@ bool openmp_tasks_unfinished(bool of_group) {
   if (!t_task) return false;
   if (!of_group) return t_task->unfinished.load(std::memory_order_relaxed) != 0;
   return t_task->group && t_task->group->unfinished.load(std::memory_order_relaxed) != 0;
+}
+
+bool openmp_task_made() {
+  bool made = t_made;
+  t_made = false;
+  return made;
+}
+
+bool openmp_dependences_unfinished(const void* dependences, int count) {
+  return openmp_dependences_unfinished(t_task, dependences, count);
 }
 
 }  // namespace duress

@@ -14,6 +14,11 @@ extern bool g_openmp_seen;
 const void* openmp_team();
 /// Whether tasks have not ended yet: children of the calling thread's task, or those of its innermost group.
 bool openmp_tasks_unfinished(bool of_group);
+/// Whether the calling thread has made a task since it was last asked.
+bool openmp_task_made();
+/// Under control: whether a child of the calling thread's task has not ended that a wait with these
+/// dependences (the compiler's kmp_depend_info) is for.
+bool openmp_dependences_unfinished(const void* dependences, int count);
 
 namespace ompt {
 
@@ -60,7 +65,13 @@ enum TaskStatus : u32 {
   kTaskLateFulfil = 6,
   kTaskwaitComplete = 8,
 };
-enum DependenceType : u32 { kDependenceIn = 1, kDependenceMutexInOutSet = 4, kDependenceInOutSet = 7 };
+enum DependenceType : u32 {
+  kDependenceIn = 1,
+  kDependenceMutexInOutSet = 4,
+  kDependenceInOutSet = 7,
+  kDependenceOutAllMemory = 34,
+  kDependenceInOutAllMemory = 35,
+};
 
 }  // namespace ompt
 }  // namespace duress

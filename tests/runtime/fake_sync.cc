@@ -374,6 +374,12 @@ const void* openmp_team() {
 bool openmp_tasks_unfinished(bool) {
   return false;
 }
+bool openmp_task_made() {
+  return false;
+}
+bool openmp_dependences_unfinished(const void*, int) {
+  return false;
+}
 }  // namespace duress
 extern "C" void __duress_annotate_ignore(int) {}
 extern "C" void __duress_fence(duress::u32, const DuressSite*) {}

@@ -3,6 +3,8 @@
 // Functions of libomp whose order its tool interface tells too late, or not at all (openmp_tool.cc has the
 // rest): critical sections, locks, ordered regions, reductions, flush; and memory of tasks, which libomp uses
 // again without free().
+#include <sched.h>
+
 #include "base/prng.h"
 #include "runtime/control.h"
 #include "runtime/interceptors/real.h"
@@ -153,6 +155,50 @@ DURESS_INTERCEPTOR(int, __kmpc_omp_taskwait, (Loc * loc, int thread)) {
 DURESS_INTERCEPTOR(void, __kmpc_end_taskgroup, (Loc * loc, int thread)) {
   wait_for_tasks(loc, thread, true, DURESS_CALLER_PC);
   DURESS_REAL(__kmpc_end_taskgroup)(loc, thread);
+}
+
+DURESS_INTERCEPTOR(void, __kmpc_omp_taskwait_deps_51,
+                   (Loc * loc, int thread, int count, const void* dependences, int others_count,
+                    const void* others, int no_wait)) {
+  if (controlled() && !no_wait) {
+    while (openmp_dependences_unfinished(dependences, count)) {
+      DURESS_REAL(__kmpc_omp_taskyield)(loc, thread, 0);
+      if (openmp_dependences_unfinished(dependences, count)) scheduler().yield(DURESS_CALLER_PC);
+    }
+  }
+  // Tasks that are not waited for are better taken by other threads: what this one takes itself while it
+  // waits is ordered with what it does next, and a race between the two would not show.
+  if (awake() && !controlled()) sched_yield();
+  DURESS_REAL(__kmpc_omp_taskwait_deps_51)(loc, thread, count, dependences, others_count, others, no_wait);
+}
+
+// A new task is in a queue: under control another strand may take it now. Without a point here the strand
+// that made it would mostly come to its next wait first, and take it there itself.
+
+//
+// The parts of an untied task come here, too. No point there: its next part could end before this one, and
+// libomp would wait unseen for a task that has ended as far as its tool knows.
+
+template <typename Make>
+static int make_task(uptr pc, Make make) {
+  openmp_task_made();  // what was before does not count
+  int result = make();
+  if (!controlled() || !openmp_task_made()) return result;
+  scheduler().changed();
+  if (!scheduler().is_systematic()) scheduler().point({OpKind::kSystem, 0, 0, 0, pc});
+  return result;
+}
+
+DURESS_INTERCEPTOR(int, __kmpc_omp_task, (Loc * loc, int thread, void* task)) {
+  return make_task(DURESS_CALLER_PC, [&] { return DURESS_REAL(__kmpc_omp_task)(loc, thread, task); });
+}
+DURESS_INTERCEPTOR(int, __kmpc_omp_task_with_deps,
+                   (Loc * loc, int thread, void* task, int count, const void* dependences, int others_count,
+                    const void* others)) {
+  return make_task(DURESS_CALLER_PC, [&] {
+    return DURESS_REAL(__kmpc_omp_task_with_deps)(loc, thread, task, count, dependences, others_count,
+                                                  others);
+  });
 }
 
 // ---- the rest

@@ -10,3 +10,11 @@ static inline void meet(int* arrived) {
   __atomic_fetch_add(arrived, 1, __ATOMIC_RELAXED);
   while (__atomic_load_n(arrived, __ATOMIC_RELAXED) < 2) sched_yield();
 }
+
+/// For a task that the waiting thread may have to take itself: only one of the two waits.
+static inline void arrive(int* arrived) {
+  __atomic_store_n(arrived, 1, __ATOMIC_RELAXED);
+}
+static inline void wait_for(const int* arrived) {
+  while (!__atomic_load_n(arrived, __ATOMIC_RELAXED)) sched_yield();
+}

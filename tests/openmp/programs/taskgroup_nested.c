@@ -26,7 +26,7 @@ int main(void) {
 #pragma omp single
   {
 #ifdef WRONG
-#pragma omp task
+#pragma omp task if (0)  // so that the thread does not take the grandchild while it waits for the child
     grandchild();
 #pragma omp taskwait
     meet(&arrived);

@@ -18,7 +18,7 @@ int main(void) {
 #pragma omp task depend(out : value)
     {
 #ifdef WRONG
-      meet(&arrived);
+      arrive(&arrived);
 #endif
       value = 7;
     }
@@ -26,7 +26,7 @@ int main(void) {
     other = 1;
 #ifdef WRONG
 #pragma omp taskwait depend(in : other)
-    meet(&arrived);
+    wait_for(&arrived);
 #else
 #pragma omp taskwait depend(in : value)
 #endif

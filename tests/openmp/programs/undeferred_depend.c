@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A task that is not deferred waits for what it depends on, and so does who made it; not for the writer of another
+// variable.
+//
+// WRONG: value
+#include <omp.h>
+#include <stdio.h>
+
+#include "meet.h"
+
+static int value, other;
+static int arrived;
+
+int main(void) {
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  {
+#pragma omp task depend(out : value)
+    {
+#ifdef WRONG
+      arrive(&arrived);
+#endif
+      value = 7;
+    }
+#pragma omp task depend(out : other)
+    other = 1;
+#ifdef WRONG
+#pragma omp task if (0) depend(in : other)
+    {
+    }
+    wait_for(&arrived);
+#else
+#pragma omp task if (0) depend(in : value)
+    {
+    }
+#endif
+    value++;
+  }
+  return value < 0;
+}

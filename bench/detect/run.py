@@ -7,7 +7,7 @@ that of the kernel's parallel part, without start and input; memory is the peak 
 (A B C A B C ...), so that a slow phase of the machine hits all alike; the median counts.
 
 With --tsan-objects something else: objects that gcc and clang compiled with -fsanitize=thread, linked with their own
-runtime and with Duress'.
+runtime and with Duress'. With --openmp: OpenMP kernels against ThreadSanitizer with Archer.
 
 Then: the start of a program, 1000 threads, a million atomics; the time per event for more and more threads; and with
 --real programs from Debian's sources. The exit code is 1 if a run failed, gave another answer or reached the limit.
@@ -20,6 +20,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 import objects  # noqa: E402
+import openmp  # noqa: E402
 import real  # noqa: E402
 import tables  # noqa: E402
 from measurement import ROOT, Row, Runner  # noqa: E402
@@ -106,6 +107,7 @@ def parse_options():
     parser.add_argument(
         "--tsan-objects", action="store_true", help="only: -fsanitize=thread objects of gcc and clang, by runtime"
     )
+    parser.add_argument("--openmp", action="store_true", help="only: OpenMP kernels, against Archer")
     parser.add_argument("--no-kernels", action="store_true", help="without the kernels")
     parser.add_argument("--no-extremes", action="store_true", help="without start, many threads and atomics, events")
     parser.add_argument(
@@ -117,7 +119,7 @@ def parse_options():
     options.threads = options.threads or ([2, 8] if options.quick else [2, 4, 8, 32])
     options.sizes = options.sizes or (["small"] if options.quick else ["small", "large"])
     options.repeat = options.repeat or (1 if options.quick else 5)
-    options.no_extremes |= options.kernels is not None or options.tsan_objects
+    options.no_extremes |= options.kernels is not None or options.tsan_objects or options.openmp
     options.kernels = [] if options.no_kernels else options.kernels or sorted(SIZES)
     if options.helgrind and shutil.which("valgrind") is None:
         parser.error("no valgrind here")
@@ -131,6 +133,8 @@ def main():
     try:
         if options.tsan_objects:
             objects.kernels(runner, options)
+        elif options.openmp:
+            openmp.kernels(runner, options)
         else:
             kernels(runner, options, rows)
     except KeyboardInterrupt:

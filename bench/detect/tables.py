@@ -19,7 +19,9 @@ def number(value, digits=2):
 
 
 def print_progress(row):
-    tool, other = ("duress", "tsan") if "duress" in row.samples else ("duress gcc", "gcc")
+    tool, other = ("duress", "archer" if "archer" in row.samples else "tsan")
+    if tool not in row.samples:
+        tool, other = "duress gcc", "gcc"
     ratios = [number(row.ratio(tool, other, what)) for what, _ in WHAT]
     over = f"; over the limit: {', '.join(sorted(row.over_limit))}" if row.over_limit else ""
     clock = time.strftime("%H:%M:%S")

@@ -4,6 +4,8 @@
 // them, which is a proof for this program and this input, or an interleaving that shows one.
 #include <fmt/format.h>
 
+#include <cstdio>
+
 #include "catalog/lookup.h"
 #include "cli/campaign.h"
 #include "cli/command_app.h"
@@ -173,6 +175,7 @@ int verify_command(const Arguments& arguments) {
   mark_known(document, options.known);
   if (options.prints()) {
     fmt::print("{}", report::verification_text(document, options.finding_style(options.dir)));
+    std::fflush(stdout);  // the summary is last, wherever both go
     for (const std::string& text : report::verification_summary(document)) say(text);
   }
   return campaign.finish(document, /*races_count=*/true, result.out_of_time || result.interrupted);

@@ -17,6 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 void put_verification(Json& json, const Verification& verification) {
+  json["model"] = verification.rc11 ? "rc11" : "sc";
   json["interleavings"] = verification.interleavings;
   if (verification.blocked != 0) json["blocked"] = verification.blocked;
   if (verification.racing_steps != 0) {

@@ -66,18 +66,22 @@ std::string racing_text(const Verification& verification) {
                      count_text(verification.rounds, "round"));
 }
 
-/// What a proof covers: a line that can be cited.
-std::string proof_text(const Verification& verification) {
-  std::string text = fmt::format(
-      "no data race, crash, failed assertion, deadlock{} under {}; ",
-      verification.memory == MemoryErrors::kNotLookedFor ? " or livelock" : ", livelock or memory error",
-      verification.rc11 ? "rc11" : "sequential consistency");
-  if (verification.memory == MemoryErrors::kNotLookedFor)
-    text += "memory errors were not looked for: the heap is a sanitizer's; ";
+/// The last line, which can be cited: what was proved, if it was; model, executions, time and assumptions.
+std::string citable_text(const Verification& verification, bool proved) {
+  bool memory = verification.memory != MemoryErrors::kNotLookedFor;
+  std::string text;
+  if (proved)
+    text += fmt::format("no data race, crash, failed assertion, deadlock{} ",
+                        memory ? ", livelock or memory error" : " or livelock");
+  text += fmt::format("under {}: {}, {} blocked, {:.1f} s; ",
+                      verification.rc11 ? "rc11" : "sequential consistency",
+                      count_text(verification.interleavings, verification.rc11 ? "execution" : "interleaving"),
+                      grouped(verification.blocked), verification.explore_seconds);
+  if (!memory) text += "memory errors were not looked for: the heap is a sanitizer's; ";
   if (verification.memory == MemoryErrors::kPartly)
     text += "of freed memory the last 4 MiB were watched, older blocks were used again; ";
-  if (verification.blocked != 0) text += count_text(verification.blocked, "blocked execution") + ", ";
-  return text + fmt::format("{:.1f} s", verification.explore_seconds);
+  std::string assumed = assumptions_text(verification);
+  return text + (assumed.empty() ? "no assumptions" : "assumes that " + assumed);
 }
 
 }  // namespace
@@ -134,7 +138,7 @@ std::vector<std::string> verification_summary(const Document& document) {
     std::vector<std::string> lines{
         fmt::format("complete: {} in all {} ({:.0f}/s){}", what, all, rate, proof)};
     if (!racing.empty()) lines.push_back("  " + racing);
-    if (!proof.empty()) lines.push_back("  " + proof_text(verification));
+    lines.push_back("  " + citable_text(verification, !proof.empty()));
     return lines;
   }
   std::vector<std::string> lines{
@@ -144,6 +148,7 @@ std::vector<std::string> verification_summary(const Document& document) {
     lines.push_back(fmt::format("  {} of {} explored", grouped(verification.interleavings),
                                 estimate_text(*verification.estimate)));
   if (!racing.empty()) lines.push_back("  " + racing);
+  lines.push_back("  " + citable_text(verification, /*proved=*/false));
   return lines;
 }
 

@@ -27,8 +27,9 @@ TEST(VerificationText, AProofSaysWhatItCovers) {
       "its input");
   EXPECT_EQ(
       lines[1],
-      "  no data race, crash, failed assertion, deadlock or livelock under sequential consistency; memory "
-      "errors were not looked for: the heap is a sanitizer's; 2.0 s");
+      "  no data race, crash, failed assertion, deadlock or livelock under sequential consistency: 3,000 "
+      "interleavings, 0 blocked, 2.0 s; memory errors were not looked for: the heap is a sanitizer's; no "
+      "assumptions");
 }
 
 TEST(VerificationText, AProofCoversMemoryErrorsThatWereLookedFor) {
@@ -36,14 +37,13 @@ TEST(VerificationText, AProofCoversMemoryErrorsThatWereLookedFor) {
   document.verification->memory = MemoryErrors::kLookedFor;
   EXPECT_EQ(verification_summary(document).at(1),
             "  no data race, crash, failed assertion, deadlock, livelock or memory error under sequential "
-            "consistency; 2.0 s");
+            "consistency: 3,000 interleavings, 0 blocked, 2.0 s; no assumptions");
 }
 
 TEST(VerificationText, BlockedExecutionsAreCounted) {
   std::vector<std::string> lines = verification_summary(verified(40, 7, true));
   ASSERT_EQ(lines.size(), 2u);
-  EXPECT_NE(lines[1].find("under rc11; "), std::string::npos) << lines[1];
-  EXPECT_NE(lines[1].find("; 7 blocked executions, 2.0 s"), std::string::npos) << lines[1];
+  EXPECT_NE(lines[1].find(" under rc11: 40 executions, 7 blocked, 2.0 s; "), std::string::npos) << lines[1];
 }
 
 TEST(VerificationText, WhatIsNotCompleteIsNoProof) {
@@ -51,8 +51,26 @@ TEST(VerificationText, WhatIsNotCompleteIsNoProof) {
   document.complete = false;
   document.verification->bounds = {"time is up"};
   std::vector<std::string> lines = verification_summary(document);
-  ASSERT_EQ(lines.size(), 2u);
+  ASSERT_EQ(lines.size(), 3u);
   EXPECT_EQ(lines[1], "  time is up");
+  EXPECT_TRUE(lines[2].starts_with("  under sequential consistency: 40 interleavings, 0 blocked, 2.0 s; "))
+      << lines[2];
+}
+
+TEST(VerificationText, TheLastLineHasTheAssumptions) {
+  Document document = verified(3, 0, false);
+  document.verification->memory = MemoryErrors::kLookedFor;
+  document.verification->assumes_signals = document.verification->assumes_alike = true;
+  EXPECT_TRUE(verification_summary(document).back().ends_with(
+      "2.0 s; assumes that threads that start alike can be exchanged and waits end only by signals"));
+}
+
+TEST(VerificationText, WithFindingsTheLastLineClaimsNothing) {
+  Document document = verified(3, 0, true);
+  document.verification->memory = MemoryErrors::kLookedFor;
+  document.summary.failures = 1;
+  EXPECT_EQ(verification_summary(document).back(),
+            "  under rc11: 3 executions, 0 blocked, 2.0 s; no assumptions");
 }
 
 }  // namespace

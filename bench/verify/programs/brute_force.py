@@ -8,8 +8,12 @@ conflict are not ordered), so a state is an equivalence class of prefixes, and t
 
 Steps: ("r", x), ("w", x, value), ("u", x, f): an update; f returns the new value, or None: it only reads. They return (value, version).
 ("block", {x: version}) is no step: the thread goes on when one of the variables has another version. A loop that waits reads
-what it waits for, and blocks on what it has read: it is run again when something has changed.
+what it waits for, and blocks on what it has read: it is run again when something has changed. ("lock", x) waits until x is 0
+and sets it to 1.
+
+Threads that have no variable in common, whatever happens, are counted apart, and the counts are multiplied.
 """
+import math
 import sys
 
 
@@ -41,9 +45,15 @@ def await_value(x, good):
         yield ("block", {x: version})
 
 
+def lock(x):
+    """Whether it was locked before."""
+    _, version = yield ("lock", x)
+    return version != 0
+
+
 class Explorer:
     def __init__(self, threads, initial):
-        self.threads, self.initial, self.next_of = threads, initial, {}
+        self.threads, self.initial, self.next_of, self.touched = threads, initial, {}, set()
 
     def next_step(self, thread, results):
         """What the thread does after these results; None: it has ended."""
@@ -69,13 +79,17 @@ class Explorer:
             if step is None:
                 continue
             if step[0] == "block":
+                self.touched.update(step[1])
                 if all(values.get(x, (0, 0))[1] == version for x, version in step[1].items()):
                     continue
                 yield (results[:t] + (mine + (None,),) + results[t + 1 :], memory)
                 continue
             x = step[1]
+            self.touched.add(x)
             value, version = values.get(x, (self.initial.get(x, 0), 0))
-            new = None if step[0] == "r" else step[2] if step[0] == "w" else step[2](value)
+            if step[0] == "lock" and value:
+                continue
+            new = {"r": lambda: None, "w": lambda: step[2], "lock": lambda: 1, "u": lambda: step[2](value)}[step[0]]()
             order = orders.get(x, ((),))
             if new is None:
                 order = order[:-1] + (tuple(sorted(order[-1] + ((t, len(mine)),))),)
@@ -327,10 +341,50 @@ def updates(n):
     return [add] * 2, {}
 
 
+def indexer(n):
+    def put(thread):
+        for m in range(1, 5):
+            w = 11 * m + thread
+            at = 7 * w % 128
+            while not (yield from compare(("slot", at), 0, w))[0]:
+                at = (at + 1) % 128
+
+    return [lambda i=i: put(i) for i in range(n)], {}
+
+
+def filesystem(n):
+    def first_block(thread):
+        inode, at = ("inode", thread % 32), thread % 32 * 2 % 26
+        if not (yield from lock(inode)):
+            while (yield from lock(("block", at))):  # whoever had it first has taken the block
+                yield from store(("block", at), 0)
+                at = (at + 1) % 26
+            yield from store(("block", at), 0)
+        yield from store(inode, 0)
+
+    return [lambda i=i: first_block(i) for i in range(n)], {}
+
+
+def count_apart(threads, initial):
+    """Groups of threads grow until no two of them touch the same variable."""
+    groups = [([thread], None) for thread in threads]
+    while True:
+        for i, (group, counted) in enumerate(groups):
+            if counted is None:
+                explorer = Explorer(group, initial)
+                groups[i] = (group, (explorer.count(), explorer.touched))
+        pairs = ((i, k) for k in range(len(groups)) for i in range(k) if groups[i][1][1] & groups[k][1][1])
+        pair = next(pairs, None)
+        if pair is None:
+            return math.prod(counted[0] for _, counted in groups)
+        other = groups.pop(pair[1])
+        groups[pair[0]] = (groups[pair[0]][0] + other[0], None)
+
+
 def count(name, n):
     """None: there is no such model."""
     model = globals().get(name)
-    return Explorer(*model(n)).count() if callable(model) else None
+    return count_apart(*model(n)) if callable(model) else None
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ constexpr u64 granule_of(u64 object) {
 }  // namespace
 
 ExecutionTrace::ExecutionTrace(Arena& arena)
-    : entries_(arena), clocks_(arena), positions_(arena), heads_(arena) {
+    : entries_(arena), clocks_(arena), positions_(arena), touched_(arena), stores_(arena), heads_(arena) {
   heads_.resize(256);
   clear();
 }
@@ -200,6 +200,45 @@ void ExecutionTrace::add(const Step& step, List<Reversal>& reversals) {
   last_[step.strand] = i;
   if (!step.is(Step::kAfter)) positions_.push(i);
   e.depth = positions_.size();
+}
+
+u64 ExecutionTrace::alternatives(const Step& step) {
+  if (!(step.choices & (step.choices - 1))) return step.choices;
+  const Touch& mine = step.touch[0];
+  touched_.clear();
+  for (i64 at = head(granule_of(mine.object)); at >= 0;) {
+    u32 i = static_cast<u32>(at / kTouches);
+    if (overlap(entries_[i].step.touch[at % kTouches], mine)) touched_.push(i);
+    at = entries_[i].link[at % kTouches];
+  }
+  // Stores in modification order, the newest first; and the last step of another kind that it conflicts with.
+  stores_.clear();
+  u32 fixed = 0;
+  for (u32 k = touched_.size(); k-- > 0;) {
+    const Step& other = entries_[touched_[k]].step;
+    if (other.kind == OpKind::kFutexWait) continue;  // reads the newest store, before or after an older one
+    const Touch& touch = other.touch[0];
+    if (!other.is(Step::kHasStoreAge) || touch.object != mine.object || touch.size != mine.size) {
+      fixed = touched_[k] + 1;
+    } else if (touch.mode == Mode::kWrite) {
+      u32 age = other.value < stores_.size() ? other.value : stores_.size();
+      stores_.push();
+      for (u32 s = stores_.size() - 1; s > age; --s) stores_[s] = stores_[s - 1];
+      stores_[age] = touched_[k];
+    }
+  }
+  i64 last = last_[step.strand];
+  u64 left = 0;
+  for (u64 rest = step.choices; rest; rest &= rest - 1) {
+    u32 age = static_cast<u32>(__builtin_ctzll(rest));
+    u32 after = age < stores_.size() ? stores_[age] : 0;  // comes after this one in any case
+    bool fits = true;
+    for (u32 s = 0; s < age && s < stores_.size() && fits; ++s)
+      fits = stores_[s] < after || stores_[s] < fixed ||
+             (last >= 0 && before(stores_[s], static_cast<u32>(last)));
+    if (fits) left |= u64{1} << age;
+  }
+  return left;
 }
 
 void ExecutionTrace::pending(const Step& step, List<Reversal>& reversals) {

@@ -34,6 +34,8 @@ class List {
   const T& operator[](u32 i) const { return data_[i]; }
   T* begin() { return data_; }
   T* end() { return data_ + size_; }
+  const T* begin() const { return data_; }
+  const T* end() const { return data_ + size_; }
   T& last() { return data_[size_ - 1]; }
   void clear() { size_ = 0; }
   void cut(u32 size) { size_ = size; }
@@ -101,6 +103,11 @@ class ExecutionTrace {
   /// Adds the reversals of a step that was not executed.
   void pending(const Step& step, List<Reversal>& reversals);
 
+  /// Of the alternatives of an atomic under rc11 that comes next (Step::kHasStoreAge): those in which it
+  /// could not come before the newer stores. The others are the same execution graphs as if it did, and that
+  /// is explored: docs/design/exhaustive.md, "Interleavings under rc11".
+  u64 alternatives(const Step& step);
+
   /// Whether entry a happens before entry b.
   bool before(u32 a, u32 b) const { return covers(clock(b), a); }
 
@@ -126,6 +133,7 @@ class ExecutionTrace {
   List<Entry> entries_;
   List<Clock> clocks_;
   List<u32> positions_;
+  List<u32> touched_, stores_;  // of alternatives()
   u32 width_ = 16;
   i64 last_[kMostStrands];  // by strand: its last entry
   // Hash table: the last touch of each 16-byte granule of memory.

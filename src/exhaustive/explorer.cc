@@ -130,7 +130,7 @@ void Explorer::extend(Node* node) {
   for (SleepSetEntry& sleeper : sleep_set_) {
     if (sleeper.until != ~0u) continue;
     const Step& step = sleeper.node->step;
-    if (step.strand == node->step.strand || conflict(step, node->step)) sleeper.until = node->depth;
+    if (step.strand == node->step.strand || may_conflict(step, node->step)) sleeper.until = node->depth;
   }
   path_.push(node);
 }
@@ -232,7 +232,6 @@ bool Explorer::learn(Node* ticket, const Step* steps, u32 count) {
     }
     if (changed == ~0u && !same_touches(steps[at], planned)) changed = d;
     planned = steps[at];
-    if (path_[d]->to_offer) offer_choices(path_[d]);
   }
   if (changed != ~0u) {
     cut(changed - 1);
@@ -256,13 +255,18 @@ bool Explorer::learn(Node* ticket, const Step* steps, u32 count) {
       trace_.pending(step, reversals_);
       continue;
     }
+    u64 choices = step.is(Step::kHasStoreAge) ? trace_.alternatives(step) : step.choices;
     trace_.add(step, reversals_);
     if (step.is(Step::kAfter)) continue;
     if (++depth > ticket->depth) {
       Node* n = make_node(path_.last(), step);
       n->state = State::kActive;
       extend(n);
-      offer_choices(n);
+      n->to_offer = true;
+    }
+    if (path_[depth]->to_offer) {
+      path_[depth]->step.choices = choices;
+      offer_choices(path_[depth]);
     }
     trace_serials_.push(path_[depth]->serial);
   }

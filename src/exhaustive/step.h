@@ -85,6 +85,19 @@ inline bool conflict(const Step& a, const Step& b) {
   return false;
 }
 
+/// Whether b conflicts with a, or with another alternative of a: an update that wrote nothing may have one
+/// that writes.
+inline bool may_conflict(const Step& a, const Step& b) {
+  if (conflict(a, b)) return true;
+  if (a.kind != OpKind::kAtomicRmw || !(a.choices & (a.choices - 1))) return false;
+  Touch written = a.touch[0];
+  written.mode = Mode::kWrite;
+  for (u32 k = 0; k < b.touches; ++k) {
+    if (conflict(written, b.touch[k])) return true;
+  }
+  return false;
+}
+
 /// Whether an operation of that kind is enabled while its object has that state.
 constexpr bool enabled(OpKind kind, u64 state) {
   switch (kind) {

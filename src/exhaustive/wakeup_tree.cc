@@ -74,7 +74,7 @@ bool Explorer::weakly_initial(const Node& node, u32* consumed) {
   }
   *consumed = kReversed;
   for (u32 k = 0; k < wanted_.size(); ++k) {
-    if (conflict(step, wanted_step(k))) return false;
+    if (may_conflict(step, wanted_step(k))) return false;
   }
   return true;
 }

@@ -213,21 +213,60 @@ Actions random_actions(Prng& prng) {
   return program;
 }
 
-TEST(Interleavings, RandomPrograms) {
-  u64 runs = 0, executions = 0, stuck = 0;
-  for (u64 seed = 1; seed <= 400; ++seed) {
-    Prng prng(seed);
-    Actions program = random_actions(prng);
-    expect_same(program, "seed " + std::to_string(seed));
-    if (HasFatalFailure()) return;
-    Executions explored = explore(program);
-    runs += explored.runs;
-    executions += explored.all.size();
-    stuck += explored.stuck.size();
+/// Mostly atomics, so that stores take places before older ones; a semaphore or a trylock beside them.
+Actions random_atomics(Prng& prng) {
+  u32 threads = 2 + static_cast<u32>(prng.below(2));
+  u32 events = (threads == 2 ? 6 : 5) + static_cast<u32>(prng.below(2));
+  memory::testing::Program atomics = memory::testing::random_program(prng, threads, events, 2);
+  Actions program;
+  u32 budget = 2;
+  for (const auto& thread : atomics.threads) {
+    std::vector<Action>& all = program.threads.emplace_back();
+    for (Instruction i : thread) {
+      if (i.what == Instruction::What::kLoad && prng.chance(1, 3))
+        i = memory::testing::compare(i.location, prng.below(events), 50 + all.size(), i.order, i.order);
+      all.push_back(atomic(i));
+      if (budget == 0 || prng.chance(1, 2)) continue;
+      --budget;
+      constexpr OpKind kKinds[] = {OpKind::kPost, OpKind::kTryAcquire, OpKind::kAcquire, OpKind::kTryLock,
+                                   OpKind::kUnlock};
+      u64 kind = prng.below(5);
+      all.push_back(sync(kKinds[kind], kind < 3 ? 2 : 0));
+    }
   }
-  EXPECT_GT(executions, 1000u);
-  EXPECT_GT(stuck, 50u);
-  printf("%lu executions, %lu of them stuck, by %lu runs\n", executions, stuck, runs);
+  return program;
+}
+
+struct Totals {
+  u64 runs = 0, executions = 0, stuck = 0;
+};
+void expect_same_of(Actions (*random)(Prng&), u64 programs, Totals* totals) {
+  for (u64 seed = 1; seed <= programs; ++seed) {
+    Prng prng(seed);
+    Actions program = random(prng);
+    expect_same(program, "seed " + std::to_string(seed));
+    if (::testing::Test::HasFatalFailure()) return;
+    Executions explored = explore(program);
+    totals->runs += explored.runs;
+    totals->executions += explored.all.size();
+    totals->stuck += explored.stuck.size();
+  }
+  printf("%lu executions, %lu of them stuck, by %lu runs\n", totals->executions, totals->stuck, totals->runs);
+}
+
+TEST(Interleavings, RandomPrograms) {
+  Totals totals;
+  expect_same_of(random_actions, 400, &totals);
+  EXPECT_GT(totals.executions, 1000u);
+  EXPECT_GT(totals.stuck, 50u);
+  EXPECT_LT(totals.runs, totals.executions * 11 / 10);
+}
+
+TEST(Interleavings, RandomAtomics) {
+  Totals totals;
+  expect_same_of(random_atomics, 300, &totals);
+  EXPECT_GT(totals.executions, 3000u);
+  EXPECT_LT(totals.runs, totals.executions * 11 / 10);
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include "exhaustive/graph_explorer.h"
 
 #include "base/check.h"
-#include "base/prng.h"
 
 namespace duress::exhaustive {
 
@@ -231,47 +230,6 @@ bool GraphExplorer::build(const Item& item, const Step* steps, u32 count) {
   return true;
 }
 
-/// Whether the graph was explored before. Events are named by strand and index, so the interleaving does not
-/// matter.
-bool GraphExplorer::seen_before() {
-  auto name = [&](i32 e) -> u64 {
-    if (e < 0) return static_cast<u64>(static_cast<i64>(e));
-    const Planned& plan = events_[static_cast<u32>(e)].plan;
-    return u64{1} << 32 | u64{plan.strand} << 16 | plan.index;
-  };
-  u64 hash = 0;
-  for (u32 i = 0; i < events_.size(); ++i) {
-    const Event& e = events_[i];
-    u64 one = mix(name(static_cast<i32>(i)) ^ mix(raw(e.plan.kind)));
-    one = mix(one ^ (e.reads ? mix(name(e.plan.reads) + 1) : 0));
-    one = mix(one ^ (e.writes ? mix(name(e.before) + 2) : 0));
-    hash += one;
-  }
-  hash = hash ? hash : 1;
-  if (seen_count_ * 2 >= seen_.size()) {
-    u32 old = seen_.size();
-    List<u64> all(arena_);
-    for (u32 i = 0; i < old; ++i) {
-      if (seen_[i]) all.push(seen_[i]);
-    }
-    seen_.resize(old * 2);
-    for (u64& one : seen_) one = 0;
-    for (u64 one : all) {
-      u32 at = static_cast<u32>(mix(one)) & (seen_.size() - 1);
-      while (seen_[at]) at = (at + 1) & (seen_.size() - 1);
-      seen_[at] = one;
-    }
-  }
-  u32 at = static_cast<u32>(mix(hash)) & (seen_.size() - 1);
-  while (seen_[at]) {
-    if (seen_[at] == hash) return true;
-    at = (at + 1) & (seen_.size() - 1);
-  }
-  seen_[at] = hash;
-  ++seen_count_;
-  return false;
-}
-
 GraphExplorer::Learned GraphExplorer::learn(Item* ticket, const Step* steps, u32 count, u32 limits) {
   DURESS_CHECK(items_.size() && items_.last() == ticket);
   items_.cut(items_.size() - 1);
@@ -283,6 +241,9 @@ GraphExplorer::Learned GraphExplorer::learn(Item* ticket, const Step* steps, u32
   } else if (!build(*ticket, steps, count)) {
     ++diverged_;
     result = Learned::kDiverged;
+  } else if (note_waiting(steps, count)) {
+    ++await_blocked_;
+    result = Learned::kAwaitBlocked;
   } else {
     if (ticket->fresh != kNothing) {
       auto fresh = static_cast<u32>(ticket->fresh);

@@ -142,6 +142,8 @@ class GraphExplorer {
   bool build(const Item& item, const Step* steps, u32 count);
   void add_event(const Item& item, const Step& step);
   Object& object(u64 address, u32 size);
+  bool note_waiting(const Step* steps, u32 count);
+  u64 hash_of_load(u32 n, i32 source) const;
   void process(u32 n);
   void process_lock(u32 a, u32 time);
   void process_pending(const Step* steps, u32 count);
@@ -166,6 +168,9 @@ class GraphExplorer {
   Clock* base(u32 e) { return &base_[e * kMostStrands]; }
   Clock* clock(u32 e) { return &clocks_[e * kMostStrands]; }
   static void join(Clock* into, const Clock* from);
+  u64 name_of(i32 e) const;
+  bool is_known(u64 hash) const;
+  void remember(u64 hash);
   bool seen_before();
   void free_item(Item* item);
   void free_items();
@@ -181,7 +186,7 @@ class GraphExplorer {
   Clock strands_[kMostStrands][kMostStrands];
   u16 counts_[kMostStrands];
   u32 stamps_ = 0;
-  List<u64> seen_;  // hashes of graphs, open addressing; 0 is free
+  List<u64> seen_;  // hashes (graph_hashes.cc), open addressing; 0 is free
   u64 seen_count_ = 0;
   TreeEstimate tree_;
   u64 serials_ = 0, duplicates_ = 0, illegal_ = 0, await_blocked_ = 0, diverged_ = 0, nodes_ = 0;

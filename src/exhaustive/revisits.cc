@@ -26,8 +26,12 @@ void GraphExplorer::process(u32 n) {
   }
   if (e.lock) return process_lock(n, n);
   if (!e.atomic) return;
-  for (u64 rest = e.legal & ~(u64{1} << e.age); rest; rest &= rest - 1)
-    make_item(n, store_of_age(n, static_cast<u32>(__builtin_ctzll(rest))), n, {});
+  for (u64 rest = e.legal & ~(u64{1} << e.age); rest; rest &= rest - 1) {
+    i32 source = store_of_age(n, static_cast<u32>(__builtin_ctzll(rest)));
+    // An older store after which its strand is known to wait in a loop: it would wait in vain.
+    if (e.plan.kind == OpKind::kAtomicRead && e.age == 0 && is_known(hash_of_load(n, source))) continue;
+    make_item(n, source, n, {});
+  }
   if (e.writes) revisits(n, e.plan.reads, n, kNothing);
   // An update that reads a store which another update has read: that one has to read another store.
   for (u64 rest = e.readable & ~e.legal; rest; rest &= rest - 1) {

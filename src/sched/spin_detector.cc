@@ -38,6 +38,7 @@ void SpinDetector::at_step(Strand& s) {
   u64 place = place_of(s.next), key = mix(place ^ s.next.object);
   bool known = everywhere_;
   for (u32 i = 0; i < log_->spins; ++i) known |= log_->spin[i] == place;
+  s.at_await = known;
   SpinState::Visit* visit = nullptr;
   for (u32 i = 0; i < spin.visit_count; ++i) {
     if (spin.visits[i].key == key) visit = &spin.visits[i];

@@ -199,6 +199,7 @@ Strand* Scheduler::without_candidates(Candidates& found) {
     if (spins_.lost_trylock(strands())) recorder_.limit(StepLog::kTried);
     if (spins_.misses_newer_store(strands())) {
       recorder_.limit(StepLog::kAwaitBlocked);
+      finish();
       record().outcome = trail::Outcome::kEnded;
       callbacks_.stuck(trail::Outcome::kEnded);
     }

@@ -16,9 +16,10 @@ struct StrandView {
   u64 mark = 0;
   u64 mark2 = 0;
   // For the observer alone (observer.h).
-  u32 order = 0;   // position among strands by their first operation, from 1
-  u32 events = 0;  // that it has seen
-  u32 id = 0;      // in systematic executions: the same in every interleaving (exhaustive/step_log.h)
+  u32 order = 0;          // position among strands by their first operation, from 1
+  u32 events = 0;         // that it has seen
+  u32 id = 0;             // in systematic executions: the same in every interleaving (exhaustive/step_log.h)
+  bool at_await = false;  // there: its next step is one of a loop that is known to wait (spin_detector.h)
 };
 
 }  // namespace duress::sched

@@ -68,16 +68,16 @@ class Exhaustive final : public Strategy {
   }
 
   /// Exploring by graphs (exhaustive/graph_explorer.h): the choice must follow from the graph alone. Those
-  /// that were promised a lock come first.
+  /// that were promised a lock come first, those in a loop that waits last: what it waits for may come.
   StrandView* lowest(const Situation& situation) {
-    StrandView* best = nullptr;
-    bool promised = false;
-    for (u32 i = 0; i < situation.count; ++i) {
+    auto rank = [&](const StrandView& strand) {
+      return (first_ >> strand.id & 1) != 0 ? 0 : 1 + strand.at_await;
+    };
+    StrandView* best = situation.runnable[0];
+    for (u32 i = 1; i < situation.count; ++i) {
       StrandView* other = situation.runnable[i];
-      bool first = first_ >> other->id & 1;
-      if (best && (first < promised || (first == promised && other->id > best->id))) continue;
-      best = other;
-      promised = first;
+      int mine = rank(*best), its = rank(*other);
+      if (its < mine || (its == mine && other->id < best->id)) best = other;
     }
     first_ &= ~(u64{1} << best->id);
     return best;

@@ -73,10 +73,10 @@ std::string citable_text(const Verification& verification, bool proved) {
   if (proved)
     text += fmt::format("no data race, crash, failed assertion, deadlock{} ",
                         memory ? ", livelock or memory error" : " or livelock");
-  text += fmt::format("under {}: {}, {} blocked, {:.1f} s; ",
-                      verification.rc11 ? "rc11" : "sequential consistency",
-                      count_text(verification.interleavings, verification.rc11 ? "execution" : "interleaving"),
-                      grouped(verification.blocked), verification.explore_seconds);
+  text += fmt::format(
+      "under {}: {}, {} blocked, {:.1f} s; ", verification.rc11 ? "rc11" : "sequential consistency",
+      count_text(verification.interleavings, verification.rc11 ? "execution" : "interleaving"),
+      grouped(verification.blocked), verification.explore_seconds);
   if (!memory) text += "memory errors were not looked for: the heap is a sanitizer's; ";
   if (verification.memory == MemoryErrors::kPartly)
     text += "of freed memory the last 4 MiB were watched, older blocks were used again; ";

@@ -14,7 +14,8 @@
   // VERIFY-RC11: COUNT VERDICT|* VERDICT   the same under --model rc11, which must be complete; `=` for COUNT: as many
         as under sc, as it must be where there are no atomics. No VERDICT: the same. `bounded` for COUNT: it must not be
         complete
-  // VERIFY-BLOCKED: N                   at most so many executions do not count
+  // VERIFY-BLOCKED: N                   at most so many executions do not count; not stated: twice as many as count, unless
+        the program has assumptions
   // VERIFY-ASSUMES: TEXT                what a proof takes for granted; not stated or with --spurious: nothing
   // VERIFY-ASSUMES-WITH: FLAG TEXT       with this option of VERIFY-WITH, or this flag of VERIFY-FAULT
   // VERIFY-ASSUMES-NOTHING: FLAG        not so when it is compiled with this flag of VERIFY-ALSO
@@ -210,8 +211,10 @@ def problems_of(path, flag, expected, tool, work):
         if race.get("fix", {}).get("text") != document.get("advice", {}).get("text"):
             yield f"the fix of {race['id']} is {race.get('fix')}"
     yield from problems_of_pairs(document, expected)
-    most = int(expected.get("VERIFY-BLOCKED", ["-1"])[0])
-    if 0 <= most < document.get("blocked", 0):
+    most = 2 * document["interleavings"]
+    if "VERIFY-BLOCKED" in expected:
+        most = int(expected["VERIFY-BLOCKED"][0])
+    if most < document.get("blocked", 0) and "assume(" not in path.read_text():
         yield f"{document['blocked']} executions do not count, more than {most}"
     wanted = [line.split(maxsplit=1)[1] for line in expected["EXPECT-VERIFY"]]
     races = sorted({race["variable"] for race in document["races"]})

@@ -51,15 +51,19 @@ u64 Classifier::fresh_runs() const {
   return pool_->executions() + hybrid_runs_;
 }
 
+/// Where the program runs.
+std::string Classifier::folder() const {
+  std::error_code ignored;
+  return setup_.worker.start_in.empty() ? std::filesystem::current_path(ignored).string()
+                                        : setup_.worker.start_in;
+}
+
 std::string Classifier::key() const {
   std::string text;
   for (const std::string& word : setup_.worker.target) text += word + '\2';
   for (const std::string& variable : setup_.environment) text += variable + '\4';
-  std::error_code ignored;
   for (const std::string& part :
-       {setup_.worker.start_in.empty() ? std::filesystem::current_path(ignored).string()
-                                       : setup_.worker.start_in,
-        exec::build_of(setup_.binary),
+       {folder(), exec::build_of(setup_.binary),
         setup_.worker.input.empty() ? std::string() : std::to_string(exec::hash_of_file(setup_.worker.input)),
         std::to_string(setup_.worker.run_seconds), std::to_string(raw(setup_.worker.early_timeouts)),
         std::to_string(setup_.oracle.expect_exit), setup_.oracle.check,
@@ -142,7 +146,8 @@ bool Classifier::find() {
   confirm();
   if (problem_.kind != Kind::kNone) return false;
   finder_.drop_unconfirmed();
-  return true;
+  if (setup_.coverage) cover();
+  return problem_.kind == Kind::kNone;
 }
 
 void Classifier::keep(const std::function<bool(const Variable&)>& wanted) {
@@ -210,7 +215,7 @@ void Classifier::classify() {
 }
 
 u64 Classifier::runs() {
-  u64 sum = found().runs;
+  u64 sum = found().runs + coverage_runs_;
   auto add = [&](const TrialList& list) {
     for (const std::optional<Trial>& trial : list) sum += trial && trial->outcome != TrialOutcome::kNothing;
   };

@@ -9,12 +9,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "classify/find.h"
 #include "classify/trial_runner.h"
 #include "classify/verdict.h"
 #include "exec/campaign_setup.h"
+#include "report/coverage.h"
 
 namespace duress::classify {
 
@@ -29,6 +31,7 @@ struct ClassifySetup : exec::CampaignSetup {
   bool runs_given = false;  // else a limit of time alone ends the work
   u64 confirm_runs = 20;    // that try to confirm a pair
   u32 tear = 8;
+  bool coverage = false;  // say which orders of threads were seen
 };
 
 struct ClassifyProgress {
@@ -65,6 +68,9 @@ class Classifier {
 
   const ClassifySetup& setup() const { return setup_; }
   const FoundRaces& found() { return finder_.found(); }
+  /// With ClassifySetup::coverage, after find(); and why it could not be kept for the next campaign.
+  const std::optional<report::Coverage>& coverage() const { return coverage_; }
+  const std::string& coverage_error() const { return coverage_error_; }
   std::map<std::string, Variable>& variables() { return finder_.found().variables; }
   /// Why the campaign could not finish: the program, or the record.
   const exec::WorkerProblem& problem() const { return problem_; }
@@ -96,6 +102,8 @@ class Classifier {
   bool tick(const char* phase);
   bool batch(const char* phase, u64 count, const exec::WorkerPool::Job& job);
   void confirm();
+  /// Looks at the orders of threads in ordinary schedules, which may switch at racing accesses.
+  void cover();
   /// Trials [begin, end) of sequentially consistent memory.
   void run_baseline(const Variables& variables, u64 begin, u64 end);
   void run_attacks(const Variables& variables, u64 begin, u64 end);
@@ -118,6 +126,7 @@ class Classifier {
   Variables undecided();
   void count_verdicts();
   std::string key() const;
+  std::string folder() const;
 
   ClassifySetup setup_;
   finding::Names& names_;
@@ -134,6 +143,9 @@ class Classifier {
   u64 planned_ = 0;  // trials that the budget has; 0: as many as time allows
   bool out_of_time_ = false, complete_ = false;
   u64 failing_ = 0, destructive_ = 0, hybrid_runs_ = 0;
+  std::optional<report::Coverage> coverage_;
+  u64 coverage_runs_ = 0;
+  std::string coverage_error_;
 };
 
 }  // namespace duress::classify

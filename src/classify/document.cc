@@ -75,7 +75,8 @@ std::vector<std::string> fill_document(Classifier& classifier, const std::string
 }
 
 std::string add_verdicts(Classifier& classifier, report::Document& document) {
-  std::string error;
+  std::string error = classifier.coverage_error();
+  document.coverage = classifier.coverage();
   document.complete = classifier.complete();
   document.runs = static_cast<int>(std::min<u64>(classifier.runs(), 0x7fffffff));
   document.seconds = classifier.seconds();

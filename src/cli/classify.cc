@@ -12,10 +12,12 @@
 #include "classify/document.h"
 #include "cli/campaign.h"
 #include "cli/classify_options.h"
+#include "cli/error_stream.h"
 #include "cli/stop.h"
 #include "exec/child.h"
 #include "repair/advice.h"
 #include "report/campaign_text.h"
+#include "report/coverage.h"
 #include "report/finding_json.h"
 #include "report/stored_document.h"
 #include "report/verdict_text.h"
@@ -100,6 +102,8 @@ void print(const ClassifyOptions& options, const report::Document& document) {
   fmt::print("{}", report::verdicts_text(document, options.finding_style(options.dir, STDOUT_FILENO)));
   if (options.stats) fmt::print("{}", report::figures_text(document));
   std::fflush(stdout);
+  if (document.coverage && !options.quiet)
+    write_errors(report::coverage_text(*document.coverage, document.cwd));
   for (const std::string& line : report::verdict_notes(document)) {
     if (!options.quiet) say(line);
   }

@@ -76,6 +76,7 @@ void add_attacks(CommandApp& app, ClassifyOptions& options) {
   app.add_flag_callback(
       "--no-advice", [&options] { options.advice = false; }, "Do not look for such a change");
   app.add_flag("--stats", options.stats, "Histories of each variable: instances, writes, reads, longest");
+  add_coverage(app, options.setup.coverage);
   options.add_timeouts(app);
   options.add_suppressions(app);
 }

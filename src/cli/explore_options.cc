@@ -62,8 +62,7 @@ void add_search(CommandApp& app, ExploreOptions& options) {
                  "Schedule points after which a run counts as endless");
   app.add_option("--backend", options.backend, "fiber (default) or thread: what runs the program's threads")
       .one_of({"fiber", "thread"});
-  app.add_flag("--coverage", setup.coverage,
-               "Say which accesses, critical sections and waits of two threads were seen in both orders");
+  add_coverage(app, setup.coverage);
   app.add_flag("--keep-going", setup.keep_going, "Go on after a failure, to find others");
   app.add_flag("--no-minimise,--no-minimize", options.no_minimise, "Show the failing run as it was found");
 }

@@ -120,6 +120,11 @@ std::string GateOptions::load_baseline() {
   return baseline.empty() ? "" : known.load(baseline);
 }
 
+void add_coverage(CommandApp& app, bool& coverage) {
+  app.add_flag("--coverage", coverage,
+               "Say which accesses, critical sections and waits of two threads were seen in both orders");
+}
+
 void SuppressionOptions::add_suppressions(CommandApp& app) {
   app.add_option("--suppressions", suppressions, "File of races to hide, in ThreadSanitizer's syntax")
       .one_at_a_time();

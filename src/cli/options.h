@@ -116,6 +116,9 @@ struct SuppressionOptions {
   bool write_suppressions(const report::Document& document) const;
 };
 
+/// --coverage, the same of every command that has it.
+void add_coverage(CommandApp& app, bool& coverage);
+
 /// Reads a time that is not 0. "" or what is wrong.
 std::string read_time(const std::string& text, double& seconds);
 

@@ -33,6 +33,7 @@ std::string make_words(TestOptions& options) {
       return fmt::format("cannot read '{}': {}", file, std::strerror(errno));
     add("--suppressions", file);
   }
+  if (options.coverage) words.emplace_back("--coverage");
   if (std::string error = options.load_baseline(); !error.empty()) return error;
   add("--baseline", options.baseline);
   setup.name = fs::absolute(options.selection.build_dir).lexically_normal().string() + '\1' +
@@ -96,6 +97,7 @@ std::optional<int> read_test_options(const Arguments& arguments, TestOptions& op
       .named("heuristic", classify::attack_names());
   app.add_option("--tear", options.tear, "Values wider than this are read in pieces: 8 (default) or 4 bytes")
       .one_of({4, 8});
+  add_coverage(app, options.coverage);
   options.add_suppressions(app);
   options.add_gate(app, "destructive",
                    "destructive (default), new-destructive (also a race of the baseline that was not so "

@@ -18,6 +18,7 @@ struct TestOptions : OutputOptions, DirOptions, BudgetOptions, GateOptions, Supp
   std::string model, heuristic;
   int tear = 8;
   bool list = false;
+  bool coverage = false;
 };
 
 /// Reads the command line. An exit code if that is all: help was asked for, or a message was printed.

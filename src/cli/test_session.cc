@@ -6,12 +6,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
+#include "cli/error_stream.h"
 #include "cli/live_line.h"
 #include "cli/stop.h"
 #include "exec/session.h"
+#include "report/coverage_json.h"
 #include "report/words.h"
+#include "search/kept_coverage.h"
 #include "suite/cases.h"
 #include "suite/document.h"
 
@@ -54,6 +58,7 @@ class Session {
     line_.clear();
     suite::SuiteDocument document = suite::merge_documents(
         {options_.seed, options_.selection.build_dir, campaign_.seconds()}, campaign_.cases());
+    if (document.coverage) finish_coverage(document);
     bool written = finish_with_reports(options_.files, options_.setup.dir, document.json);
     if (text_) print_summary(document);
     if (!options_.write_json(document.json)) return kExitToolFailed;
@@ -102,6 +107,21 @@ class Session {
   std::string nothing_found_text() const {
     if (ran() == campaign_.cases().size()) return "no race";
     return ran() == 0 ? "no case was run" : fmt::format("no race in {} that ran", count_text(ran(), "case"));
+  }
+
+  /// What is new since the last campaign of the same tests; one that was cut off is not kept.
+  void finish_coverage(suite::SuiteDocument& document) {
+    const suite::CtestSelection& tests = options_.selection;
+    std::string program = "test\2" + std::filesystem::absolute(tests.build_dir).lexically_normal().string();
+    for (const std::string& part : {tests.include, tests.exclude, tests.label, tests.configuration})
+      program += '\2' + part;
+    if (!stop_asked && !campaign_.out_of_time()) {
+      std::string error = search::compare_with_last(options_.setup.dir, program, *document.coverage);
+      if (!error.empty()) say(error);
+    }
+    document.json["coverage"] = report::json_of(*document.coverage);
+    if (text_ && !options_.quiet)
+      write_errors(report::coverage_text(*document.coverage, std::filesystem::current_path().string()));
   }
 
   void print_summary(const suite::SuiteDocument& document) {

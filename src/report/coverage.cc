@@ -43,18 +43,49 @@ std::uint64_t Coverage::both() const {
       std::count_if(pairs.begin(), pairs.end(), [](const CoveragePair& pair) { return pair.both(); }));
 }
 
+std::vector<KindOfPairs> Coverage::kinds() const {
+  std::vector<KindOfPairs> result;
+  for (const auto& [kind, name] : kKinds) {
+    KindOfPairs one{kind, name};
+    for (const CoveragePair& pair : pairs) {
+      one.pairs += pair.kind == kind;
+      one.both += pair.kind == kind && pair.both();
+    }
+    if (one.pairs != 0) result.push_back(one);
+  }
+  return result;
+}
+
+bool comes_first(const CoveragePair& a, const CoveragePair& b) {
+  return std::tuple(std::tie(a.kind), a.first.order(), a.second.order()) <
+         std::tuple(std::tie(b.kind), b.first.order(), b.second.order());
+}
+
+void Coverage::add(const Coverage& other) {
+  std::map<CoveragePair, std::size_t, bool (*)(const CoveragePair&, const CoveragePair&)> known(comes_first);
+  for (std::size_t i = 0; i < pairs.size(); ++i) known.emplace(pairs[i], i);
+  for (const CoveragePair& pair : other.pairs) {
+    auto [at, fresh] = known.try_emplace(pair, pairs.size());
+    if (fresh) {
+      pairs.push_back(pair);
+    } else {
+      pairs[at->second].forward += pair.forward;
+      pairs[at->second].backward += pair.backward;
+    }
+  }
+  std::sort(pairs.begin(), pairs.end(), comes_first);
+  for (CoveragePair& pair : pairs) pair.new_forward = pair.new_backward = false;
+  runs += other.runs;
+  compared = false;
+  gained = lost = 0;
+}
+
 std::string coverage_text(const Coverage& coverage, const std::string& folder) {
   constexpr std::size_t kMostRows = 50;
   std::string text = fmt::format("coverage: {} of {} seen in both orders, in {}\n", coverage.both(),
                                  plural(coverage.pairs.size(), "pair"), plural(coverage.runs, "run"));
-  for (const auto& [kind, name] : kKinds) {
-    std::uint64_t all = 0, both = 0;
-    for (const CoveragePair& pair : coverage.pairs) {
-      all += pair.kind == kind;
-      both += pair.kind == kind && pair.both();
-    }
-    if (all != 0) text += fmt::format("  {:<28}{:>5} of {}\n", name, both, all);
-  }
+  for (const KindOfPairs& kind : coverage.kinds())
+    text += fmt::format("  {:<28}{:>5} of {}\n", kind.name, kind.both, kind.pairs);
   std::size_t rows = 0, left_out = 0;
   for (const CoveragePair& pair : coverage.pairs) {
     if (pair.both()) continue;

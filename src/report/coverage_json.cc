@@ -69,13 +69,18 @@ std::set<std::string> orders_of(const Coverage& coverage) {
 }  // namespace
 
 Json json_of(const Coverage& coverage) {
-  Json json = {{"runs", coverage.runs}, {"both", coverage.both()}, {"pairs", Json::array()}};
+  Json json = {
+      {"runs", coverage.runs}, {"both", coverage.both()}, {"kinds", Json::array()}, {"pairs", Json::array()}};
+  for (const KindOfPairs& kind : coverage.kinds())
+    json["kinds"].push_back(
+        {{"kind", kind.kind}, {"name", kind.name}, {"pairs", kind.pairs}, {"both", kind.both}});
   for (const CoveragePair& pair : coverage.pairs) {
     Json entry = {{"kind", pair.kind},
                   {"first", to_json(pair.first)},
                   {"second", to_json(pair.second)},
                   {"first_before_second", pair.forward},
-                  {"second_before_first", pair.backward}};
+                  {"second_before_first", pair.backward},
+                  {"both", pair.both()}};
     if (pair.new_forward) entry["new_first_before_second"] = true;
     if (pair.new_backward) entry["new_second_before_first"] = true;
     json["pairs"].push_back(std::move(entry));

@@ -26,6 +26,7 @@ DURESS_ASSET(chart, "chart.js")
 DURESS_ASSET(lanes, "lanes.js")
 DURESS_ASSET(cycle, "cycle.js")
 DURESS_ASSET(comparison, "comparison.js")
+DURESS_ASSET(coverage, "coverage.js")
 DURESS_ASSET(finding, "finding.js")
 DURESS_ASSET(list, "list.js")
 DURESS_ASSET(main, "main.js")
@@ -41,8 +42,8 @@ std::string_view html_style() {
 }
 
 std::vector<std::string_view> html_modules() {
-  return {dom_asset(),   model_asset(),      source_asset(),  chart_asset(), lanes_asset(),
-          cycle_asset(), comparison_asset(), finding_asset(), list_asset(),  main_asset()};
+  return {dom_asset(),        model_asset(),    source_asset(),  chart_asset(), lanes_asset(), cycle_asset(),
+          comparison_asset(), coverage_asset(), finding_asset(), list_asset(),  main_asset()};
 }
 
 }  // namespace duress::report

@@ -2,25 +2,14 @@
 #include "search/order_collector.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "base/hash.h"
 #include "event/operation.h"
-#include "exec/files.h"
-#include "report/coverage_json.h"
 
 namespace duress::search {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using report::CoveragePlace;
-
-auto order_of(const CoveragePlace& place) {
-  return std::tie(place.frame.file, place.frame.line, place.frame.column, place.frame.function,
-                  place.operation, place.variable);
-}
 
 std::string name_of(const CoveragePlace& place) {
   return place.frame.file + '\1' + std::to_string(place.frame.line) + '\1' +
@@ -95,12 +84,6 @@ class Lives {
   std::vector<std::size_t> born_;  // of thread 1, 2, ...
   std::set<int> joined_, waiting_;
 };
-
-std::string coverage_path(const std::string& dir, const std::string& program) {
-  char name[20];
-  std::snprintf(name, sizeof name, "%016llx", static_cast<unsigned long long>(hash_of(program)));
-  return dir + "/coverage/" + name + ".json";
-}
 
 }  // namespace
 
@@ -179,7 +162,7 @@ report::Coverage OrderCollector::coverage() const {
   coverage.runs = read_;
   for (const auto& [order, runs] : runs_) {
     auto [earlier, later] = order;
-    bool turned = order_of(places_[later]) < order_of(places_[earlier]);
+    bool turned = places_[later].order() < places_[earlier].order();
     auto opposite = runs_.find({later, earlier});
     if (turned && opposite != runs_.end()) continue;  // it comes with the other one
     report::CoveragePair pair;
@@ -190,27 +173,8 @@ report::Coverage OrderCollector::coverage() const {
     if (!turned && earlier != later && opposite != runs_.end()) pair.backward = opposite->second;
     coverage.pairs.push_back(std::move(pair));
   }
-  std::sort(coverage.pairs.begin(), coverage.pairs.end(), [](const auto& a, const auto& b) {
-    return std::tuple(a.kind, order_of(a.first), order_of(a.second)) <
-           std::tuple(b.kind, order_of(b.first), order_of(b.second));
-  });
+  std::sort(coverage.pairs.begin(), coverage.pairs.end(), report::comes_first);
   return coverage;
-}
-
-std::optional<report::Coverage> load_coverage(const std::string& dir, const std::string& program) {
-  std::optional<std::string> text = exec::read_file(coverage_path(dir, program));
-  if (!text) return std::nullopt;
-  Json json = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
-  return json.is_object() ? report::coverage_of(json) : std::nullopt;
-}
-
-std::string save_coverage(const std::string& dir, const std::string& program,
-                          const report::Coverage& coverage) {
-  std::string error = exec::make_folder(dir + "/coverage", dir);
-  if (!error.empty()) return error;
-  return exec::write_file(
-      coverage_path(dir, program),
-      report::json_of(coverage).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace duress::search

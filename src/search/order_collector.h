@@ -10,7 +10,6 @@
 #pragma once
 
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -46,12 +45,5 @@ class OrderCollector {
   std::map<std::pair<u32, u32>, u64> runs_;  // that have shown the order
   u64 read_ = 0;                             // runs that count
 };
-
-/// What the last campaign of that program has seen, below `dir`; `program`: its words and where it runs.
-/// Nothing: there was none.
-std::optional<report::Coverage> load_coverage(const std::string& dir, const std::string& program);
-/// "" or what went wrong.
-std::string save_coverage(const std::string& dir, const std::string& program,
-                          const report::Coverage& coverage);
 
 }  // namespace duress::search

@@ -145,6 +145,21 @@ TEST(Coverage, ComparesWithTheLastThoughLinesHaveMoved) {
   EXPECT_TRUE(now.pairs[0].new_backward);
 }
 
+TEST(Coverage, OfSeveralProgramsIsTheirSum) {
+  report::Coverage sum = coverage_of({{{1, 2}}, {{3, 4}}});
+  report::compare(sum, coverage_of({{{1, 2}}}));
+  sum.add(coverage_of({{{2, 1}}, {{5, 6}}, {{5, 6}}}));
+  EXPECT_EQ(sum.runs, 5u);
+  EXPECT_FALSE(sum.compared);
+  ASSERT_EQ(sum.pairs.size(), 3u);
+  EXPECT_TRUE(sum.pairs[0].both());
+  EXPECT_FALSE(sum.pairs[1].both() || sum.pairs[1].new_forward || sum.pairs[1].new_backward);
+  EXPECT_EQ(sum.pairs[2].forward + sum.pairs[2].backward, 2u);
+  ASSERT_EQ(sum.kinds().size(), 1u);
+  EXPECT_EQ(sum.kinds()[0].pairs, 3u);
+  EXPECT_EQ(sum.kinds()[0].both, 1u);
+}
+
 TEST(Coverage, AsJsonAndBack) {
   report::Coverage coverage = coverage_of({{{1, 2}}, {{3, 4}}});
   report::compare(coverage, coverage_of({{{1, 2}}}));

@@ -12,7 +12,7 @@
 
 #include "exec/clock.h"
 #include "exec/files.h"
-#include "report/coverage_json.h"
+#include "search/kept_coverage.h"
 
 namespace duress::search {
 namespace {
@@ -221,9 +221,7 @@ void Search::summarise() {
 void Search::summarise_coverage() {
   report::Coverage& coverage = result_.coverage.emplace(collector_.coverage());
   if (state_.next_run == 0) return;  // nothing ran: the next campaign is compared with the last one
-  if (std::optional<report::Coverage> last = load_coverage(setup_.dir, program()))
-    report::compare(coverage, *last);
-  if (std::string error = save_coverage(setup_.dir, program(), coverage); !error.empty())
+  if (std::string error = compare_with_last(setup_.dir, program(), coverage); !error.empty())
     result_.warning = error;
 }
 

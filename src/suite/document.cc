@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "report/coverage_json.h"
 #include "report/json_writer.h"
 
 namespace duress::suite {
@@ -50,6 +51,7 @@ struct Merged {
   Json races = Json::array(), cases = Json::array();
   std::map<std::string, std::size_t> known;  // index in `races`
   std::set<std::string> incomplete;
+  std::optional<report::Coverage> coverage;
   bool complete = true;
   u64 runs = 0;
 
@@ -72,8 +74,18 @@ struct Merged {
         entry["races"].push_back(text_at(race, "id"));
         add_race(race, result.test_case.name);
       }
+      if (auto seen = result.document.find("coverage"); seen != result.document.end())
+        add_coverage(*seen, entry);
     }
     cases.push_back(std::move(entry));
+  }
+
+  void add_coverage(const Json& seen, Json& entry) {
+    std::optional<report::Coverage> one = report::coverage_of(seen);
+    if (!one) return;
+    entry["coverage"] = {{"runs", one->runs}, {"pairs", one->pairs.size()}, {"both", one->both()}};
+    if (!coverage) coverage.emplace();
+    coverage->add(*one);
   }
 
   void add_race(const Json& race, const std::string& test) {
@@ -96,6 +108,7 @@ SuiteDocument merge_documents(const DocumentHead& head, const std::vector<CaseRe
   for (const Json& race : merged.races)
     result.races.push_back({text_at(race, "id"), text_at(race, "verdict"), text_at(race, "test")});
   result.summary = count(merged.races);
+  result.coverage = std::move(merged.coverage);
   result.summary.judged = true;
   result.summary.runs = merged.runs;
   Json& json = result.json;

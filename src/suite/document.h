@@ -5,9 +5,11 @@
 // version.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "report/coverage.h"
 #include "report/stored_document.h"
 #include "report/summary.h"
 #include "suite/campaign.h"
@@ -23,6 +25,7 @@ struct SuiteDocument {
   report::Json json;
   std::vector<ChargedRace> races;  // each once, however many cases have it
   report::Summary summary;
+  std::optional<report::Coverage> coverage;  // summed over the cases that have one; not in `json`
 
   /// As --json writes it.
   std::string text() const;

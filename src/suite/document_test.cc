@@ -82,6 +82,32 @@ TEST(SuiteDocumentTest, SummaryOfACase) {
   EXPECT_EQ(summary_of(CaseResult()).races, 0u);
 }
 
+TEST(SuiteDocumentTest, CoverageIsSummedOverTheCases) {
+  auto seen = [](int forward, int backward) {
+    report::Json place = {
+        {"file", "a.cc"}, {"line", 1}, {"column", 1}, {"function", "f"}, {"operation", "lock"}};
+    report::Json other = place;
+    other["line"] = 9;
+    report::Json pair = {{"kind", "lock"},
+                         {"first", place},
+                         {"second", other},
+                         {"first_before_second", forward},
+                         {"second_before_first", backward}};
+    return report::Json{{"races", report::Json::array()},
+                        {"coverage", {{"runs", 10}, {"pairs", report::Json::array({pair})}}}}
+        .dump();
+  };
+  SuiteDocument document = merge_documents({}, {case_of("A", seen(3, 0)), case_of("B", seen(0, 2)),
+                                                case_of("C", R"({"coverage": {"runs": []}})")});
+  ASSERT_TRUE(document.coverage);
+  EXPECT_EQ(document.coverage->runs, 20u);
+  ASSERT_EQ(document.coverage->pairs.size(), 1u);
+  EXPECT_TRUE(document.coverage->pairs[0].both());
+  EXPECT_EQ(document.json["cases"][0]["coverage"], (report::Json{{"runs", 10}, {"pairs", 1}, {"both", 0}}));
+  EXPECT_FALSE(document.json["cases"][2].contains("coverage"));
+  EXPECT_FALSE(merged().coverage);
+}
+
 TEST(SuiteDocumentTest, FieldsOfOtherTypesCountAsNotThere) {
   SuiteDocument document = merge_documents(
       {}, {case_of("A", R"({"runs": "many", "seconds": [], "incomplete": [1], "races": [3, {"id": 4}]})")});

@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`duress explore --coverage`: which accesses, critical sections, waits and notifications of two threads were seen in both
+"""`--coverage` of explore, classify and test: which accesses, critical sections, waits and notifications of two threads were seen in both
 orders; as text, as JSON that the schema allows, and as a delta to the last campaign."""
+import json
 import pathlib
+import re
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -10,6 +13,21 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import harness  # noqa: E402
 
+PLAIN = """#include <thread>
+int flag, seen;
+void store() { flag = 1; }
+void load() { seen = flag; }
+int main() {
+  std::thread first(store), second(load);
+  first.join(), second.join();
+}
+"""
+PROJECT = """cmake_minimum_required(VERSION 3.20)
+project(coverage NONE)
+enable_testing()
+add_test(NAME free COMMAND {0})
+add_test(NAME ordered COMMAND {0} ordered)
+"""
 PROGRAM = pathlib.Path(__file__).resolve().parent / "coverage.cc"
 TOOL = None
 
@@ -79,6 +97,62 @@ class CoverageTest(unittest.TestCase):
             self.assertRegex(
                 text, r"coverage.cc:\d+ \(atomic write flag\)  before  \S*coverage.cc:\d+ \(atomic read flag\)"
             )
+
+    def command(self, folder, *words):
+        done = TOOL.run([str(TOOL.duress), *map(str, words)], folder)
+        self.assertEqual(done[0], 0, done[2].decode())
+        return done[2].decode()
+
+    def test_classify(self):
+        with tempfile.TemporaryDirectory() as folder:
+            binary, path = TOOL.compile(PROGRAM), pathlib.Path(folder) / "seen.json"
+            documents = []
+            for jobs in (1, 2):
+                options = ["--coverage", "--seed", "1", "-j", jobs, f"--json={path}", "--dir", f"{folder}/{jobs}"]
+                self.command(folder, "classify", *options, "--", binary)
+                documents.append(json.loads(path.read_text()))
+                harness.valid(documents[-1])
+            self.assertEqual(documents[0]["coverage"], documents[1]["coverage"])
+            found = orders(documents[0])
+            self.assertEqual(found[("access", "atomic write store", "atomic read load")], (True, True))
+            self.assertEqual(found[("condition", "broadcast store", "wait load")], (False, True))
+
+    def test_racing_accesses_are_pairs(self):
+        """A plain variable that races, in classify: the same program would show none without its races."""
+        with tempfile.TemporaryDirectory() as folder:
+            source, path = pathlib.Path(folder) / "plain.cc", pathlib.Path(folder) / "seen.json"
+            source.write_text(PLAIN)
+            options = ["--coverage", "--seed", "1", f"--json={path}", "--dir", f"{folder}/d"]
+            self.command(folder, "classify", *options, "--fail-on", "never", "--", TOOL.compile(source))
+            found = orders(json.loads(path.read_text()))
+            self.assertEqual(found[("access", "write store", "read load")], (True, True))
+
+    def test_a_suite(self):
+        """The sum over the cases, what each has seen, the delta, and the page, which has the document."""
+        with tempfile.TemporaryDirectory() as folder:
+            build, path = pathlib.Path(folder) / "build", pathlib.Path(folder) / "seen.json"
+            (pathlib.Path(folder) / "CMakeLists.txt").write_text(PROJECT.format(TOOL.compile(PROGRAM)))
+            subprocess.run(["cmake", "-S", folder, "-B", build], check=True, capture_output=True)
+            options = ["--coverage", "--seed", "1", "--dir", f"{folder}/d", f"--json={path}"]
+            text = self.command(folder, "test", build, *options[:-1])
+            self.assertRegex(text, r"coverage: \d+ of \d+ pairs seen in both orders, in 200 runs")
+            self.assertNotIn("since the last campaign", text)
+            page = pathlib.Path(folder) / "page.html"
+            self.command(folder, "test", build, *options, "--html", page)
+            document = json.loads(path.read_text())
+            harness.valid(document)
+            coverage = document["coverage"]
+            self.assertEqual(coverage["since_last"], {"gained": 0, "lost": 0})
+            self.assertEqual(coverage["runs"], sum(case["coverage"]["runs"] for case in document["cases"]))
+            found = orders(document)
+            # Two places load, each in one case only; what the locks saw is of both.
+            loads = [p for p in coverage["pairs"] if p["kind"] == "access"]
+            self.assertEqual(sorted(p["both"] for p in loads), [False, True])
+            self.assertEqual(found[("lock", "lock store", "lock load")], (True, True))
+            data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page.read_text(), re.S)
+            self.assertEqual(json.loads(data[1])["document"]["coverage"], coverage)
+            report = self.command(folder, "test", build, *options[:-1], "-R", "free")
+            self.assertNotIn("since the last campaign", report)  # other tests
 
 
 def main():

@@ -43,6 +43,27 @@ def deadlock(tools):
     return folder
 
 
+def covered(tools):
+    """The page and the document of a campaign with coverage, compared with an earlier one; with 60 pairs in one order."""
+    folder = tools.folder / "coverage"
+    if not folder.exists():
+        folder.mkdir()
+        source = ROOT / "tests/explore/coverage.cc"
+        run(tools.compiler, "-g", "-O1", "-std=c++20", "-pthread", source, "-o", "flag", cwd=folder)
+    shutil.rmtree(folder / ".duress", ignore_errors=True)
+    for runs in ("1", "100"):
+        words = ["--coverage", "--runs", runs, "--json=seen.json", "--html", "report.html", "--", "./flag", "ordered"]
+        run(tools.duress, "explore", *words, cwd=folder)
+    document = json.loads((folder / "seen.json").read_text())
+    pairs = document["coverage"]["pairs"]
+    first = next(pair for pair in pairs if not pair["both"])
+    for line in range(1, 61):
+        pairs.append(dict(first, first=dict(first["first"], line=line)))
+    (folder / "many.json").write_text(json.dumps(document))
+    run(tools.duress, "report", "--from", "many.json", "--html", "many.html", "--editor", "none", cwd=folder)
+    return folder / "many.html", document
+
+
 def compared(tools, demo, *words):
     """The page of the demo, compared with a document from before: nothing judged, and one race on another variable."""
     run(tools.duress, "run", "--dir", "before", "--json=before.json", "--", "./point", cwd=demo, code=66)
@@ -98,10 +119,16 @@ class PagesTest(unittest.TestCase):
     def test_a_comparison(self):
         self.tools.node("comparison.mjs", compared(self.tools, self.demo, "--editor", "none"))
 
+    def test_coverage(self):
+        page, document = covered(self.tools)
+        rows = [f"{one['name']}|{one['both']} of {one['pairs']}" for one in document["coverage"]["kinds"]]
+        single = sum(not pair["both"] for pair in document["coverage"]["pairs"])
+        self.tools.node("coverage.mjs", page, json.dumps({"kinds": rows, "single": single}))
+
     def test_accessibility(self):
-        pages = [deadlock(self.tools) / "report.html", compared(self.tools, self.demo)]
-        # Two overviews, a failure, a destructive race and one without harm, each on two screens.
-        self.assertEqual(self.tools.node("axe.mjs", *pages)["views"], 10)
+        pages = [deadlock(self.tools) / "report.html", compared(self.tools, self.demo), covered(self.tools)[0]]
+        # Three overviews, a failure, a destructive race and one without harm, each on two screens.
+        self.assertEqual(self.tools.node("axe.mjs", *pages)["views"], 12)
         broken = self.out / "broken.html"
         broken.write_text(pages[0].read_text().replace('<html lang="en">', "<html>"))
         with self.assertRaisesRegex(AssertionError, "html-has-lang"):  # it can fail

@@ -4,6 +4,7 @@
 
 import { ratesChart } from "./chart.js";
 import { changeNote, comparisonView } from "./comparison.js";
+import { coverageView } from "./coverage.js";
 import { waitingView } from "./cycle.js";
 import { baseName, copyButton, h, plural, section, shown } from "./dom.js";
 import { LanesView } from "./lanes.js";
@@ -277,7 +278,7 @@ export function overview(data, findings) {
   if (doc.complete !== undefined) add("complete", doc.complete ? "yes" : doc.bound ? `no: ${shown(doc.bound)}` : "no");
   if (doc.suppressed) add("suppressed", String(doc.suppressed));
   const incomplete = (doc.incomplete ?? []).map((line) => h("li", {}, shown(line)));
-  return h("article", { class: "overview" }, h("h2", {}, findings.length ? "Overview" : "Nothing was found"), counts, rows, comparisonView(data), findings.length ? summary(findings) : null,
+  return h("article", { class: "overview" }, h("h2", {}, findings.length ? "Overview" : "Nothing was found"), counts, rows, comparisonView(data), findings.length ? summary(findings) : null, coverageView(data),
     incomplete.length ? section("Not controlled or not supported", "incomplete", h("ul", {}, ...incomplete)) : null,
     findings.length ? h("p", { class: "hint" }, "Choose a finding to see its accesses, its interleaving and how to replay it.") : null);
 }

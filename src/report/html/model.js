@@ -26,7 +26,13 @@
  * @typedef {{missing?: string, lines?: Record<string, string>}} Source
  * @typedef {{command: string, version?: string, seed: number, target: string[], runs: number, seconds?: number,
  *            complete?: boolean, bound?: string, interleavings?: number, incomplete?: string[], suppressed?: number,
- *            advice?: Fix, summary?: Record<string, number>, races: Race[], failures: Failure[]}} Document
+ *            advice?: Fix, summary?: Record<string, number>, races: Race[], failures: Failure[], coverage?: Coverage,
+ *            cases?: {name: string, outcome: string, coverage?: {runs: number, pairs: number, both: number}}[]}} Document
+ * @typedef {{file: string, line: number, column: number, function: string, operation: string, variable?: string}} CoveragePlace
+ * @typedef {{kind: string, first: CoveragePlace, second: CoveragePlace, first_before_second: number, second_before_first: number,
+ *            both: boolean, new_first_before_second?: boolean, new_second_before_first?: boolean}} CoveragePair
+ * @typedef {{runs: number, both: number, kinds?: {kind: string, name: string, pairs: number, both: number}[], pairs: CoveragePair[],
+ *            since_last?: {gained: number, lost: number}}} Coverage
  * @typedef {{document: Document, findings: Record<string, Extra>, sources: Record<string, Source>,
  *            editor?: string, folder?: string, comparison?: Comparison}} Data
  * @typedef {{id: string, title: string, variable?: string, verdict?: string, failure?: string, file?: string, line?: number,
@@ -103,7 +109,20 @@ export function readData() {
     race.found_by = listed(race.found_by);
     for (const site of race.sites) site.stack = listed(site.stack);
   }
+  data.document.coverage = coverageIn(data.document.coverage);
+  data.document.cases = listed(data.document.cases).filter((one) => one && typeof one === "object");
   return data;
+}
+
+/** The coverage, if it has the shape that it should have. @param {any} coverage @returns {Coverage | undefined} */
+function coverageIn(coverage) {
+  if (!coverage || typeof coverage !== "object" || typeof coverage.runs !== "number" || typeof coverage.both !== "number") return undefined;
+  /** @param {any} place */
+  const isPlace = (place) => typeof place?.file === "string" && typeof place.function === "string" && typeof place.operation === "string";
+  const pairs = listed(coverage.pairs).filter((pair) => isPlace(pair?.first) && isPlace(pair.second) &&
+    typeof pair.first_before_second === "number" && typeof pair.second_before_first === "number");
+  const kinds = listed(coverage.kinds).filter((one) => typeof one?.name === "string");
+  return { ...coverage, pairs, kinds };
 }
 
 /** @param {string | undefined} file @param {number | undefined} line */

@@ -81,11 +81,12 @@ function editorLink(data, file, line, column) {
  * @param {string | undefined} file
  * @param {number | undefined} line
  * @param {number} [column]
+ * @param {string} [name] what to show instead of the whole path
  * @returns {Node | string}
  */
-export function placeLink(data, file, line, column) {
+export function placeLink(data, file, line, column, name) {
   if (!file) return "";
-  const text = `${shown(file, 300)}:${line || "?"}`, link = line ? editorLink(data, file, line, column) : "";
+  const text = `${shown(name ?? file, 300)}:${line || "?"}`, link = line ? editorLink(data, file, line, column) : "";
   return link ? h("a", { class: "open", href: link, title: "Open in the editor" }, text) : text;
 }
 

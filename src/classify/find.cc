@@ -79,16 +79,16 @@ void RaceFinder::take(const finding::RunLogs& logs) {
     auto it = keys.find({access.site->module, access.site->index});
     return it == keys.end() ? 0 : it->second;
   };
-  for (const finding::ProcessLog& told : logs.run.processes) {
-    found_.incomplete.insert(told.incomplete.begin(), told.incomplete.end());
-    finding::ProcessLog process = told;
+  for (const finding::ProcessLog& logged : logs.run.processes) {
+    found_.incomplete.insert(logged.incomplete.begin(), logged.incomplete.end());
+    finding::ProcessLog process = logged;
     // Potential races count as races until it is known whether they can be brought about.
     process.races.insert(process.races.end(), process.potentials.begin(), process.potentials.end());
     process.potentials.clear();
     if (process.races.empty()) continue;
     found_.log.processes.push_back(process);
     // Keys are those of the process that the execution was; others' races are reported, not attacked.
-    if (&told != logs.process()) continue;
+    if (&logged != logs.process()) continue;
     for (const finding::RaceRecord& record : process.races) {
       u32 first = key_of(record.prev), second = key_of(record.cur);
       if (first == 0 && second == 0) continue;

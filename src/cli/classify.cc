@@ -56,10 +56,10 @@ int say_nothing_matches(const std::string& only, std::vector<std::string> known)
 }
 
 void say_always_fails(const ClassifyOptions& options, const classify::FoundRaces& races) {
-  say(fmt::format(
-      "{} already fails with sequentially consistent memory, in all {} runs: {}; races are not judged, "
-      "duress explore -- {} shows the failure",
-      options.target[0], races.runs, races.failure.text, report::shell_line(options.target)));
+  say(
+      fmt::format("{} fails in all {} ordinary schedules: {}; races are not judged, duress explore -- {} "
+                  "shows the failure",
+                  options.target[0], races.runs, races.failure.text, report::shell_line(options.target)));
 }
 
 /// Finds and judges races. An exit code if that is all, after a message.

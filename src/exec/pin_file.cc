@@ -104,7 +104,7 @@ std::string write_finding(const Pin& pin, const fs::path& folder) {
 std::string make_script(const Pin& pin, const fs::path& folder) {
   const StoredFinding& finding = pin.finding;
   std::string expectation = pin.expect == "fails"
-                                ? "Passes as long as that execution fails so."
+                                ? "Passes as long as that execution fails this way."
                                 : "Passes if that execution no longer fails, nor one like it is found.";
   std::string script = fmt::format(
       fmt::runtime(kScript), fmt::arg("summary", one_line(fmt::format("{}: {}", finding.id, finding.text))),

@@ -99,8 +99,8 @@ void identify(Failure& failure, const RunLogs& logs, Names& names) {
   } else if (process != nullptr && !process->crashes.empty()) {
     const std::vector<Address>& stack = process->crashes.back().stack;
     finding::Frame frame = blamed(*process, stack, names);
-    bool told = !failure.place.file.empty();  // by the assertion's own text, which has no folder
-    if (!told || base_name(failure.place.file) == base_name(frame.file)) failure.place = frame;
+    bool named = !failure.place.file.empty();  // by the assertion's own text, which has no folder
+    if (!named || base_name(failure.place.file) == base_name(frame.file)) failure.place = frame;
     if (failure.kind.rfind("signal:", 0) == 0 || failure.kind.rfind("exit:", 0) == 0)
       where = place_key(frame);
   }

@@ -112,8 +112,8 @@ std::vector<std::string> verdict_notes(const Document& document) {
         program));
   if (failed != 0 && !charged)
     lines.push_back(
-        fmt::format("{} fails in {} of {} schedules with sequentially consistent memory, which no race is "
-                    "charged with; duress explore -- {} shows how",
+        fmt::format("{} fails in {} of {} ordinary schedules, which no race is charged with; duress explore "
+                    "-- {} shows how",
                     program, failed, runs, shell_line(document.target)));
   add_process_notes(document, lines);
   return lines;

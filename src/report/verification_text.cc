@@ -30,7 +30,7 @@ std::string failure_text(const FailureEntry& entry, const Document& document, co
   const Discovery& found = entry.found;
   std::uint64_t times = found.times.value_or(1);
   std::vector<std::string> remarks{
-      fmt::format("needs {}{}; {} so", switches_text(found.switches),
+      fmt::format("needs {}{}; {} this way", switches_text(found.switches),
                   found.fewest ? "" : ", perhaps not the fewest",
                   times == 1 ? "one interleaving fails" : grouped(times) + " interleavings fail"),
       fmt::format("replay: duress replay {}{}", entry.failure.id, style.replay_options)};

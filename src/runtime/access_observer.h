@@ -15,7 +15,7 @@ namespace duress {
 
 /// A digest per strand to which accesses are added; null: accesses are not digested.
 extern u64* g_access_digest;
-/// The table of Suspects. Accesses by the strand that alone has touched the memory are dropped. Null: none
+/// The table of RacePrefilter. Accesses by the strand that alone has touched the memory are dropped. Null: none
 /// are.
 extern const u64* g_access_owners;
 

@@ -180,7 +180,7 @@ class UseTest(unittest.TestCase):
         code, out, err = self.fake("always")
         self.assertEqual(code, 0)
         self.assertIn("not judged", out)
-        self.assertIn("already fails with sequentially consistent memory, in all 40 runs: exit code 3", err)
+        self.assertIn("fails in all 40 ordinary schedules: exit code 3", err)
         self.assertIn("duress explore -- ", err)
 
     def test_a_failure_that_is_not_the_races(self):
@@ -188,7 +188,7 @@ class UseTest(unittest.TestCase):
         self.assertEqual(code, 0, err)
         self.assertIn("not judged: the program also fails for other reasons (", out)
         self.assertIn("no race explains it", out)
-        self.assertRegex(err, r"fails in \d+ of \d+ schedules with sequentially consistent memory, which no race is")
+        self.assertRegex(err, r"fails in \d+ of \d+ ordinary schedules, which no race is")
         self.assertIn("duress explore -- ", err)
 
     def test_output_that_differs_is_no_evidence(self):

@@ -270,10 +270,11 @@ void make_edits(const verify::VerifySetup& setup, Advice& advice, const Proposal
   advice.edits = rewrite(program_of(setup), change_of(proposal, all), advice.problem);
 }
 
-/// The first that passes.
+/// The first that passes. A join that cannot be written as a diff gives way to what comes after it and can.
 std::optional<Advice> advise_among(std::vector<Proposal> list, const verify::VerifySetup& setup,
                                    const verify::VerifyResult& result, const std::vector<RaceView>& all,
                                    finding::Names& names, const std::atomic<bool>& stop) {
+  std::optional<Advice> without_diff;
   for (Proposal& proposal : list) {
     bool more = false;
     if (!cover(proposal, all, more) || proposal.sites.empty()) continue;
@@ -296,9 +297,11 @@ std::optional<Advice> advise_among(std::vector<Proposal> list, const verify::Ver
     advice.interleavings = tried->interleavings;
     make_edits(setup, advice, proposal, all);
     std::erase_if(advice.edits, [](const FileEdit& edit) { return edit.before == edit.after; });
-    return advice;
+    if (!advice.edits.empty()) return advice;
+    if (proposal.kind != Proposal::Kind::kJoin) return without_diff ? std::move(without_diff) : advice;
+    if (!without_diff) without_diff = std::move(advice);
   }
-  return std::nullopt;
+  return without_diff;
 }
 
 }  // namespace

@@ -85,6 +85,32 @@ std::string record_name(const llvm::DIType* written, const llvm::DICompositeType
   return type_name(type);
 }
 
+bool is_reference(const llvm::DIType* type) {
+  const llvm::DIType* bare = strip_qualifiers(type);
+  return bare != nullptr && (bare->getTag() == dwarf::DW_TAG_reference_type ||
+                             bare->getTag() == dwarf::DW_TAG_rvalue_reference_type);
+}
+
+/// The type of a lambda has no name, and a function around it.
+const llvm::DISubprogram* function_of_closure(const llvm::DIScope* type) {
+  auto* composite = llvm::dyn_cast_or_null<llvm::DICompositeType>(type);
+  if (composite == nullptr || composite->getTag() != dwarf::DW_TAG_class_type ||
+      !composite->getName().empty())
+    return nullptr;
+  const llvm::DIScope* scope = composite->getScope();
+  while (auto* block = llvm::dyn_cast_or_null<llvm::DILexicalBlockBase>(scope)) scope = block->getScope();
+  return llvm::dyn_cast_or_null<llvm::DISubprogram>(scope);
+}
+
+/// What a member of a closure is named after; "" of other members. A lambda in a lambda captures what the
+/// outer one has captured: the variable belongs to the function around both.
+std::string captured_name(const llvm::DICompositeType* type, const llvm::DIDerivedType* member) {
+  const llvm::DISubprogram* function = function_of_closure(type);
+  if (function == nullptr || member->getName().empty() || member->getName() == "this") return {};
+  while (const llvm::DISubprogram* outer = function_of_closure(function->getScope())) function = outer;
+  return function_name(function) + "()::" + member->getName().str();
+}
+
 }  // namespace
 
 VariableNamer::VariableNamer(llvm::Module& module)
@@ -179,6 +205,9 @@ std::optional<VariableNamer::Place> VariableNamer::pointee_of(llvm::Value* point
     uint64_t size = layout_.getTypeStoreSize(load->getType()).getKnownMinValue();
     std::optional<Variable> holder = from_address(load->getPointerOperand(), size, depth + 1, &type);
     if (holder && pointee(type) != nullptr) {
+      // What a lambda captures by reference is the variable of the function around it.
+      if (!holder->captured.empty() && is_reference(type))
+        return Place{pointee(type), holder->captured, kDuressLocal};
       // A local pointer is called by its own name alone: "*p".
       std::string name = holder->name;
       if (holder->kind == kDuressLocal) name = name.substr(name.rfind("::") + 2);
@@ -279,6 +308,7 @@ Variable VariableNamer::inside(const Place& place, uint64_t offset, uint64_t siz
       path += (llvm::StringRef(path).ends_with("::") ? "" : ".") + member->getName().str();
     }
     variable.kind = kDuressField;
+    variable.captured = captured_name(type, member);
     if (!member->isBitField()) offset -= member->getOffsetInBits() / 8;
     written = member->getBaseType();
     if (member->isBitField()) break;

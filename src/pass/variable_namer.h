@@ -26,6 +26,7 @@ namespace duress::pass {
 struct Variable {
   std::string name;
   DuressVariable kind = kDuressUnknown;
+  std::string captured = {};  // of a member of a closure: the variable it is named after, "f()::sum"
 };
 
 class VariableNamer {

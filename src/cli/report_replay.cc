@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "cli/commands.h"
@@ -90,7 +91,7 @@ class LaneReplay {
     problem = oracle.load();
     if (problem.empty()) problem = single.prepare(read.plan);
     if (!problem.empty()) return {};
-    exec::Result result = single.run(read.plan, oracle);
+    exec::Result result = run_traced(single, read.plan, oracle);
     if (!result.usable()) {
       problem = result.why().text;
       return {};
@@ -107,6 +108,22 @@ class LaneReplay {
           "the replay went another way than the recorded execution: the program or its input is not "
           "what it was";
     return lanes;
+  }
+
+  /// With the plain accesses that are no steps, if there are not too many and nothing else changes.
+  exec::Result run_traced(exec::SingleRun& single, exec::Plan plan, exec::Oracle& oracle) {
+    plan.head.trace_plain = !plan.head.systematic && plan.head.points != trail::Points::kAll;
+    if (plan.head.trace_plain) {
+      exec::Result result = single.run(plan, oracle);
+      if (result.usable() && result.execution().record.diverged == 0 && result.failure() != nullptr) {
+        const std::vector<finding::Step>& steps = result.logs().steps;
+        auto plain =
+            std::count_if(steps.begin(), steps.end(), [](const finding::Step& s) { return s.plain; });
+        if (plain < static_cast<std::ptrdiff_t>(trail::kMostPlain)) return result;
+      }
+    }
+    plan.head.trace_plain = false;
+    return single.run(plan, oracle);
   }
 
   report::StoredDocument& document_;

@@ -75,7 +75,8 @@ TEST_F(ExchangeTest, EveryFieldOfARequestReachesTheTarget) {
 TEST_F(ExchangeTest, EachFlagIsItsOwn) {
   bool trail::Request::* const flags[] = {&trail::Request::trace,           &trail::Request::systematic,
                                           &trail::Request::sample,          &trail::Request::profile_futures,
-                                          &trail::Request::profile_atomics, &trail::Request::variables};
+                                          &trail::Request::profile_atomics, &trail::Request::variables,
+                                          &trail::Request::trace_plain};
   for (auto set : flags) {
     Plan plan;
     plan.head.*set = true;

@@ -42,8 +42,9 @@ struct Lanes {
   std::vector<std::string> words{""};
   std::vector<LanePlace> places{{}};
   std::vector<LaneEvent> events;
-  std::uint64_t skipped = 0;  // earlier events that are left out
-  std::string note;           // what is to be known of it; "": nothing
+  std::uint64_t skipped = 0;         // earlier events that are left out
+  std::string note;                  // what is to be known of it; "": nothing
+  std::vector<std::string> decided;  // where the values came from that decided the failure, for people
 };
 
 /// The last `most` events. Arrows from what is left out are gone.

@@ -172,7 +172,8 @@ struct Step {
   trail::ValueType type = trail::ValueType::kInteger;
   std::string newest;  // "": the value is the newest
   std::optional<SiteRecord> site;
-  Address place = 0;  // a return address, if there is no site
+  Address place = 0;   // a return address, if there is no site
+  bool plain = false;  // not a step: an access at which nobody can be switched (trail::Request::trace_plain)
 };
 
 /// A load that did not return the newest value.

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "report/openmp_names.h"
@@ -117,6 +118,26 @@ std::vector<Frame> AddressNames::stack(const LoadedModules& loaded, const std::v
   return frames;
 }
 
+/// Under control it is a matter of timing which executions share a process, and addresses are the same in
+/// all.
+static std::pair<int, Address> object_key(const LoadedModules& loaded, Address address) {
+  return {loaded.process.mode == "controlled" ? 0 : loaded.process.pid, address};
+}
+
+void AddressNames::learn_object(const LoadedModules& loaded, Address address, const std::string& name) {
+  const std::pair<int, Address> object = object_key(loaded, address);
+  if (learned_.try_emplace(object, name).second) objects_named_[name].push_back(object);
+}
+
+std::string AddressNames::learned_name(const std::pair<int, Address>& object) const {
+  auto known = learned_.find(object);
+  if (known == learned_.end()) return {};
+  const auto& alike = objects_named_.at(known->second);
+  if (alike.size() == 1) return known->second;
+  auto position = std::find(alike.begin(), alike.end(), object) - alike.begin();
+  return fmt::format("{} #{}", known->second, position + 1);
+}
+
 std::string AddressNames::object_name(const LoadedModules& loaded, Address address) {
   if (const finding::ModuleRecord* module = module_at(loaded, address)) {
     std::uint64_t offset = address - module->base;
@@ -124,10 +145,9 @@ std::string AddressNames::object_name(const LoadedModules& loaded, Address addre
       return offset == symbol->start ? symbol->name
                                      : fmt::format("{}+{}", symbol->name, offset - symbol->start);
   }
-  // Under control it is a matter of timing which executions share a process, and addresses are the same in
-  // all.
-  int process = loaded.process.mode == "controlled" ? 0 : loaded.process.pid;
-  auto [it, fresh] = object_numbers_.try_emplace({process, address}, 0);
+  const std::pair<int, Address> object = object_key(loaded, address);
+  if (std::string name = learned_name(object); !name.empty()) return name;
+  auto [it, fresh] = object_numbers_.try_emplace(object, 0);
   if (fresh) it->second = static_cast<int>(object_numbers_.size());
   return fmt::format("M{}", it->second);
 }

@@ -39,6 +39,8 @@ class AddressNames {
                                     const std::vector<finding::Address>& addresses);
   /// The global that lies at `address`, or a number: "mu_", "M2".
   std::string object_name(const LoadedModules& loaded, finding::Address address);
+  /// From now on object_name() says so; of several objects of one name with a number, "Account::mutex #2".
+  void learn_object(const LoadedModules& loaded, finding::Address address, const std::string& name);
   std::optional<DataSymbol> data(const finding::ModuleRecord& module, std::uint64_t offset);
 
   /// What was wrong with the binaries, each once, ready to print.
@@ -48,11 +50,15 @@ class AddressNames {
   const SiteTable& sites_of(const finding::ModuleRecord& module);
   void add_code(const LoadedModules& loaded, finding::Address address, std::vector<finding::Frame>& frames);
   void warn(const std::string& text);
+  /// "" or what was learned.
+  std::string learned_name(const std::pair<int, finding::Address>& object) const;
 
   Symbolizer symbolizer_;
   std::map<std::string, SiteTable> tables_;
   std::map<std::pair<std::string, std::uint64_t>, std::vector<finding::Frame>> frames_;
   std::map<std::pair<int, finding::Address>, int> object_numbers_;  // M1, M2, ... by process and address
+  std::map<std::pair<int, finding::Address>, std::string> learned_;
+  std::map<std::string, std::vector<std::pair<int, finding::Address>>> objects_named_;
   std::set<std::string> warned_;
   std::vector<std::string> warnings_;
 };

@@ -7,6 +7,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "report/decided_by.h"
 #include "report/interleaving.h"
 #include "report/trace_text.h"
 
@@ -68,6 +69,7 @@ class LaneMaker {
     }
     last_of_[step.strand] = index;
     lanes_.events.push_back(event);
+    objects_.push_back(step.object);
   }
 
   void end(const finding::Failure& failure) {
@@ -78,7 +80,11 @@ class LaneMaker {
     event.object = word(names_.clean(short_text(failure)));
     event.place = place(failure.place.file, failure.place.line);
     lanes_.events.push_back(event);
+    objects_.push_back(0);
   }
+
+  /// The address of each event's object.
+  const std::vector<finding::Address>& objects() const { return objects_; }
 
   Lanes take() {
     for (finding::LaneThread& thread : lanes_.threads) {
@@ -247,6 +253,7 @@ class LaneMaker {
   const trail::Record& record_;
   finding::Names& names_;
   Lanes lanes_;
+  std::vector<finding::Address> objects_;
   std::unordered_map<std::string, u32> words_;
   std::map<std::pair<std::string, u32>, u32> places_;
   std::map<int, u32> threads_;
@@ -262,20 +269,49 @@ class LaneMaker {
   u64 next_ = 0;                  // of the replaced loads
 };
 
+/// What several threads access by plain accesses that are no steps, and one of them writes after there were
+/// several: the rest explains nothing, and there is much of it.
+std::set<finding::Address> shared_plain(const std::vector<finding::Step>& steps) {
+  struct Use {
+    std::set<int> strands;
+    bool changed = false;
+  };
+  std::map<finding::Address, Use> uses;
+  bool several = false;
+  for (const finding::Step& step : steps) {
+    several = several || step.operation == "create";
+    if (!step.site || step.object == 0) continue;
+    Use& use = uses[step.object];
+    use.strands.insert(step.strand);
+    use.changed = use.changed || (several && stores(step.operation));
+  }
+  std::set<finding::Address> shared;
+  for (const auto& [address, use] : uses) {
+    if (use.changed && use.strands.size() > 1) shared.insert(address);
+  }
+  return shared;
+}
+
 }  // namespace
 
 Lanes lanes_of(const finding::RunLogs& logs, const trail::Record& record,
                const std::optional<finding::Failure>& failure, finding::Names& names, std::size_t most) {
   const finding::ProcessLog* process = logs.process();
   if (process == nullptr || logs.steps.empty()) return {};
+  names.learn_locks(*process, logs.steps);
   LaneMaker maker(logs, *process, record, names);
   // Arrows may come from what is then left out, so all of it is looked at; up to a point.
   const std::size_t looked_at = std::max<std::size_t>(most, 100000);
   std::size_t first = logs.steps.size() > looked_at ? logs.steps.size() - looked_at : 0;
-  for (std::size_t i = first; i < logs.steps.size(); ++i) maker.add(logs.steps[i]);
+  const std::set<finding::Address> shared = shared_plain(logs.steps);
+  for (std::size_t i = first; i < logs.steps.size(); ++i) {
+    const finding::Step& step = logs.steps[i];
+    if (!step.plain || shared.count(step.object) != 0) maker.add(step);
+  }
   if (failure) maker.end(*failure);
   Lanes lanes = maker.take();
   lanes.skipped = first;
+  lanes.decided = decided_by(lanes, maker.objects());
   return tail_of(lanes, most);
 }
 

@@ -51,6 +51,7 @@ Json lanes_json(const Lanes& lanes) {
     json["threads"].push_back({{"id", thread.id}, {"name", thread.name}});
   if (lanes.skipped != 0) json["skipped"] = lanes.skipped;
   if (!lanes.note.empty()) json["note"] = lanes.note;
+  if (!lanes.decided.empty()) json["decided_by"] = lanes.decided;
   json["events"] = Json::array();
   for (const LaneEvent& event : lanes.events) {
     Json one;
@@ -85,6 +86,7 @@ Lanes read_lanes(const Json& json) {
   }
   lanes.skipped = number_at(json, "skipped");
   lanes.note = text_at(json, "note");
+  lanes.decided = texts_at(json, "decided_by");
   const Json& events = list_at(json, "events");
   for (const Json& one : events) {
     LaneEvent event;
@@ -121,6 +123,7 @@ std::string lanes_columns(const Lanes& lanes) {
   for (const finding::LanePlace& place : lanes.places) head["places"].push_back({place.file, place.line});
   head["skipped"] = lanes.skipped;
   head["note"] = lanes.note;
+  head["decided"] = lanes.decided;
   head["count"] = lanes.events.size();
   std::map<std::array<std::uint32_t, 3>, long> kinds;
   std::map<std::uint32_t, long> stored, released;  // by object

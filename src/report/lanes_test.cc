@@ -154,5 +154,31 @@ TEST_F(LanesTest, AsTextALostUpdateShowsBothThreads) {
   EXPECT_EQ(text.find("create"), std::string::npos) << text;
 }
 
+TEST_F(LanesTest, PlainAccessesThatAreNoStepsAreShownIfSeveralThreadsUseThem) {
+  logs_.steps = {step(0, "write", 0x30, "0x7", 1), step(0, "create", 0),
+                 step(1, "write", 0x10, "0x1", 1), step(1, "read", 0x30, "0x7", 1),
+                 step(1, "write", 0x20, "0x2", 1), step(0, "read", 0x10, "0x1", 2)};
+  for (finding::Step& one : logs_.steps) one.plain = one.operation != "create";
+  Lanes lanes = make();
+  ASSERT_EQ(lanes.events.size(), 3u);  // 0x20 is one thread's own, 0x30 was written before there were two
+  EXPECT_EQ(lanes.events[2].from, 1);
+}
+
+TEST_F(LanesTest, WhereTheDecidingValueCameFrom) {
+  logs_.steps = {step(1, "read", 0x10, "0x0", 1),  step(2, "read", 0x10, "0x0", 1),
+                 step(2, "write", 0x10, "0x2", 1), step(1, "write", 0x10, "0x1", 1),
+                 step(0, "read", 0x40, "0x5", 2),  // nobody else's
+                 step(0, "read", 0x10, "0x1", 2)};
+  failure_ = finding::Failure{};
+  failure_->kind = "exit:1";
+  EXPECT_TRUE(make().decided.empty());  // nobody's failure
+  logs_.run.processes[0].crashes.emplace_back().thread = 0;
+  Lanes lanes = make();
+  ASSERT_EQ(lanes.decided.size(), 1u);
+  EXPECT_NE(lanes.decided[0].find("→ 1: T1 stored it; it had read 0, before T2 stored 2"), std::string::npos)
+      << lanes.decided[0];
+  EXPECT_NE(lanes_text(lanes, 78, 12).find(lanes.decided[0]), std::string::npos);
+}
+
 }  // namespace
 }  // namespace duress::report

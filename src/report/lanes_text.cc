@@ -131,7 +131,10 @@ std::string lanes_text(const Lanes& lanes, std::size_t width, std::size_t most) 
     if (auto it = strands.find(thread.id); it != strands.end()) it->second = thread.name;
   }
   finding::Names names;  // the words are clean
-  return rows_text(rows, strands, names, width) + end;
+  std::string text = rows_text(rows, strands, names, width) + end;
+  if (!lanes.decided.empty()) text += "  the values that were read last, and where they came from:\n";
+  for (const std::string& line : lanes.decided) text += "    " + line + "\n";
+  return text;
 }
 
 }  // namespace duress::report

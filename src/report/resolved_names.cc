@@ -21,6 +21,10 @@ std::string ResolvedNames::object(const finding::ProcessLog& process, finding::A
   return resolver_.object(process, address);
 }
 
+void ResolvedNames::learn_locks(const finding::ProcessLog& process, const std::vector<finding::Step>& steps) {
+  resolver_.learn_locks(process, steps);
+}
+
 finding::NamedSite ResolvedNames::site(const finding::ProcessLog& process, const finding::SiteRecord& where) {
   return resolver_.site(process, where, 0);
 }

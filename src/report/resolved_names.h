@@ -20,6 +20,7 @@ class ResolvedNames : public finding::Names {
   std::vector<finding::Frame> stack(const finding::ProcessLog& process,
                                     const std::vector<finding::Address>& addresses) override;
   std::string object(const finding::ProcessLog& process, finding::Address address) override;
+  void learn_locks(const finding::ProcessLog& process, const std::vector<finding::Step>& steps) override;
   finding::NamedSite site(const finding::ProcessLog& process, const finding::SiteRecord& where) override;
   finding::NamedSite site_at(const finding::ProcessLog& process, const finding::SiteRecord& where,
                              finding::Address address) override;

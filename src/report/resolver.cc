@@ -2,6 +2,8 @@
 #include "report/resolver.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 #include "duress/hooks.h"
 #include "trail/site_key.h"
@@ -13,20 +15,54 @@ using finding::blamed_frame;
 using finding::BlockKind;
 using finding::Frame;
 
-/// The name of a lock that is a field of the object whose other field `access` touches, or "".
-std::string Resolver::lock_beside(const LoadedModules& context, const finding::AccessRecord& access,
+/// The name of a lock that is a field of the object whose other field, at `accessed`, `where` touches, or "".
+std::string Resolver::lock_beside(const LoadedModules& context,
+                                  const std::optional<finding::SiteRecord>& where, Address accessed,
                                   Address lock) {
-  const Site* site = names_.site_of(context, access.site);
+  const Site* site = names_.site_of(context, where);
   if (site == nullptr || site->variable_kind != kDuressField) return {};
-  const std::string& path = names_.module_with_id(context, access.site->module)->path;
+  const std::string& path = names_.module_with_id(context, where->module)->path;
   auto layout = layouts_.try_emplace(path, path).first;
-  auto distance = static_cast<std::int64_t>(lock - access.address);
+  auto distance = static_cast<std::int64_t>(lock - accessed);
   return layout->second.neighbour(site->variable, distance).value_or("");
+}
+
+void Resolver::learn_locks(const finding::ProcessLog& process, const std::vector<finding::Step>& steps) {
+  constexpr Address kFar = 4096;  // a lock that is further from all that is accessed keeps its number
+  constexpr int kMostTries = 64;
+  static const std::set<std::string> kWords = {"lock",          "try lock", "unlock", "read lock",
+                                               "try read lock", "signal",   "wait",   "broadcast"};
+  LoadedModules context{process, process.modules.size()};
+  std::map<Address, finding::SiteRecord> fields;
+  std::set<Address> locks;
+  for (const finding::Step& step : steps) {
+    if (step.site && step.object != 0)
+      fields.try_emplace(step.object, *step.site);
+    else if (kWords.count(step.operation) != 0 && step.object != 0)
+      locks.insert(step.object);
+  }
+  for (Address lock : locks) {
+    int tries = 0;
+    auto after = fields.lower_bound(lock);
+    auto before = std::make_reverse_iterator(after);
+    std::string name;
+    auto look = [&](const auto& field) {
+      name = lock_beside(context, field.second, field.first, lock);
+      if (name.rfind("std::", 0) == 0) name.clear();  // the library's own field of the lock itself
+      return !name.empty() || ++tries >= kMostTries;
+    };
+    // What protects something is mostly declared before it.
+    for (; after != fields.end() && after->first - lock < kFar && !look(*after);) ++after;
+    tries = 0;
+    for (; name.empty() && before != fields.rend() && lock - before->first < kFar && !look(*before);)
+      ++before;
+    if (!name.empty()) names_.learn_object(context, lock, name);
+  }
 }
 
 std::string Resolver::lock_name(const LoadedModules& context, const finding::AccessRecord& access,
                                 const finding::LockRecord& lock) {
-  std::string name = lock_beside(context, access, lock.address);
+  std::string name = lock_beside(context, access.site, access.address, lock.address);
   if (name.empty()) name = names_.object_name(context, lock.address);
   if (lock.shared) name += " (shared)";
   return name;

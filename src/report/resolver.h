@@ -29,6 +29,8 @@ class Resolver {
                                     const std::vector<finding::Address>& addresses);
   /// The global, or the number, of what lies at `address`: "mu_", "M2".
   std::string object(const finding::ProcessLog& process, finding::Address address);
+  /// See finding::Names.
+  void learn_locks(const finding::ProcessLog& process, const std::vector<finding::Step>& steps);
   /// `address`: what is accessed there, which may name the variable better; 0: not known.
   finding::NamedSite site(const finding::ProcessLog& process, const finding::SiteRecord& where,
                           finding::Address address);
@@ -43,8 +45,8 @@ class Resolver {
   finding::ThreadReport thread(const LoadedModules& context, int id);
   std::string lock_name(const LoadedModules& context, const finding::AccessRecord& access,
                         const finding::LockRecord& lock);
-  std::string lock_beside(const LoadedModules& context, const finding::AccessRecord& access,
-                          finding::Address lock);
+  std::string lock_beside(const LoadedModules& context, const std::optional<finding::SiteRecord>& where,
+                          finding::Address accessed, finding::Address lock);
   NamingSite naming_site(const LoadedModules& context, const finding::AccessRecord& record,
                          const finding::AccessReport& named);
   void name_by_declaration(const LoadedModules& context, const finding::RaceRecord& record,

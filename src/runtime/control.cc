@@ -38,6 +38,7 @@ thread_local uptr t_hook_caller __attribute__((tls_model("initial-exec"))) = 0;
 thread_local sched::Strand* t_strand __attribute__((tls_model("initial-exec"))) = nullptr;
 sched::Scheduler* g_scheduler = nullptr;
 void (*g_trace_value)(u64 value, u32 size) = nullptr;
+void (*g_trace_plain)(const void* p, u32 size, bool write, u64 value, const DuressSite* site) = nullptr;
 bool g_note_caller = false;
 bool g_observe_plain = true;
 void (*g_learn_access)(const void* p, u64 size, bool write, const DuressSite* site) = nullptr;
@@ -130,12 +131,13 @@ void control_begin() {
       g_request->memory || (g_request->systematic && (g_request->site_count || g_request->edit_count));
   g_observe_plain = g_request->detect == trail::Detect::kRaces || g_request->site_count ||
                     g_request->wait_site_count || g_request->points == trail::Points::kAll ||
-                    g_request->memory;
+                    g_request->memory || g_request->trace_plain;
   bool by_volatile = rt.volatile_mode != VolatileMode::kPlain;
   if (g_request->detect != trail::Detect::kRaces && g_request->points == trail::Points::kSync &&
-      !g_request->systematic && !g_request->memory && !by_volatile)
+      !g_request->systematic && !g_request->memory && !g_request->trace_plain && !by_volatile)
     rt.points.begin_filter();
   if (g_request->trace && !debugged) g_trace_value = log_traced_value;
+  if (g_request->trace_plain && !debugged) g_trace_plain = log_plain_access;
   bool rc11 = g_request->model == ModelId::kRc11;
   bool detects = g_request->detect != trail::Detect::kNothing;
   bool clocks = control_uses_clocks();

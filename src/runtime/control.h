@@ -117,6 +117,8 @@ void control_compare(const void* p, u64 size, u64 expected, const DuressSite* si
 /// After an operation at a point: whether it changed memory.
 void control_done(bool changed);
 extern void (*g_trace_value)(u64 value, u32 size);  // null: steps are not traced
+/// Called after a plain load, and before a plain store, of a strand that is no step; null: nothing.
+extern void (*g_trace_plain)(const void* p, u32 size, bool write, u64 value, const DuressSite* site);
 /// The value that is traced next is stale; memory holds `newest`.
 void control_trace_stale(u64 newest);
 /// Whether the last traced value was stale; resets that.

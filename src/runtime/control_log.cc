@@ -114,38 +114,40 @@ const char* outcome_word(trail::Outcome outcome) {
 
 namespace {
 
+/// What all lines of steps begin with.
+void put_head(Text& text, const Strand& s, OpKind kind, uptr object, u64 size) {
+  text.put('{').key("t").quoted("step").key("n").number(scheduler().record().steps);
+  text.key("strand").number(s.number).key("name").quoted(s.name).key("op").quoted(word_of(kind));
+  text.key("object").address(object).key("size").number(size);
+}
+
+/// How a value is to be shown, if not as an integer.
+void put_type(Text& text, const DuressSite& site) {
+  if (site.flags & (DURESS_SITE_FLOAT | DURESS_SITE_POINTER))
+    text.key("as").quoted(site.flags & DURESS_SITE_FLOAT ? "float" : "pointer");
+}
+
 void put_step(const Strand& s, bool has_value, u64 value) {
   Uncontrolled here;
   Runtime& rt = *g_runtime;
   rt.modules.log_new();
   Text text(rt.arena);
-  text.put('{')
-      .key("t")
-      .quoted("step")
-      .key("n")
-      .number(scheduler().record().steps)
-      .key("strand")
-      .number(s.number);
-  text.key("name").quoted(s.name).key("op").quoted(word_of(s.next.kind)).key("object").address(s.next.object);
-  text.key("size").number(s.next.size);
+  put_head(text, s, s.next.kind, s.next.object, s.next.size);
   if (s.next.kind == OpKind::kJoin && s.next.object) {
     const auto* joined = reinterpret_cast<const Strand*>(s.next.object);
     if (joined->state == Strand::State::kEnded) text.key("joins").number(joined->number);
   }
   if (has_value) text.key("value").address(value);
-  const char* as = nullptr;
   if (has_value && traced_stale) text.key("newest").address(traced_newest);
   traced_stale = false;
   text.key("site");
   if (is_access(s.next.kind)) {
-    u8 flags = reinterpret_cast<const DuressSite*>(s.next.place)->flags;
-    if (flags & (DURESS_SITE_FLOAT | DURESS_SITE_POINTER))
-      as = flags & DURESS_SITE_FLOAT ? "float" : "pointer";
-    rt.modules.put_site(text, rt.modules.site_id(reinterpret_cast<const DuressSite*>(s.next.place)));
+    const auto* site = reinterpret_cast<const DuressSite*>(s.next.place);
+    rt.modules.put_site(text, rt.modules.site_id(site));
+    put_type(text, *site);
   } else {
     text.put("null").key("place").address(s.next.place);
   }
-  if (as) text.key("as").quoted(as);
   text.put('}');
   rt.log.write(text);
 }
@@ -181,6 +183,26 @@ void log_traced_value(u64 value, u32 size) {
   traced = nullptr;
   if (size < 8) value &= (u64{1} << size * 8) - 1;
   put_step(*s, size <= 8, value);
+}
+
+void log_plain_access(const void* p, u32 size, bool write, u64 value, const DuressSite* site) {
+  static u32 count = 0;
+  const Strand* s = controlled();
+  if (!s || count == trail::kMostPlain) return;
+  ++count;
+  Uncontrolled here;
+  Runtime& rt = *g_runtime;
+  rt.modules.log_new();
+  Text text(rt.arena);
+  put_head(text, *s, write ? OpKind::kWrite : OpKind::kRead, address_of(p), size);
+  text.key("plain").number(1);
+  if (size < 8) value &= (u64{1} << size * 8) - 1;
+  if (size <= 8) text.key("value").address(value);
+  text.key("site");
+  rt.modules.put_site(text, rt.modules.site_id(site));
+  put_type(text, *site);
+  text.put('}');
+  rt.log.write(text);
 }
 
 void log_step(const Strand& strand) {

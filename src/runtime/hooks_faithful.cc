@@ -62,7 +62,10 @@ __attribute__((noinline)) T load_slow(const void* p, const DuressSite* site) {
     return value;
   memcpy(&value, p, sizeof value);
   if (DURESS_UNLIKELY(g_adversary != nullptr)) replace_loaded(p, sizeof value, site, &value);
-  if (DURESS_UNLIKELY(point)) control_trace_value(static_cast<u64>(value), sizeof value);
+  if (DURESS_UNLIKELY(point))
+    control_trace_value(static_cast<u64>(value), sizeof value);
+  else if (DURESS_UNLIKELY(g_trace_plain != nullptr))
+    g_trace_plain(p, sizeof value, false, static_cast<u64>(value), site);
   return value;
 }
 
@@ -95,6 +98,8 @@ __attribute__((noinline)) void store_slow(void* p, T value, const DuressSite* si
   if (DURESS_UNLIKELY(point)) {
     control_done(memcmp(p, &value, sizeof value) != 0);
     control_trace_value(static_cast<u64>(value), sizeof value);
+  } else if (DURESS_UNLIKELY(g_trace_plain != nullptr)) {
+    g_trace_plain(p, sizeof value, true, static_cast<u64>(value), site);
   }
   memcpy(p, &value, sizeof value);
 }

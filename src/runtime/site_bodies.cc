@@ -50,7 +50,7 @@ class Functions {
 /// while nothing is detected; one that has a point runs faithfully.
 void SitePoints::set_bodies(const DuressModule& module) const {
   bool all = request_->points == trail::Points::kAll || request_->detect == trail::Detect::kRaces ||
-             request_->memory;
+             request_->memory || request_->trace_plain;
   memset(module.flags_begin, all ? DURESS_BODY_FAITHFUL : DURESS_BODY_PLAIN,
          static_cast<size_t>(module.flags_end - module.flags_begin));
   const Unit* unit = all ? nullptr : find(module.sites_begin);

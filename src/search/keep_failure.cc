@@ -49,7 +49,18 @@ void Search::minimise(exec::Worker& worker, Found& found) {
     found.logs = std::move(result.logs());
     found.errors = exec::last_errors(worker.captured());
   }
+  if (found.logs.stuck) name_locks(worker, found);
   if (halted) pool_->halt();
+}
+
+/// Who waits for which lock is what a deadlock is about: one more run shows in which objects the locks are.
+void Search::name_locks(exec::Worker& worker, const Found& found) {
+  exec::Plan plan = found.plan.replaying(found.trail);
+  plan.head.trace = plan.head.trace_plain = true;
+  exec::Result result = run_identified(worker, plan);
+  if (!result.usable() || result.logs().process() == nullptr) return;
+  std::lock_guard guard(names_lock_);
+  names_.learn_locks(*result.logs().process(), result.logs().steps);
 }
 
 void Search::try_without_model(exec::Worker& worker, Found& found) {

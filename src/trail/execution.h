@@ -24,7 +24,7 @@
 namespace duress::trail {
 
 inline constexpr u32 kMagic = 0x53525544;  // "DURS"
-inline constexpr u32 kVersion = 13;
+inline constexpr u32 kVersion = 14;
 
 enum class ChoiceKind : u32 { kThread = 0, kValue = 1 };
 
@@ -120,6 +120,7 @@ struct List {
 };
 
 inline constexpr u64 kDefaultMostSteps = 10'000'000;
+inline constexpr u32 kMostPlain = 20'000;  // accesses that Request::trace_plain writes down
 
 /// In file REQUEST; written by the host before each execution.
 struct Request {
@@ -144,6 +145,7 @@ struct Request {
   u32 spurious = 0;
   u32 timeouts = 0;
   bool trace = false;            // every step is written to the log
+  bool trace_plain = false;      // and every plain access that is no step
   bool systematic = false;       // only steps that other strands can observe are choices; they are recorded
   bool sample = false;           // the sites stand for their variables, and of arrays for some elements
   bool profile_futures = false;  // Record::future_values is wanted
@@ -156,6 +158,7 @@ struct Request {
   // Systematic executions that look for races, in a process that is rolled back (runtime/access_watch.h).
   bool skip_known = false;      // they need not be looked for where the accesses are known not to race
   bool learn_accesses = false;  // look for them, and remember the accesses
+  u8 unused[3] = {};            // requests are sent as bytes, without padding
   // Lengths of the lists behind this struct.
   u32 site_count = 0;        // keys of sites that are schedule points
   u32 wait_site_count = 0;   // keys of sites that are not, but end a long run of one thread
@@ -164,6 +167,7 @@ struct Request {
   u32 edit_count = 0;        // systematic executions: what-if edits
   u32 pick_count = 0;        // the first choices of the exhaustive strategy
   u32 planned_count = 0;     // what guided follows
+  u32 unused_count = 0;      // see unused
   u64 deviation_count = 0;   // what replay follows
 
   /// Where each list begins, in bytes from the struct: the only place that knows their order. Each begins at
@@ -219,7 +223,7 @@ struct Request {
     return {reinterpret_cast<T*>(reinterpret_cast<uptr>(this) + at), count};
   }
 };
-static_assert(sizeof(Request) == 136);
+static_assert(sizeof(Request) == 144);
 
 /// What a search for memory errors could not see: freed memory had to be used again, because it was too much
 /// to keep; the heap is another's, a sanitizer's.

@@ -13,15 +13,6 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import harness  # noqa: E402
 
-PLAIN = """#include <thread>
-int flag, seen;
-void store() { flag = 1; }
-void load() { seen = flag; }
-int main() {
-  std::thread first(store), second(load);
-  first.join(), second.join();
-}
-"""
 PROJECT = """cmake_minimum_required(VERSION 3.20)
 project(coverage NONE)
 enable_testing()
@@ -120,10 +111,17 @@ class CoverageTest(unittest.TestCase):
     def test_racing_accesses_are_pairs(self):
         """A plain variable that races, in classify: the same program would show none without its races."""
         with tempfile.TemporaryDirectory() as folder:
-            source, path = pathlib.Path(folder) / "plain.cc", pathlib.Path(folder) / "seen.json"
-            source.write_text(PLAIN)
+            path = pathlib.Path(folder) / "seen.json"
             options = ["--coverage", "--seed", "1", f"--json={path}", "--dir", f"{folder}/d"]
-            self.command(folder, "classify", *options, "--fail-on", "never", "--", TOOL.compile(source))
+            self.command(
+                folder,
+                "classify",
+                *options,
+                "--fail-on",
+                "never",
+                "--",
+                TOOL.compile(PROGRAM.with_name("coverage_plain.cc")),
+            )
             found = orders(json.loads(path.read_text()))
             self.assertEqual(found[("access", "write store", "read load")], (True, True))
 

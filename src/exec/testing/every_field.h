@@ -37,7 +37,8 @@ inline Plan plan_with_every_field() {
   plan.head.spurious = 10;
   plan.head.timeouts = 11;
   plan.head.early_timeouts = trail::EarlyTimeouts::kAll;
-  plan.head.trace = plan.head.systematic = plan.head.sample = plan.head.variables = true;
+  plan.head.trace = plan.head.trace_plain = plan.head.systematic = plan.head.sample = plan.head.variables =
+      true;
   plan.head.profile_futures = plan.head.profile_atomics = plan.head.observe = true;
   plan.head.memory = true;
   plan.head.symmetry = true;
@@ -94,9 +95,9 @@ inline Execution execution_with_every_field() {
 inline void expect_same_head(const trail::Request& got, const trail::Request& sent) {
   const auto& [magic, version, seed, strategy, depth, expected_choices, most_steps, points, backend, detect,
                model, heuristic, fair_after, tear, exploration_order, priority_strands, spurious, timeouts,
-               trace, systematic, sample, profile_futures, profile_atomics, variables, early_timeouts,
-               observe, symmetry, memory, skip_known, learn_accesses, sites, wait_sites, pairs, predictions,
-               edits, picks, planned, deviations] = got;
+               trace, trace_plain, systematic, sample, profile_futures, profile_atomics, variables,
+               early_timeouts, observe, symmetry, memory, skip_known, learn_accesses, unused, sites,
+               wait_sites, pairs, predictions, edits, picks, planned, unused_count, deviations] = got;
   EXPECT_EQ(magic, sent.magic);
   EXPECT_EQ(version, sent.version);
   EXPECT_EQ(seed, sent.seed);
@@ -118,6 +119,7 @@ inline void expect_same_head(const trail::Request& got, const trail::Request& se
   EXPECT_EQ(early_timeouts, sent.early_timeouts);
   EXPECT_EQ(observe, sent.observe);
   EXPECT_EQ(trace, sent.trace);
+  EXPECT_EQ(trace_plain, sent.trace_plain);
   EXPECT_EQ(systematic, sent.systematic);
   EXPECT_EQ(sample, sent.sample);
   EXPECT_EQ(variables, sent.variables);
@@ -127,6 +129,7 @@ inline void expect_same_head(const trail::Request& got, const trail::Request& se
   EXPECT_EQ(memory, sent.memory);
   EXPECT_EQ(skip_known, sent.skip_known);
   EXPECT_EQ(learn_accesses, sent.learn_accesses);
+  EXPECT_EQ(unused[0] + unused_count, 0u);
 }
 
 inline void expect_same(const Plan& got, const Plan& sent) {

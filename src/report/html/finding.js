@@ -155,6 +155,8 @@ function lanesSection(finding, data, onView) {
     const view = new LanesView(lanes, data);
     const notes = view.notes();
     waiting.replaceWith(view.element);
+    if (lanes.decided?.length)
+      part.append(h("p", {}, "The values that were read last, and where they came from:"), h("ul", { class: "decided" }, ...lanes.decided.map((line) => h("li", {}, shown(line, 600)))));
     if (notes.length) part.append(h("p", { class: "hint" }, notes.map((note) => shown(note)).join(" · ")));
     view.settle();
     onView(view);

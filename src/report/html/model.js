@@ -58,6 +58,7 @@
  * @property {[string, number][]} places
  * @property {number} skipped
  * @property {string} note
+ * @property {string[]} [decided] where the values came from that the failing thread read last
  * @property {number} count
  * @property {number[]} thread -1: the whole program
  * @property {number[]} operation

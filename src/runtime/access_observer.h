@@ -15,8 +15,8 @@ namespace duress {
 
 /// A digest per strand to which accesses are added; null: accesses are not digested.
 extern u64* g_access_digest;
-/// The table of RacePrefilter. Accesses by the strand that alone has touched the memory are dropped. Null: none
-/// are.
+/// The table of RacePrefilter. Accesses by the strand that alone has touched the memory are dropped. Null:
+/// none are.
 extern const u64* g_access_owners;
 
 /// Called before every plain access of a faithful body.

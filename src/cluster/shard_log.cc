@@ -40,7 +40,7 @@ u64 mixed(u64 hash, std::string_view bytes) {
     bytes.remove_prefix(8);
   }
   u64 word = bytes.size();
-  std::memcpy(&word, bytes.data(), bytes.size());
+  if (!bytes.empty()) std::memcpy(&word, bytes.data(), bytes.size());  // no payload has no address
   return mix(hash ^ word ^ u64{bytes.size()} << 56);
 }
 

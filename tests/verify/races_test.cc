@@ -110,7 +110,7 @@ TEST(Races, ARelaxedPublication) {
           });
     };
   };
-  EXPECT_TRUE(races(publish(std::memory_order_relaxed), "*data"));
+  EXPECT_TRUE(races(publish(std::memory_order_relaxed), "data"));
   EXPECT_TRUE(clean(publish(std::memory_order_release)));
 }
 
@@ -130,7 +130,7 @@ TEST(Races, InOneOfManyInterleavings) {
         });
   });
   EXPECT_FALSE(result.passed);
-  EXPECT_TRUE(has(result.failure, "data race on *data: "));
+  EXPECT_TRUE(has(result.failure, "data race on data: "));
   EXPECT_GT(result.executions, 1);
 }
 
@@ -199,7 +199,7 @@ TEST(Races, AFailureIsToldBeforeARace) {
     throw std::runtime_error("thrown");
   });
   EXPECT_TRUE(has(result.failure, "thrown"));
-  EXPECT_TRUE(has(result.report, "and a data race on *local: "));
+  EXPECT_TRUE(has(result.report, "and a data race on local: "));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "report/path.h"
 #include "report/trace_text.h"
 
 namespace duress::report {
@@ -133,7 +134,7 @@ std::string lanes_text(const Lanes& lanes, std::size_t width, std::size_t most) 
   finding::Names names;  // the words are clean
   std::string text = rows_text(rows, strands, names, width) + end;
   if (!lanes.decided.empty()) text += "  the values that were read last, and where they came from:\n";
-  for (const std::string& line : lanes.decided) text += "    " + line + "\n";
+  for (const std::string& line : lanes.decided) text += "    " + printable(line) + "\n";
   return text;
 }
 

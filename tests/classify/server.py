@@ -5,21 +5,19 @@ import json
 import pathlib
 import sys
 import tempfile
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import harness  # noqa: E402
 
-TOOL = None
 SOURCE = harness.ROOT / "tests" / "explore" / "programs" / "echo_server.cc"
 
 
-class ServerTest(unittest.TestCase):
+class ServerTest(harness.ToolTest):
     def classify(self, *arguments):
         with tempfile.TemporaryDirectory(prefix="duress-server-") as folder:
-            words = [TOOL.duress, "classify", "--runs", "10", "--no-advice", "--json", "--"]
-            words += [str(TOOL.compile(SOURCE)), *arguments]
-            code, out, err = TOOL.run(words, folder, b"", 120, None)
+            words = [self.tool.duress, "classify", "--runs", "10", "--no-advice", "--json", "--"]
+            words += [str(self.tool.compile(SOURCE)), *arguments]
+            code, out, err = self.tool.run(words, folder, b"", 120, None)
         document = json.loads(out)
         harness.valid(document)
         return code, document
@@ -36,12 +34,5 @@ class ServerTest(unittest.TestCase):
         self.assertEqual((code, document["races"]), (0, []))
 
 
-def main():
-    global TOOL
-    options = harness.parser(__doc__, programs=False).parse_known_args()[0]
-    TOOL = harness.Tool(options.build, options.duress)
-    unittest.main(argv=sys.argv[:1])
-
-
 if __name__ == "__main__":
-    main()
+    harness.unit_tests(__doc__)

@@ -14,27 +14,24 @@ import subprocess
 import sys
 import tempfile
 import time
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import harness  # noqa: E402
 
-TOOL = None
-FAKE = None
 
-
-class UseTest(unittest.TestCase):
+class UseTest(harness.ToolTest):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="duress-classify-")
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
+        self.fake_target = str(self.tool.build / "tests" / "exec_fake_target")
 
     def classify(self, *words, options=("--runs", "12"), env=None):
-        code, out, err = TOOL.run([TOOL.duress, "classify", *options, "--", *words], self.folder, env=env)
+        code, out, err = self.tool.run([self.tool.duress, "classify", *options, "--", *words], self.folder, env=env)
         return code, out.decode(), err.decode()
 
     def fake(self, what, *options, env=None):
-        return self.classify(FAKE, what, options=["--runs", "12", *options], env=env)
+        return self.classify(self.fake_target, what, options=["--runs", "12", *options], env=env)
 
     def document(self, what, *options):
         code, out, err = self.fake(what, "--json", *options)
@@ -68,7 +65,7 @@ class UseTest(unittest.TestCase):
             (["--json=."], ["folder"]),
         ):
             with self.subTest(options=options):
-                target = [] if not options else [FAKE, "stale"]
+                target = [] if not options else [self.fake_target, "stale"]
                 self.one_line(self.classify(*target, options=options), 2, *words)
 
     def test_files_that_are_not_there(self):
@@ -83,14 +80,14 @@ class UseTest(unittest.TestCase):
         self.one_line(self.classify("/bin/true"), 125, "not instrumented")
 
     def test_help_teaches(self):
-        code, out, err = TOOL.run([TOOL.duress, "classify", "--help"], self.folder)
+        code, out, err = self.tool.run([self.tool.duress, "classify", "--help"], self.folder)
         text = out.decode()
         self.assertEqual((code, err), (0, b""))
         for word in ("--only", "--time", "stale", "future", "no harm found", "66", "124", "duress classify -- ./cache"):
             self.assertIn(word, text)
 
     def test_a_name_that_matches_nothing(self):
-        binary = str(TOOL.compile(harness.ROOT / "examples/jumble/double_checked_locking.cc"))
+        binary = str(self.tool.compile(harness.ROOT / "examples/jumble/double_checked_locking.cc"))
         result = self.classify(binary, options=["--only", "Point::z", "--runs", "2"])
         self.one_line(result, 2, "'Point::z'", "nearest: Point::", "Point::x", "Point::y", "Point::p")
 
@@ -198,18 +195,18 @@ class UseTest(unittest.TestCase):
         self.assertIn("--check", err)
 
     def test_another_output(self):
-        code, out, err = self.classify(FAKE, "prints", options=["--runs", "40"])
+        code, out, err = self.classify(self.fake_target, "prints", options=["--runs", "40"])
         self.assertEqual(code, 66, err)
         self.assertIn("→ another output; ", out)
         race = out.split("[")[1].split("]")[0]
-        code, _, err = TOOL.run([TOOL.duress, "replay", race, "--times", "5"], self.folder)
+        code, _, err = self.tool.run([self.tool.duress, "replay", race, "--times", "5"], self.folder)
         self.assertEqual(code, 66, err)
         self.assertIn(b"failed 5 of 5 times, in the same way 5 times", err)
 
     # ---- choosing --------------------------------------------------------------------------------
 
     def test_a_fix_is_looked_for_where_it_is_cheap(self):
-        binary = str(TOOL.compile(harness.ROOT / "examples/jrf/unsafe_publication.cc", ["-DDURESS_ANY_ORDER"]))
+        binary = str(self.tool.compile(harness.ROOT / "examples/jrf/unsafe_publication.cc", ["-DDURESS_ANY_ORDER"]))
         fix = r"(?m)^  fix: publish after Data::x is set: move .* — checked: 2 interleavings, no race, no failure\. Diff: duress fix R-"
         for number, (options, shown) in enumerate((([], True), (["--advice"], True), (["--no-advice"], False))):
             with self.subTest(options=options):
@@ -229,7 +226,7 @@ class UseTest(unittest.TestCase):
         self.assertEqual(names, ["SequentiallyConsistent", "RandomButDifferent", "RandomButDifferent"])
 
     def test_only_and_suppressions_and_baseline(self):
-        binary = str(TOOL.compile(harness.ROOT / "examples/jumble/double_checked_locking.cc"))
+        binary = str(self.tool.compile(harness.ROOT / "examples/jumble/double_checked_locking.cc"))
         few = ["--runs", "4"]
         code, out, err = self.classify(binary, options=[*few, "--only", "Point::x", "--json=x.json"])
         self.assertEqual(code, 66, err)
@@ -251,15 +248,15 @@ class UseTest(unittest.TestCase):
     # ---- time and interruptions ------------------------------------------------------------------
 
     def test_out_of_time(self):
-        code, out, err = self.classify(FAKE, "same", options=["--time", "1s"])
+        code, out, err = self.classify(self.fake_target, "same", options=["--time", "1s"])
         self.assertEqual(code, 124, err)
         self.assertIn("out of time, the same command goes on", err)
-        code, out, err = self.classify(FAKE, "stale", options=["--time", "1h"])  # ends with its verdict
+        code, out, err = self.classify(self.fake_target, "stale", options=["--time", "1h"])  # ends with its verdict
         self.assertEqual(code, 66, err)
         self.assertNotIn("out of time", err)
 
     def test_interrupted_and_taken_up_again(self):
-        words = [TOOL.duress, "classify", "--runs", "100000", "--", FAKE, "same"]
+        words = [self.tool.duress, "classify", "--runs", "100000", "--", self.fake_target, "same"]
         record = f"{self.folder}/.duress/campaign.sqlite"
         rows = 0
         for part in range(2):
@@ -270,7 +267,7 @@ class UseTest(unittest.TestCase):
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 text=True,
-                env=TOOL.env,
+                env=self.tool.env,
             )
             while self.rows(record) < rows + 100:
                 self.assertIsNone(process.poll())
@@ -293,8 +290,4 @@ class UseTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    arguments = harness.parser(__doc__, programs=False).parse_known_args()[0]
-    TOOL = harness.Tool(arguments.build, arguments.duress)
-    FAKE = str(arguments.build.resolve() / "tests" / "exec_fake_target")
-    chosen = [word for word in sys.argv[1:] if word.startswith("test_")]
-    unittest.main(argv=[sys.argv[0], *(f"UseTest.{name}" for name in chosen)])
+    harness.unit_tests(__doc__)

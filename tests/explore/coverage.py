@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 import tempfile
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import harness  # noqa: E402
@@ -20,7 +19,6 @@ add_test(NAME free COMMAND {0})
 add_test(NAME ordered COMMAND {0} ordered)
 """
 PROGRAM = pathlib.Path(__file__).resolve().parent / "coverage.cc"
-TOOL = None
 
 
 def orders(document):
@@ -34,10 +32,12 @@ def orders(document):
     return result
 
 
-class CoverageTest(unittest.TestCase):
+class CoverageTest(harness.ToolTest):
     def explore(self, folder, *args, runs=100, jobs=2):
         options = ["--coverage", "--runs", str(runs)]
-        code, document, errors = TOOL.explore(TOOL.compile(PROGRAM), args, options=options, jobs=jobs, folder=folder)
+        code, document, errors = self.tool.explore(
+            self.tool.compile(PROGRAM), args, options=options, jobs=jobs, folder=folder
+        )
         self.assertEqual(code, 0, errors)
         harness.valid(document)
         return document
@@ -68,9 +68,9 @@ class CoverageTest(unittest.TestCase):
 
     def test_text(self):
         with tempfile.TemporaryDirectory() as folder:
-            binary = TOOL.compile(PROGRAM)
+            binary = self.tool.compile(PROGRAM)
             words = [
-                TOOL.duress,
+                self.tool.duress,
                 "explore",
                 "--coverage",
                 "--runs",
@@ -81,7 +81,7 @@ class CoverageTest(unittest.TestCase):
                 binary,
                 "ordered",
             ]
-            code, _, errors = TOOL.run([str(word) for word in words], folder)
+            code, _, errors = self.tool.run([str(word) for word in words], folder)
             text = errors.decode()
             self.assertEqual(code, 0, text)
             self.assertRegex(text, r"coverage: \d+ of \d+ pairs seen in both orders, in 100 runs")
@@ -90,13 +90,13 @@ class CoverageTest(unittest.TestCase):
             )
 
     def command(self, folder, *words):
-        done = TOOL.run([str(TOOL.duress), *map(str, words)], folder)
+        done = self.tool.run([str(self.tool.duress), *map(str, words)], folder)
         self.assertEqual(done[0], 0, done[2].decode())
         return done[2].decode()
 
     def test_classify(self):
         with tempfile.TemporaryDirectory() as folder:
-            binary, path = TOOL.compile(PROGRAM), pathlib.Path(folder) / "seen.json"
+            binary, path = self.tool.compile(PROGRAM), pathlib.Path(folder) / "seen.json"
             documents = []
             for jobs in (1, 2):
                 options = ["--coverage", "--seed", "1", "-j", jobs, f"--json={path}", "--dir", f"{folder}/{jobs}"]
@@ -120,7 +120,7 @@ class CoverageTest(unittest.TestCase):
                 "--fail-on",
                 "never",
                 "--",
-                TOOL.compile(PROGRAM.with_name("coverage_plain.cc")),
+                self.tool.compile(PROGRAM.with_name("coverage_plain.cc")),
             )
             found = orders(json.loads(path.read_text()))
             self.assertEqual(found[("access", "write store", "read load")], (True, True))
@@ -129,7 +129,7 @@ class CoverageTest(unittest.TestCase):
         """The sum over the cases, what each has seen, the delta, and the page, which has the document."""
         with tempfile.TemporaryDirectory() as folder:
             build, path = pathlib.Path(folder) / "build", pathlib.Path(folder) / "seen.json"
-            (pathlib.Path(folder) / "CMakeLists.txt").write_text(PROJECT.format(TOOL.compile(PROGRAM)))
+            (pathlib.Path(folder) / "CMakeLists.txt").write_text(PROJECT.format(self.tool.compile(PROGRAM)))
             subprocess.run(["cmake", "-S", folder, "-B", build], check=True, capture_output=True)
             options = ["--coverage", "--seed", "1", "--dir", f"{folder}/d", f"--json={path}"]
             text = self.command(folder, "test", build, *options[:-1])
@@ -153,12 +153,5 @@ class CoverageTest(unittest.TestCase):
             self.assertNotIn("since the last campaign", report)  # other tests
 
 
-def main():
-    global TOOL
-    options = harness.parser(__doc__, programs=False).parse_known_args()[0]
-    TOOL = harness.Tool(options.build, options.duress)
-    unittest.main(argv=[sys.argv[0]])
-
-
 if __name__ == "__main__":
-    main()
+    harness.unit_tests(__doc__)

@@ -4,20 +4,18 @@
 before it is freed is not reported."""
 import pathlib
 import sys
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import harness  # noqa: E402
 
 PROGRAM = pathlib.Path(__file__).resolve().parent / "freed.cc"
 WAYS = ["thread_frees", "main_frees", "vector_grows", "string_destroyed", "raw_pointer", "end_of_block", "late"]
-TOOL = None
 
 
-class FreedTest(unittest.TestCase):
+class FreedTest(harness.ToolTest):
     def explore(self, seed, runs, *args):
         options = ["--no-minimise", "--runs", str(runs)]
-        code, document, errors = TOOL.explore(TOOL.compile(PROGRAM), args, options=options, jobs=2, seed=seed)
+        code, document, errors = self.tool.explore(self.tool.compile(PROGRAM), args, options=options, jobs=2, seed=seed)
         self.assertIsNotNone(document, errors)
         return code, document
 
@@ -37,12 +35,5 @@ class FreedTest(unittest.TestCase):
                 self.assertEqual((code, document["failures"], document["races"]), (0, [], []))
 
 
-def main():
-    global TOOL
-    options = harness.parser(__doc__, programs=False).parse_known_args()[0]
-    TOOL = harness.Tool(options.build, options.duress)
-    unittest.main(argv=[sys.argv[0]])
-
-
 if __name__ == "__main__":
-    main()
+    harness.unit_tests(__doc__)

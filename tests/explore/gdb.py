@@ -13,7 +13,6 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import harness  # noqa: E402
 
-TOOL = None
 HERE = pathlib.Path(__file__).resolve().parent
 TIMEOUT = 300  # seconds: only a hang gets there
 
@@ -25,7 +24,7 @@ def line_of(name, part):
 
 
 @unittest.skipUnless(shutil.which("gdb"), "gdb is not installed")
-class GdbTest(unittest.TestCase):
+class GdbTest(harness.ToolTest):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="duress-gdb-")
         self.addCleanup(folder.cleanup)
@@ -33,15 +32,15 @@ class GdbTest(unittest.TestCase):
 
     def find(self, name, *options):
         """Explores a program, and returns the id of its failure."""
-        program = TOOL.compile(HERE / "gdb" / f"{name}.cc", level="-O0")
-        code, _, err = TOOL.run([TOOL.duress, "explore", *options, "--", str(program)], self.folder)
+        program = self.tool.compile(HERE / "gdb" / f"{name}.cc", level="-O0")
+        code, _, err = self.tool.run([self.tool.duress, "explore", *options, "--", str(program)], self.folder)
         self.assertEqual(code, 66, err.decode())
         return re.search(r"F-[0-9a-f]+", err.decode())[0]
 
     def gdb(self, finding, *commands):
         """What gdb prints with these commands at its prompt."""
-        code, out, err = TOOL.run(
-            [TOOL.duress, "replay", finding, "--gdb"],
+        code, out, err = self.tool.run(
+            [self.tool.duress, "replay", finding, "--gdb"],
             self.folder,
             ("\n".join([*commands, "quit"]) + "\n").encode(),
             TIMEOUT,
@@ -103,13 +102,13 @@ class GdbTest(unittest.TestCase):
         self.assertIn("about to end: exit code 1", out)
 
     def test_an_id_that_is_not_there_is_one_line(self):
-        code, out, err = TOOL.run([TOOL.duress, "replay", "F-0000", "--gdb"], self.folder)
+        code, out, err = self.tool.run([self.tool.duress, "replay", "F-0000", "--gdb"], self.folder)
         self.assertEqual((code, out, err.count(b"\n")), (2, b"", 1), err)
 
     def test_the_machine_interface(self):
         """As an editor does it: loads the script, gives the id, and speaks MI from then on."""
         finding = self.find("account")
-        script = TOOL.build / "share/duress/gdb/duress.py"
+        script = self.tool.build / "share/duress/gdb/duress.py"
         commands = [
             f'-interpreter-exec console "source {script}"',
             f'-interpreter-exec console "duress replay {finding}"',
@@ -140,7 +139,7 @@ class GdbTest(unittest.TestCase):
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env=TOOL.env,
+            env=self.tool.env,
         )
         self.addCleanup(process.stdout.close)
         seen = ""
@@ -161,13 +160,5 @@ class GdbTest(unittest.TestCase):
         return seen
 
 
-def main():
-    global TOOL
-    options = harness.parser(__doc__, programs=False).parse_known_args()[0]
-    TOOL = harness.Tool(options.build, options.duress)
-    names = [word for word in sys.argv[1:] if word.startswith("test_")]
-    unittest.main(argv=[sys.argv[0], *(f"GdbTest.{name}" for name in names)])
-
-
 if __name__ == "__main__":
-    main()
+    harness.unit_tests(__doc__)

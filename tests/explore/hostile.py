@@ -7,26 +7,24 @@ import pathlib
 import sys
 import tempfile
 import time
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import harness  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
-TOOL = None
 
 
-class HostileTest(unittest.TestCase):
+class HostileTest(harness.ToolTest):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="duress-hostile-")
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
         self.marks = os.path.join(self.folder, "marks")
-        self.program = str(TOOL.compile(HERE / "hostile.cc"))
+        self.program = str(self.tool.compile(HERE / "hostile.cc"))
 
     def explore(self, how, *options):
-        words = [TOOL.duress, "explore", *options, "--", self.program, how, self.marks]
-        code, _, err = TOOL.run(words, self.folder, b"", 120)
+        words = [self.tool.duress, "explore", *options, "--", self.program, how, self.marks]
+        code, _, err = self.tool.run(words, self.folder, b"", 120)
         return code, err.decode(errors="replace")
 
     def assert_nobody_is_left(self, least):
@@ -84,12 +82,5 @@ class HostileTest(unittest.TestCase):
         self.assert_nobody_is_left(1)
 
 
-def main():
-    global TOOL
-    options = harness.parser(__doc__, programs=False).parse_known_args()[0]
-    TOOL = harness.Tool(options.build, options.duress)
-    unittest.main(argv=[sys.argv[0]])
-
-
 if __name__ == "__main__":
-    main()
+    harness.unit_tests(__doc__)

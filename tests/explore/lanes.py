@@ -6,26 +6,24 @@ import json
 import pathlib
 import sys
 import tempfile
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import harness  # noqa: E402
 
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "lanes"
-TOOL = None
 
 
-class LanesTest(unittest.TestCase):
+class LanesTest(harness.ToolTest):
     def explore(self, name, *options):
         """What it prints, and the document with the lanes of its failures."""
         with tempfile.TemporaryDirectory() as folder:
             words = ["explore", "--seed", "1", "--runs", "500", "--dir", f"{folder}/d", *options]
-            binary = TOOL.compile(PROGRAMS / f"{name}.cc", level="-O1")
-            code, _, errors = TOOL.run([str(TOOL.duress), *words, "--", str(binary)], folder)
+            binary = self.tool.compile(PROGRAMS / f"{name}.cc", level="-O1")
+            code, _, errors = self.tool.run([str(self.tool.duress), *words, "--", str(binary)], folder)
             self.assertEqual(code, 66, errors.decode())
             path = pathlib.Path(folder) / "report.json"
-            words = [str(TOOL.duress), "report", "--dir", f"{folder}/d", f"--json={path}"]
-            code, _, more = TOOL.run(words, folder)
+            words = [str(self.tool.duress), "report", "--dir", f"{folder}/d", f"--json={path}"]
+            code, _, more = self.tool.run(words, folder)
             self.assertEqual(code, 0, more.decode())
             document = json.loads(path.read_text())
             harness.valid(document)
@@ -61,12 +59,5 @@ class LanesTest(unittest.TestCase):
         self.assertIn("main()::sum", objects)
 
 
-def main():
-    global TOOL
-    options = harness.parser(__doc__, programs=False).parse_known_args()[0]
-    TOOL = harness.Tool(options.build, options.duress)
-    unittest.main(argv=[sys.argv[0]])
-
-
 if __name__ == "__main__":
-    main()
+    harness.unit_tests(__doc__)

@@ -4,25 +4,23 @@
 runs. And ids of failures do not depend on the seed, nor on whether the run that found them also looked for races."""
 import pathlib
 import sys
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import harness  # noqa: E402
 
 PROGRAMS = harness.ROOT / "bench" / "search" / "programs"
 HERE = pathlib.Path(__file__).resolve().parent
-TOOL = None
 
 
-class SeedsTest(unittest.TestCase):
+class SeedsTest(harness.ToolTest):
     def search(self, binary, seed, *options, args=()):
         options = ["--no-minimise", "--runs", "1000", "--max-steps", "500000", *options]
-        code, document, err = TOOL.explore(binary, args, options=options, jobs=2, seed=seed)
+        code, document, err = self.tool.explore(binary, args, options=options, jobs=2, seed=seed)
         self.assertEqual(code, 66, err)
         return document["failures"][0]
 
     def every_seed_finds(self, name, *flags):
-        binary = TOOL.compile(PROGRAMS / f"{name}.cc", flags)
+        binary = self.tool.compile(PROGRAMS / f"{name}.cc", flags)
         for seed in range(1, 6):
             with self.subTest(seed=seed):
                 self.assertTrue(self.search(binary, seed)["replayed"])
@@ -40,7 +38,7 @@ class SeedsTest(unittest.TestCase):
         self.every_seed_finds("least_sum", "-DROUNDS=5")
 
     def test_ids_of_exit_codes_say_where(self):
-        binary = TOOL.compile(HERE / "exits.cc")
+        binary = self.tool.compile(HERE / "exits.cc")
         ids = {}
         for how in ("returns", "calls", "thread"):
             found = [self.search(binary, seed, args=[how]) for seed in (1, 2)]
@@ -50,12 +48,5 @@ class SeedsTest(unittest.TestCase):
         self.assertEqual(len(set(ids.values())), 3, ids)
 
 
-def main():
-    global TOOL
-    options = harness.parser(__doc__, programs=False).parse_known_args()[0]
-    TOOL = harness.Tool(options.build, options.duress)
-    unittest.main(argv=[sys.argv[0]])
-
-
 if __name__ == "__main__":
-    main()
+    harness.unit_tests(__doc__)

@@ -6,12 +6,10 @@ import json
 import pathlib
 import sys
 import tempfile
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import harness  # noqa: E402
 
-TOOL = None
 SOURCE = pathlib.Path(__file__).resolve().parent / "programs" / "early_timeouts.c"
 # What is said of each wait, its length in seconds, and the line that waits.
 WAITS = {
@@ -26,16 +24,16 @@ WAITS = {
 }
 
 
-class TimeoutsTest(unittest.TestCase):
+class TimeoutsTest(harness.ToolTest):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="duress-timeouts-")
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
-        self.program = str(TOOL.compile(SOURCE))
+        self.program = str(self.tool.compile(SOURCE))
 
     def explore(self, kind, *options):
-        words = [TOOL.duress, "explore", *options, "--", self.program, kind]
-        code, out, err = TOOL.run(words, self.folder, b"", 120, None)
+        words = [self.tool.duress, "explore", *options, "--", self.program, kind]
+        code, out, err = self.tool.run(words, self.folder, b"", 120, None)
         return code, out.decode(), err.decode()
 
     def line_of(self, text):
@@ -75,15 +73,17 @@ class TimeoutsTest(unittest.TestCase):
         self.assertIn("early: a wait for a descriptor of 60 s", err)
         # The token needs no option.
         token = next(line.split()[1] for line in err.splitlines() if line.startswith("  token: "))
-        code, out, err = TOOL.run(
-            [TOOL.duress, "replay", token, "--", self.program, "long"], self.folder, b"", 120, None
+        code, out, err = self.tool.run(
+            [self.tool.duress, "replay", token, "--", self.program, "long"], self.folder, b"", 120, None
         )
         self.assertEqual(code, 66, err)
         self.assertIn(b"early: a wait for a descriptor of 60 s", out + err)
 
     def test_failures_of_other_kinds_say_nothing(self):
-        program = str(TOOL.compile(SOURCE.parent / "abba.cc"))
-        code, out, err = TOOL.run([TOOL.duress, "explore", "--json", "--", program], self.folder, b"", 120, None)
+        program = str(self.tool.compile(SOURCE.parent / "abba.cc"))
+        code, out, err = self.tool.run(
+            [self.tool.duress, "explore", "--json", "--", program], self.folder, b"", 120, None
+        )
         self.assertEqual(code, 66, err)
         self.assertNotIn("timeouts", json.loads(out)["failures"][0])
 
@@ -94,18 +94,10 @@ class TimeoutsTest(unittest.TestCase):
         self.assertIn("--timeouts", err)
 
     def test_classify_takes_it_too(self):
-        words = [TOOL.duress, "classify", "--runs", "5", "--timeouts", "real", "--", self.program, "epoll"]
-        code, out, err = TOOL.run(words, self.folder, b"", 120, None)
+        words = [self.tool.duress, "classify", "--runs", "5", "--timeouts", "real", "--", self.program, "epoll"]
+        code, out, err = self.tool.run(words, self.folder, b"", 120, None)
         self.assertEqual(code, 0, err)
 
 
-def main():
-    global TOOL
-    options = harness.parser(__doc__, programs=False).parse_known_args()[0]
-    TOOL = harness.Tool(options.build, options.duress)
-    names = [word for word in sys.argv[1:] if word.startswith("test_")]
-    unittest.main(argv=[sys.argv[0], *(f"TimeoutsTest.{name}" for name in names)])
-
-
 if __name__ == "__main__":
-    main()
+    harness.unit_tests(__doc__)

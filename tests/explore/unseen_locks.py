@@ -7,12 +7,10 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import harness  # noqa: E402
 
-TOOL = None
 HERE = pathlib.Path(__file__).resolve().parent / "unseen"
 # Of the library only a function without a lock is called.
 UNUSED = """
@@ -31,7 +29,7 @@ int main(void) {
 SPINS = "a thread that spins where it cannot be watched"
 
 
-class UnseenLocksTest(unittest.TestCase):
+class UnseenLocksTest(harness.ToolTest):
     @classmethod
     def setUpClass(cls):
         folder = tempfile.TemporaryDirectory(prefix="duress-unseen-")
@@ -40,11 +38,11 @@ class UnseenLocksTest(unittest.TestCase):
         library = f"{cls.folder}/spin.o"
         subprocess.run(["gcc", "-O2", "-c", str(HERE / "spin.c"), "-o", library], check=True)
         cls.program = f"{cls.folder}/main"
-        build = [TOOL.duress + "-cc", "-g", "-O1", "-pthread", str(HERE / "main.c"), library, "-o", cls.program]
+        build = [cls.tool.duress + "-cc", "-g", "-O1", "-pthread", str(HERE / "main.c"), library, "-o", cls.program]
         subprocess.run(build, check=True)
 
     def duress(self, *words):
-        code, out, err = TOOL.run([TOOL.duress, *words], self.folder, b"", 120, None)
+        code, out, err = self.tool.run([self.tool.duress, *words], self.folder, b"", 120, None)
         return code, out.decode(), err.decode()
 
     def test_locks_that_are_right(self):
@@ -94,7 +92,7 @@ class UnseenLocksTest(unittest.TestCase):
         subprocess.run(["gcc", "-O2", "-shared", "-fPIC", str(HERE / "spin.c"), "-o", library], check=True)
         program = f"{self.folder}/with_library"
         build = [
-            TOOL.duress + "-cc",
+            self.tool.duress + "-cc",
             "-g",
             "-O1",
             "-pthread",
@@ -113,7 +111,7 @@ class UnseenLocksTest(unittest.TestCase):
         program = f"{self.folder}/unused"
         source = pathlib.Path(f"{self.folder}/unused.c")
         source.write_text(UNUSED)
-        build = [TOOL.duress + "-cc", "-g", "-O1", "-pthread", str(source), f"{self.folder}/spin.o", "-o", program]
+        build = [self.tool.duress + "-cc", "-g", "-O1", "-pthread", str(source), f"{self.folder}/spin.o", "-o", program]
         subprocess.run(build, check=True)
         code, out, err = self.duress("run", "--controlled", "--json", "--", program)
         self.assertEqual(code, 66, err)
@@ -138,7 +136,7 @@ class UnseenLocksTest(unittest.TestCase):
         # The second has functions that are not to be watched: its author has said so.
         for path in ("tests/explore/programs/cxx20_sync.cc", "examples/jumble/double_checked_locking.cc"):
             with self.subTest(path=path):
-                code, out, err = self.duress("doctor", str(TOOL.compile(harness.ROOT / path)))
+                code, out, err = self.duress("doctor", str(self.tool.compile(harness.ROOT / path)))
                 self.assertEqual(code, 0, err)
                 self.assertNotIn("unseen lock", out)
 
@@ -159,13 +157,5 @@ class UnseenLocksTest(unittest.TestCase):
         self.assertEqual(json.loads(out)["failures"][0]["failure"], "no-end")
 
 
-def main():
-    global TOOL
-    options = harness.parser(__doc__, programs=False).parse_known_args()[0]
-    TOOL = harness.Tool(options.build, options.duress)
-    names = [word for word in sys.argv[1:] if word.startswith("test_")]
-    unittest.main(argv=[sys.argv[0], *(f"UnseenLocksTest.{name}" for name in names)])
-
-
 if __name__ == "__main__":
-    main()
+    harness.unit_tests(__doc__)

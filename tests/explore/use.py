@@ -15,21 +15,20 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import harness  # noqa: E402
 
-TOOL = None
 slow = unittest.skipIf("fast" in sys.argv, "takes seconds")
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAMS = HERE / "programs"
 
 
-class UseTest(unittest.TestCase):
+class UseTest(harness.ToolTest):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="duress-use-")
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
-        self.odd = str(TOOL.compile(HERE / "odd.cc"))
+        self.odd = str(self.tool.compile(HERE / "odd.cc"))
 
     def duress(self, *words, stdin=b"", env=None, timeout=120):
-        code, out, err = TOOL.run([TOOL.duress, *words], self.folder, stdin, timeout, env)
+        code, out, err = self.tool.run([self.tool.duress, *words], self.folder, stdin, timeout, env)
         return code, out.decode(errors="replace"), err.decode(errors="replace")
 
     def explore(self, *program, options=(), **more):
@@ -86,7 +85,7 @@ class UseTest(unittest.TestCase):
         self.one_line(self.duress("replay", other, "--", self.odd, "race"), 2, "version 99")
 
     def test_token_of_another_program(self):
-        other = str(TOOL.compile(PROGRAMS / "abba.cc"))
+        other = str(self.tool.compile(PROGRAMS / "abba.cc"))
         self.one_line(self.duress("replay", self.token(), "--", other), 2, "odd", "abba")
 
     def test_token_needs_a_program(self):
@@ -153,7 +152,7 @@ class UseTest(unittest.TestCase):
     # ---- memory models ---------------------------------------------------------------------------
 
     def test_one_controlled_run_with_weak_atomics(self):
-        program = str(TOOL.compile(PROGRAMS / "rc11_message.cc"))
+        program = str(self.tool.compile(PROGRAMS / "rc11_message.cc"))
         codes = {}
         for model in ("sc", "rc11"):
             options = ["--controlled", "--model", model] + (["--heuristic", "Oldest"] if model == "rc11" else [])
@@ -167,7 +166,7 @@ class UseTest(unittest.TestCase):
         self.assertEqual(codes["rc11"], {0, 128 + signal.SIGABRT})
 
     def test_the_report_says_what_was_stale(self):
-        program = str(TOOL.compile(PROGRAMS / "rc11_message.cc"))
+        program = str(self.tool.compile(PROGRAMS / "rc11_message.cc"))
         code, _, err = self.explore(program, options=["--model", "rc11"])
         self.assertEqual(code, 66, err)
         self.assertRegex(err, r"T2 reads stale 0 from message \(newest 42\)  \S*rc11_message.cc:\d+")
@@ -198,7 +197,7 @@ class UseTest(unittest.TestCase):
         self.one_line(self.explore(self.folder), 125)
 
     def test_uninstrumented_program(self):
-        plain = str(TOOL.compile(HERE / "odd.cc", compiler=["clang++-19"]))
+        plain = str(self.tool.compile(HERE / "odd.cc", compiler=["clang++-19"]))
         self.one_line(self.explore(plain, "race"), 125, "not instrumented", "duress-c++")
         self.one_line(self.explore("/bin/true"), 125, "not instrumented")
         token = self.token()
@@ -261,7 +260,7 @@ class UseTest(unittest.TestCase):
 
     @slow
     def test_thousand_threads(self):
-        many = str(TOOL.compile(PROGRAMS / "many_threads.cc"))
+        many = str(self.tool.compile(PROGRAMS / "many_threads.cc"))
         code, document = self.document(many, "1000", options=["--runs", "3"])
         self.assertEqual((code, document["runs"]), (0, 3))
 
@@ -292,7 +291,7 @@ class UseTest(unittest.TestCase):
 
     @slow
     def test_doctor_says_how_executions_are_performed(self):
-        state = str(TOOL.compile(HERE / "kernel_state.cc"))
+        state = str(self.tool.compile(HERE / "kernel_state.cc"))
         code, out, err = self.duress("doctor", state, "memory")
         self.assertEqual((code, err), (0, ""))
         self.assertRegex(out, r"ok    rollback +[5-9] of [0-9]+ executions were undone in their process")
@@ -332,9 +331,9 @@ class UseTest(unittest.TestCase):
         marks = os.path.join(self.folder, "marks")
         program = (self.odd, "fine", marks)
         process = subprocess.Popen(
-            [TOOL.duress, "explore", "--runs", "1000000", "--", *program],
+            [self.tool.duress, "explore", "--runs", "1000000", "--", *program],
             cwd=self.folder,
-            env=TOOL.env,
+            env=self.tool.env,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -352,14 +351,14 @@ class UseTest(unittest.TestCase):
         self.assertIn(f"resuming at run {runs + 1}", err)
 
     def test_first_line_is_a_compilers(self):
-        binary = str(TOOL.compile(PROGRAMS / "account.cc"))
+        binary = str(self.tool.compile(PROGRAMS / "account.cc"))
         code, _, err = self.explore(binary)
         self.assertEqual(code, 66, err)
         self.assertRegex(err.splitlines()[0], r"^[^ :]*account\.cc:\d+:\d+: error: .* \[F-[0-9a-f]{4,}\]$")
         self.assertRegex(err, r"(?m)^  replay: duress replay F-[0-9a-f]{4,}$")
 
     def test_deadlock_names_locks_holders_and_both_stacks(self):
-        binary = str(TOOL.compile(PROGRAMS / "abba.cc"))
+        binary = str(self.tool.compile(PROGRAMS / "abba.cc"))
         code, document = self.document(binary)
         self.assertEqual(code, 66)
         stacks = document["failures"][0]["stacks"]
@@ -370,7 +369,7 @@ class UseTest(unittest.TestCase):
             self.assertTrue(any("transfer" in frame["function"] for frame in entry["stack"]), entry)
 
     def test_crash_is_shown_where_it_is_in_the_program(self):
-        binary = str(TOOL.compile(PROGRAMS / "crash.cc"))
+        binary = str(self.tool.compile(PROGRAMS / "crash.cc"))
         for backend in ("fiber", "thread"):
             with self.subTest(backend=backend):
                 code, document = self.document(binary, options=["--backend", backend])
@@ -381,7 +380,7 @@ class UseTest(unittest.TestCase):
                 self.assertIn("crash", failure["stacks"][0]["stack"][0]["function"])
 
     def test_trace_has_a_column_per_thread(self):
-        binary = str(TOOL.compile(PROGRAMS / "reorder.cc"))
+        binary = str(self.tool.compile(PROGRAMS / "reorder.cc"))
         token = self.token(binary, "3")
         code, out, err = self.duress("replay", token, "--trace", "--", binary, "3")
         self.assertEqual(code, 66, err)
@@ -389,13 +388,5 @@ class UseTest(unittest.TestCase):
         self.assertRegex(out, r"a = 1")
 
 
-def main():
-    global TOOL
-    options = harness.parser(__doc__, programs=False).parse_known_args()[0]
-    TOOL = harness.Tool(options.build, options.duress)
-    names = [word for word in sys.argv[1:] if word.startswith("test_")]
-    unittest.main(argv=[sys.argv[0], *(f"UseTest.{name}" for name in names)])
-
-
 if __name__ == "__main__":
-    main()
+    harness.unit_tests(__doc__)

@@ -5,6 +5,7 @@
   statements   what the head of a program states: `// KEY: value`
   documents    JSON documents: the schema, and what two of them may differ in
   cases        the command line of a test, and its cases one after the other with a line each
+  unit_tests   the same for cases that are methods of unittest classes
   halves       programs that are two, the right half and the wrong one
   campaign     campaigns with workers in other processes
   project      projects with a build system of their own
@@ -18,6 +19,7 @@ from .cases import Failure, case_of, chosen, expect, parser, report
 from .documents import SCHEMA, differences, valid, without_times
 from .statements import Statements, words
 from .tool import ROOT, SEED, SUPPORT, TIMEOUT, Tool
+from .unit_tests import ToolTest, unit_tests
 
 # A shell starts commands in the background with SIGINT ignored, and what they start inherits that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -31,12 +33,14 @@ __all__ = [
     "Failure",
     "Statements",
     "Tool",
+    "ToolTest",
     "case_of",
     "chosen",
     "differences",
     "expect",
     "parser",
     "report",
+    "unit_tests",
     "valid",
     "without_times",
     "words",

@@ -7,12 +7,10 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import harness  # noqa: E402
 
-TOOL = None
 MAIN = r"""
 #include <dlfcn.h>
 #include <pthread.h>
@@ -36,16 +34,16 @@ void* work(void* p) { pthread_mutex_lock(&mutex); shared++; pthread_mutex_unlock
 """
 
 
-class PluginsTest(unittest.TestCase):
+class PluginsTest(harness.ToolTest):
     @classmethod
     def setUpClass(cls):
         folder = tempfile.TemporaryDirectory(prefix="duress-plugins-")
         cls.addClassCleanup(folder.cleanup)
         cls.folder = pathlib.Path(folder.name)
         cls.build("gcc", "main", MAIN, "-pthread", "-ldl")
-        cls.build(TOOL.duress + "-cc", "instrumented", MAIN, "-pthread", "-ldl")
+        cls.build(cls.tool.duress + "-cc", "instrumented", MAIN, "-pthread", "-ldl")
         for name, text in (("racy", RACY), ("locked", LOCKED)):
-            cls.build(TOOL.duress + "-cc", f"{name}.so", text, "-shared", "-fPIC")
+            cls.build(cls.tool.duress + "-cc", f"{name}.so", text, "-shared", "-fPIC")
             cls.build("gcc", f"plain_{name}.so", text, "-shared", "-fPIC")
 
     @classmethod
@@ -55,7 +53,7 @@ class PluginsTest(unittest.TestCase):
         subprocess.run([compiler, "-g", "-O1", str(source), "-o", str(cls.folder / name), *options], check=True)
 
     def duress(self, *words, env=None):
-        code, out, err = TOOL.run([TOOL.duress, "run", *words], str(self.folder), b"", 60, env)
+        code, out, err = self.tool.run([self.tool.duress, "run", *words], str(self.folder), b"", 60, env)
         return code, out.decode(), err.decode()
 
     def test_race_of_a_plugin(self):
@@ -98,13 +96,5 @@ class PluginsTest(unittest.TestCase):
         self.assertEqual({race["variable"] for race in json.loads(out)["races"]}, {"shared"})
 
 
-def main():
-    global TOOL
-    options = harness.parser(__doc__, programs=False).parse_known_args()[0]
-    TOOL = harness.Tool(options.build, options.duress)
-    names = [word for word in sys.argv[1:] if word.startswith("test_")]
-    unittest.main(argv=[sys.argv[0], *(f"PluginsTest.{name}" for name in names)])
-
-
 if __name__ == "__main__":
-    main()
+    harness.unit_tests(__doc__)

@@ -16,14 +16,14 @@ std::atomic<bool> done{false};
 int main() {
   std::thread reader([] {
     long letters = 0;
-    while (!done.load(std::memory_order_relaxed)) {
+    do {
       dl_iterate_phdr(
           [](dl_phdr_info* info, size_t, void* sum) {
             for (const char* c = info->dlpi_name; *c; ++c) ++*static_cast<long*>(sum);
             return 0;
           },
           &letters);
-    }
+    } while (!done.load(std::memory_order_relaxed));
     if (letters == 0) std::abort();
   });
   for (int i = 0; i < 200; ++i) {

@@ -28,7 +28,7 @@ void GraphExplorer::process(u32 n) {
   if (!e.atomic) return;
   for (u64 rest = e.legal & ~(u64{1} << e.age); rest; rest &= rest - 1) {
     i32 source = store_of_age(n, static_cast<u32>(__builtin_ctzll(rest)));
-    // An older store after which its strand is known to wait in a loop: it would wait in vain.
+    // An older store after which its strand is known to wait in a loop: no execution with it counts.
     if (e.plan.kind == OpKind::kAtomicRead && e.age == 0 && is_known(hash_of_load(n, source))) continue;
     make_item(n, source, n, {});
   }

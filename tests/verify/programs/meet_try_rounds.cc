@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A loop takes one mutex and tries another, as std::lock does. That it held the first in vain is seen by the
-// other thread, whose try fails. Under rc11 a round in vain is followed once, and no further: the answer must
+// A loop takes one mutex and tries another, as std::lock does. That it held the first is seen by the
+// other thread, whose try fails. Under rc11 a round that fails is followed once, and no further: the answer must
 // not be `complete`.
 //
 // EXPECT-VERIFY: * none

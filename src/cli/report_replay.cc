@@ -38,8 +38,8 @@ class LaneReplay {
     auto known = by_token_.find(token);
     if (known == by_token_.end()) {
       std::string problem;
-      finding::Lanes lanes =
-          replay(id, token, !report::text_at(finding, "replay").empty() && id.rfind("R-", 0) == 0, problem);
+      bool by_verify = !report::text_at(finding, "replay").empty() && id.rfind("R-", 0) == 0;
+      finding::Lanes lanes = replay(id, token, by_verify, has_no_end(finding), problem);
       known = by_token_.emplace(token, Known{document_.lanes.size(), problem}).first;
       if (problem.empty()) document_.lanes.push_back(std::move(lanes));
     }
@@ -55,7 +55,13 @@ class LaneReplay {
     std::string problem;
   };
 
-  finding::Lanes replay(const std::string& id, const std::string& text, bool by_verify,
+  static bool has_no_end(const Json& finding) {
+    const Json& evidence = report::object_at(finding, "evidence");
+    return report::text_at(finding, "failure") == "no-end" ||
+           report::text_at(evidence, "failure") == "no-end";
+  }
+
+  finding::Lanes replay(const std::string& id, const std::string& text, bool by_verify, bool no_end,
                         std::string& problem) {
     if (!work_.error().empty() || target_.empty()) {
       problem = target_.empty() ? "no program is named" : work_.error();
@@ -91,6 +97,7 @@ class LaneReplay {
     problem = oracle.load();
     if (problem.empty()) problem = single.prepare(read.plan);
     if (!problem.empty()) return {};
+    if (no_end) read.plan.head.trace_from = begin_of_end(single, read.plan, oracle);
     exec::Result result = run_traced(single, read.plan, oracle);
     if (!result.usable()) {
       problem = result.why().text;
@@ -101,6 +108,7 @@ class LaneReplay {
     if (failure) identify(*failure, result.logs(), names_);
     const exec::Execution* execution = &result.execution();
     finding::Lanes lanes = report::lanes_of(result.logs(), execution->record, failure, names_);
+    lanes.skipped += read.plan.head.trace_from;
     if (lanes.events.empty()) problem = "the program wrote no trace";
     if (execution->record.diverged != 0)
       lanes.note +=
@@ -108,6 +116,16 @@ class LaneReplay {
           "the replay went another way than the recorded execution: the program or its input is not "
           "what it was";
     return lanes;
+  }
+
+  /// A run without end has millions of steps, of which the last ones are shown. So it is run once for their
+  /// number: writing down and reading all of them takes ten seconds.
+  static u64 begin_of_end(exec::SingleRun& single, exec::Plan plan, exec::Oracle& oracle) {
+    plan.head.trace = false;
+    exec::Result result = single.run(plan, oracle);
+    if (!result.usable()) return 0;
+    const u64 steps = result.execution().record.steps;
+    return steps > report::kLookedAt ? steps - report::kLookedAt : 0;
   }
 
   /// With the plain accesses that are no steps, if there are not too many and nothing else changes.

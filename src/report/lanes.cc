@@ -301,7 +301,7 @@ Lanes lanes_of(const finding::RunLogs& logs, const trail::Record& record,
   names.learn_locks(*process, logs.steps);
   LaneMaker maker(logs, *process, record, names);
   // Arrows may come from what is then left out, so all of it is looked at; up to a point.
-  const std::size_t looked_at = std::max<std::size_t>(most, 100000);
+  const std::size_t looked_at = std::max(most, kLookedAt);
   std::size_t first = logs.steps.size() > looked_at ? logs.steps.size() - looked_at : 0;
   const std::set<finding::Address> shared = shared_plain(logs.steps);
   for (std::size_t i = first; i < logs.steps.size(); ++i) {

@@ -13,6 +13,8 @@ namespace duress::report {
 
 /// More than that nobody reads; the last ones are kept, as the failure is at the end.
 inline constexpr std::size_t kMostLaneEvents = 10000;
+/// So many of the last steps are looked at for where arrows and values come from.
+inline constexpr std::size_t kLookedAt = 100000;
 
 /// `record`: of the same execution; it says which loads got other values than memory held. Arrows of
 /// synchronisation are drawn where they are certain: creation, join, locks, semaphores.

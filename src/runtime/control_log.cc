@@ -114,6 +114,10 @@ const char* outcome_word(trail::Outcome outcome) {
 
 namespace {
 
+bool is_left_out() {
+  return scheduler().record().steps < scheduler().request().trace_from;
+}
+
 /// What all lines of steps begin with.
 void put_head(Text& text, const Strand& s, OpKind kind, uptr object, u64 size) {
   text.put('{').key("t").quoted("step").key("n").number(scheduler().record().steps);
@@ -128,6 +132,10 @@ void put_type(Text& text, const DuressSite& site) {
 }
 
 void put_step(const Strand& s, bool has_value, u64 value) {
+  if (is_left_out()) {
+    traced_stale = false;
+    return;
+  }
   Uncontrolled here;
   Runtime& rt = *g_runtime;
   rt.modules.log_new();
@@ -188,7 +196,7 @@ void log_traced_value(u64 value, u32 size) {
 void log_plain_access(const void* p, u32 size, bool write, u64 value, const DuressSite* site) {
   static u32 count = 0;
   const Strand* s = controlled();
-  if (!s || count == trail::kMostPlain) return;
+  if (!s || count == trail::kMostPlain || is_left_out()) return;
   ++count;
   Uncontrolled here;
   Runtime& rt = *g_runtime;

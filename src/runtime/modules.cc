@@ -136,11 +136,25 @@ bool modules_have(const char* name) {
 
 struct Modules::Visit {
   Modules* modules;
-  const char* executable;
+  bool begun = false;
+  char executable[4096];
 
+  /// The loader holds its lock from the first module to the last, so no other thread sees the count in
+  /// between.
   static int each(dl_phdr_info* info, size_t, void* self) {
-    static_cast<Visit*>(self)->module(*info);
+    auto& visit = *static_cast<Visit*>(self);
+    if (!visit.begun && !visit.begin(*info)) return 1;
+    visit.module(*info);
     return 0;
+  }
+
+  /// Whether modules may have come since the last visit; a trace asks before each of its steps.
+  bool begin(const dl_phdr_info& info) {
+    begun = true;
+    if (modules->loaded_ && modules->loads_seen_ == info.dlpi_adds) return false;
+    modules->loads_seen_ = info.dlpi_adds;
+    executable_path(executable, sizeof executable);
+    return true;
   }
 
   void module(const dl_phdr_info& info) {
@@ -218,9 +232,8 @@ struct Modules::Visit {
 };
 
 void Modules::log_new() {
-  char executable[4096];
-  executable_path(executable, sizeof executable);
-  Visit visit{this, executable};
+  Visit visit;
+  visit.modules = this;
   dl_iterate_phdr(&Visit::each, &visit);
 }
 

@@ -87,6 +87,7 @@ class Modules {
   CodeSites code_;
   u32 code_first_ = 0;  // number of the first code site
   Loaded* loaded_ = nullptr;
+  u64 loads_seen_ = 0;  // how many the loader had counted when loaded_ was written
   u32 next_id_ = 0;
 };
 

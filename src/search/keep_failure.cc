@@ -3,6 +3,8 @@
 // What a search does with a failure: replays it, makes it small, finds out whether it needs the memory model,
 // and stores it.
 
+#include <algorithm>
+
 #include "exec/clock.h"
 #include "search/minimiser.h"
 #include "search/search.h"
@@ -15,6 +17,15 @@ using exec::now;
 constexpr u64 kMinimiseRuns = 1000;
 constexpr double kMinimiseSeconds = 30;
 constexpr u64 kRunsWithoutModel = 200;
+
+/// Whether its text names locks. Runs without end, which mostly do not, have a million steps to be looked
+/// through.
+bool names_locks(const finding::Stuck& stuck) {
+  if (stuck.outcome != "livelock" && stuck.outcome != "step-limit") return true;
+  return std::any_of(stuck.strands.begin(), stuck.strands.end(), [](const finding::StuckStrand& s) {
+    return s.operation.find("lock") != std::string::npos;
+  });
+}
 
 }  // namespace
 
@@ -49,7 +60,7 @@ void Search::minimise(exec::Worker& worker, Found& found) {
     found.logs = std::move(result.logs());
     found.errors = exec::last_errors(worker.captured());
   }
-  if (found.logs.stuck) name_locks(worker, found);
+  if (found.logs.stuck && names_locks(*found.logs.stuck)) name_locks(worker, found);
   if (halted) pool_->halt();
 }
 

@@ -24,7 +24,7 @@
 namespace duress::trail {
 
 inline constexpr u32 kMagic = 0x53525544;  // "DURS"
-inline constexpr u32 kVersion = 14;
+inline constexpr u32 kVersion = 15;
 
 enum class ChoiceKind : u32 { kThread = 0, kValue = 1 };
 
@@ -140,6 +140,7 @@ struct Request {
   u32 tear = 8;         // bytes: wider values are read in pieces
   ExplorationOrder exploration_order = ExplorationOrder::kRunOn;  // exhaustive
   u64 priority_strands = 0;  // exhaustive, by graph: a bit by id for each strand that runs first, once
+  u64 trace_from = 0;        // trace: what comes before this many steps is left out
   // Systematic executions: how many spurious wake-ups, and early timeouts, in a row of a thread at a place
   // are choices.
   u32 spurious = 0;
@@ -223,7 +224,7 @@ struct Request {
     return {reinterpret_cast<T*>(reinterpret_cast<uptr>(this) + at), count};
   }
 };
-static_assert(sizeof(Request) == 144);
+static_assert(sizeof(Request) == 152);
 
 /// What a search for memory errors could not see: freed memory had to be used again, because it was too much
 /// to keep; the heap is another's, a sanitizer's.

@@ -51,6 +51,17 @@ class LanesTest(harness.ToolTest):
         objects = {event.get("object") for event in document["failures"][0]["lanes"]["events"]}
         self.assertLessEqual({"Account::mutex #1", "Account::mutex #2"}, objects)
 
+    def test_the_end_of_a_run_without_end(self):
+        """Of a million steps the last ones are written down; the page counts all of them."""
+        _, document = self.explore("spin")
+        lanes = document["failures"][0]["lanes"]
+        self.assertGreater(lanes["skipped"], 500_000)
+        events = lanes["events"]
+        self.assertEqual(len(events), 10_000)
+        self.assertEqual({event["object"] for event in events[:-1]}, {"ready"})
+        self.assertEqual({event["value"] for event in events[:-1]}, {"0"})
+        self.assertEqual(events[-1]["operation"], "failure")
+
     def test_captured_variables(self):
         text, document = self.explore("captured")
         self.assertIn("main()::sum", text)

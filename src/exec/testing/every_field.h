@@ -34,6 +34,7 @@ inline Plan plan_with_every_field() {
   plan.head.tear = 4;
   plan.head.exploration_order = ExplorationOrder::kByGraph;
   plan.head.priority_strands = 9;
+  plan.head.trace_from = 67;
   plan.head.spurious = 10;
   plan.head.timeouts = 11;
   plan.head.early_timeouts = trail::EarlyTimeouts::kAll;
@@ -94,8 +95,8 @@ inline Execution execution_with_every_field() {
 /// before it is compared.
 inline void expect_same_head(const trail::Request& got, const trail::Request& sent) {
   const auto& [magic, version, seed, strategy, depth, expected_choices, most_steps, points, backend, detect,
-               model, heuristic, fair_after, tear, exploration_order, priority_strands, spurious, timeouts,
-               trace, trace_plain, systematic, sample, profile_futures, profile_atomics, variables,
+               model, heuristic, fair_after, tear, exploration_order, priority_strands, trace_from, spurious,
+               timeouts, trace, trace_plain, systematic, sample, profile_futures, profile_atomics, variables,
                early_timeouts, observe, symmetry, memory, skip_known, learn_accesses, unused, sites,
                wait_sites, pairs, predictions, edits, picks, planned, unused_count, deviations] = got;
   EXPECT_EQ(magic, sent.magic);
@@ -119,6 +120,7 @@ inline void expect_same_head(const trail::Request& got, const trail::Request& se
   EXPECT_EQ(early_timeouts, sent.early_timeouts);
   EXPECT_EQ(observe, sent.observe);
   EXPECT_EQ(trace, sent.trace);
+  EXPECT_EQ(trace_from, sent.trace_from);
   EXPECT_EQ(trace_plain, sent.trace_plain);
   EXPECT_EQ(systematic, sent.systematic);
   EXPECT_EQ(sample, sent.sample);

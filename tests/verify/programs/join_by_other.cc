@@ -3,7 +3,7 @@
 // The thread that joins is not the one that made it.
 //
 // EXPECT-VERIFY: * race x
-// VERIFY-FIX: join first before join_by_other.cc:
+// VERIFY-FIX: make x atomic
 #include <thread>
 
 int x = 0;

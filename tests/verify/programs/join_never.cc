@@ -3,7 +3,7 @@
 // A detached thread, whose work is read all the same.
 //
 // EXPECT-VERIFY: * race x
-// VERIFY-FIX: join T1 (made at join_never.cc:
+// VERIFY-FIX: make x atomic
 #include <thread>
 
 int x = 0;

@@ -208,6 +208,11 @@ void Search::summarise() {
   // Deadlocks are counted apart from accesses. Those that a resumed part suspected are not known any more.
   std::size_t pairs = state_.search_state.pairs.size();
   result_.pairs = pairs - std::min(pairs, result_.suspected_deadlocks.size());
+  // racefuzzer meets pairs, too, that no run has reported: both of a loop's reads beside one store, say.
+  std::set<std::pair<u32, u32>> reported;
+  for (const trail::SitePair& pair : state_.search_state.pairs)
+    reported.insert(std::minmax(pair.first, pair.second));
+  for (const std::pair<u32, u32>& pair : result_.created) result_.pairs += reported.count(pair) == 0 ? 1 : 0;
   Guide::Untried untried = state_.search_state.guide.untried();
   if (state_.search_state.guide.nodes().size() > 1) {  // else nothing was planned
     result_.untried = untried.plans;

@@ -351,6 +351,15 @@ class UseTest(harness.ToolTest):
         self.assertEqual(code, 124, err)
         self.assertIn(f"resuming at run {runs + 1}", err)
 
+    def test_pairs_that_were_brought_together_were_seen(self):
+        """Of three pairs in the reports racefuzzer makes four: each of two reads meets each of two writes."""
+        binary = str(self.tool.compile(PROGRAMS / "plain_wait.c", level="-O1"))
+        code, _, err = self.explore(binary, options=["--runs", "500", "--seed", "3"])
+        self.assertEqual(code, 0, err)
+        seen, together = re.search(r"(\d+) racing access pairs seen, (\d+) brought together", err).groups()
+        self.assertGreater(int(together), 0, err)
+        self.assertGreaterEqual(int(seen), int(together), err)
+
     def test_first_line_is_a_compilers(self):
         binary = str(self.tool.compile(PROGRAMS / "account.cc"))
         code, _, err = self.explore(binary)

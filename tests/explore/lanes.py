@@ -16,10 +16,11 @@ TOOL = None
 
 
 class LanesTest(unittest.TestCase):
-    def explore(self, name, *options):
+    def explore(self, name, *options, command="explore"):
         """What it prints, and the document with the lanes of its failures."""
         with tempfile.TemporaryDirectory() as folder:
-            words = ["explore", "--seed", "1", "--runs", "500", "--dir", f"{folder}/d", *options]
+            runs = "500" if command == "explore" else "60"
+            words = [command, "--seed", "1", "--runs", runs, "--dir", f"{folder}/d", *options]
             binary = TOOL.compile(PROGRAMS / f"{name}.cc", level="-O1")
             code, _, errors = TOOL.run([str(TOOL.duress), *words, "--", str(binary)], folder)
             self.assertEqual(code, 66, errors.decode())
@@ -59,6 +60,12 @@ class LanesTest(unittest.TestCase):
         self.assertNotIn("(unnamed)", text)
         objects = {event.get("object") for event in document["failures"][0]["lanes"]["events"]}
         self.assertIn("main()::sum", objects)
+
+    def test_the_replaced_load_is_the_one_that_is_marked(self):
+        _, document = self.explore("old_pointer", "--no-advice", "--model", "stale", command="classify")
+        head = next(race for race in document["races"] if race["variable"] == "head")
+        marked = [e["object"] for e in head["lanes"]["events"] if e.get("how") == "stale"]
+        self.assertEqual(marked, ["head"])
 
 
 def main():

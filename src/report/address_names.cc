@@ -27,12 +27,15 @@ bool is_below(const std::string& path, const std::string& folder) {
          path[folder.size()] == '/';
 }
 
+bool is_runtime(const Frame& frame) {
+  return starts_with(frame.function, "__duress_") || starts_with(frame.function, "duress::") ||
+         starts_with(frame.function, "duress_");
+}
+
 /// Not the user's own code: the system's libraries and headers, the C++ library wherever it is installed,
 /// and our runtime. Containers often build in /usr/src, and people in whatever folder they are in.
 bool is_library(const Frame& frame, const finding::ProcessLog& process) {
-  if (starts_with(frame.function, "__duress_") || starts_with(frame.function, "duress::") ||
-      starts_with(frame.function, "duress_"))
-    return true;
+  if (is_runtime(frame)) return true;
   if (frame.file.find("/include/c++/") != std::string::npos) return true;
   bool system_module = frame.module != process.exe && !is_below(frame.module, "/usr/local") &&
                        (is_below(frame.module, "/usr") || starts_with(frame.module, "/lib"));
@@ -106,6 +109,10 @@ void AddressNames::add_code(const LoadedModules& loaded, Address address, std::v
       frame.file = normal(frame.file);
       frame.library = is_library(frame, loaded.process);
     }
+    // What is inlined into the runtime is of the runtime, whatever debug information calls it: helpers
+    // without linkage come without their namespace.
+    if (!it->second.empty() && is_runtime(it->second.back()))
+      for (Frame& frame : it->second) frame.library = true;
   }
   frames.insert(frames.end(), it->second.begin(), it->second.end());
 }

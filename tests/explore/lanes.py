@@ -67,6 +67,13 @@ class LanesTest(unittest.TestCase):
         marked = [e["object"] for e in head["lanes"]["events"] if e.get("how") == "stale"]
         self.assertEqual(marked, ["head"])
 
+    def test_a_crash_is_where_the_program_has_it(self):
+        text, _ = self.explore("null_object")
+        source = PROGRAMS / "null_object.cc"
+        line = 1 + next(i for i, text in enumerate(source.read_text().split("\n")) if "the crash" in text)
+        self.assertRegex(text, rf"null_object.cc:{line}:\d+: error: SIGSEGV")
+        self.assertIn(f":{line} SIGSEGV", text[text.index("interleaving of") :])
+
 
 def main():
     global TOOL

@@ -131,6 +131,22 @@ static std::pair<int, Address> object_key(const LoadedModules& loaded, Address a
   return {loaded.process.mode == "controlled" ? 0 : loaded.process.pid, address};
 }
 
+void AddressNames::forget_objects() {
+  learned_.clear();
+  objects_named_.clear();
+  object_numbers_.clear();
+}
+
+std::string AddressNames::part_of(const finding::ModuleRecord& module, std::uint64_t offset,
+                                  const DataSymbol& symbol) {
+  // Debug information of a large program takes time to read: a lock that is no part of anything needs none.
+  constexpr std::uint64_t kMutexBytes = 40;
+  if (offset == symbol.start && symbol.size <= kMutexBytes) return symbol.name;
+  DebugTypes& types = types_.try_emplace(module.path, module.path).first->second;
+  if (std::string path = types.path_in_global(offset); !path.empty()) return symbol.name + path;
+  return offset == symbol.start ? symbol.name : fmt::format("{}+{}", symbol.name, offset - symbol.start);
+}
+
 void AddressNames::learn_object(const LoadedModules& loaded, Address address, const std::string& name) {
   const std::pair<int, Address> object = object_key(loaded, address);
   if (learned_.try_emplace(object, name).second) objects_named_[name].push_back(object);
@@ -149,8 +165,7 @@ std::string AddressNames::object_name(const LoadedModules& loaded, Address addre
   if (const finding::ModuleRecord* module = module_at(loaded, address)) {
     std::uint64_t offset = address - module->base;
     if (auto symbol = symbolizer_.data(module->path, offset); symbol && !symbol->name.empty())
-      return offset == symbol->start ? symbol->name
-                                     : fmt::format("{}+{}", symbol->name, offset - symbol->start);
+      return part_of(*module, offset, *symbol);
   }
   const std::pair<int, Address> object = object_key(loaded, address);
   if (std::string name = learned_name(object); !name.empty()) return name;

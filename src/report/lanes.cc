@@ -149,7 +149,11 @@ class LaneMaker {
 
   /// Names cost a lookup in debug information; steps of one place at one object share it.
   const Parts& parts_of(const finding::Step& step) {
-    PartsKey key{step.operation, step.object, step.place, step.site ? step.site->module : -1,
+    PartsKey key{step.operation,
+                 step.object,
+                 step.place,
+                 step.stack,
+                 step.site ? step.site->module : -1,
                  step.site ? step.site->index : 0};
     auto it = parts_.find(key);
     if (it != parts_.end()) return it->second;
@@ -234,7 +238,8 @@ class LaneMaker {
     finding::Address object;
     u64 bits;
   };
-  using PartsKey = std::tuple<std::string, finding::Address, finding::Address, int, u32>;
+  using PartsKey =
+      std::tuple<std::string, finding::Address, finding::Address, std::vector<finding::Address>, int, u32>;
 
   const finding::RunLogs& logs_;
   const finding::ProcessLog& process_;

@@ -102,7 +102,8 @@ StepNames step_names(const finding::Step& step, const finding::ProcessLog& proce
     named.line = site.frame.line;
     named.object = site.variable;
   } else if (step.place != 0) {
-    std::vector<finding::Frame> stack = names.stack(process, {step.place});
+    std::vector<finding::Frame> stack =
+        names.stack(process, step.stack.empty() ? std::vector{step.place} : step.stack);
     if (!stack.empty()) {
       const finding::Frame& frame = stack[finding::blamed_frame(stack)];
       if (!frame.library) {

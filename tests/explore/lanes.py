@@ -4,6 +4,7 @@
 locks and variables, and where the values came from that were read last."""
 import json
 import pathlib
+import re
 import sys
 import tempfile
 import unittest
@@ -19,10 +20,10 @@ class LanesTest(unittest.TestCase):
     def explore(self, name, *options, command="explore"):
         """What it prints, and the document with the lanes of its failures."""
         with tempfile.TemporaryDirectory() as folder:
-            runs = "500" if command == "explore" else "60"
-            words = [command, "--seed", "1", "--runs", runs, "--dir", f"{folder}/d", *options]
+            runs = {"explore": ["--runs", "500"], "classify": ["--runs", "60"], "verify": []}[command]
+            words = [command, "--seed", "1", *runs, "--dir", f"{folder}/d", *options]
             binary = TOOL.compile(PROGRAMS / f"{name}.cc", level="-O1")
-            code, _, errors = TOOL.run([str(TOOL.duress), *words, "--", str(binary)], folder)
+            code, out, errors = TOOL.run([str(TOOL.duress), *words, "--", str(binary)], folder)
             self.assertEqual(code, 66, errors.decode())
             path = pathlib.Path(folder) / "report.json"
             words = [str(TOOL.duress), "report", "--dir", f"{folder}/d", f"--json={path}"]
@@ -30,12 +31,12 @@ class LanesTest(unittest.TestCase):
             self.assertEqual(code, 0, more.decode())
             document = json.loads(path.read_text())
             harness.valid(document)
-            return errors.decode(), document
+            return (out + errors).decode(), document
 
     def test_plain_accesses_that_explain_an_exit_code(self):
         text, document = self.explore("bank")
         lanes = text[text.index("interleaving of") :]
-        self.assertIn("lock Account::mutex", lanes)
+        self.assertRegex(lanes, r":17 lock \S*ount::mutex")
         self.assertNotRegex(lanes, r"\bM\d")
         self.assertIn("the values that were read last, and where they came from:", lanes)
         # One thread stores what it made of 100, after the other has stored.
@@ -53,6 +54,30 @@ class LanesTest(unittest.TestCase):
         self.assertNotRegex(text, r"\bM\d")
         objects = {event.get("object") for event in document["failures"][0]["lanes"]["events"]}
         self.assertLessEqual({"Account::mutex #1", "Account::mutex #2"}, objects)
+
+    def test_locks_inside_globals(self):
+        for command in ("explore", "verify"):
+            text, document = self.explore("global_locks", command=command)
+            self.assertRegex(text, r"T1 waits to lock locks\.second, held by T2", command)
+            self.assertRegex(text, r"T2 waits to lock savings\[1\]\.mutex, held by T1", command)
+            source = (PROGRAMS / "global_locks.cc").read_text().split("\n")
+            line = 1 + next(i for i, text in enumerate(source) if "other locks" in text)
+            steps = [
+                (event.get("object"), event.get("line"))
+                for event in document["failures"][0]["lanes"]["events"]
+                if event["operation"] == "lock"
+            ]
+            self.assertIn(("locks.second", line), steps, command)
+
+    def test_locks_without_a_name_have_one_number(self):
+        for command in ("explore", "verify"):
+            text, document = self.explore("other_locks", command=command)
+            waits = dict(re.findall(r"(T[12]) waits to lock (M\d+), held by", text))
+            held = {}  # what each thread locked last
+            for event in document["failures"][0]["lanes"]["events"]:
+                if event["operation"] == "lock":
+                    held[f"T{event['thread']}"] = event["object"]
+            self.assertEqual((waits["T1"], waits["T2"]), (held["T2"], held["T1"]), command)
 
     def test_captured_variables(self):
         text, document = self.explore("captured")

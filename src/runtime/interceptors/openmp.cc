@@ -129,6 +129,22 @@ DURESS_REDUCE(__kmpc_reduce_nowait)
 DURESS_END_REDUCE(__kmpc_end_reduce)
 DURESS_END_REDUCE(__kmpc_end_reduce_nowait)
 
+// ---- objects of gcc
+//
+// libomp has the entry points of libgomp, too, and its tool interface tells what they do, but for the one
+// lock around updates that no instruction can perform: the parts of most reductions are combined under it.
+
+static u64 gomp_atomic_lock;
+
+DURESS_INTERCEPTOR(void, GOMP_atomic_start, (void)) {
+  DURESS_REAL(GOMP_atomic_start)();
+  if (awake()) sync_acquire(&gomp_atomic_lock, DURESS_CALLER_PC);
+}
+DURESS_INTERCEPTOR(void, GOMP_atomic_end, (void)) {
+  if (awake()) sync_release_join(&gomp_atomic_lock, DURESS_CALLER_PC);
+  DURESS_REAL(GOMP_atomic_end)();
+}
+
 // ---- waiting for tasks
 //
 // libomp waits for them by asking its queues again and again, without a call that the scheduler could see.

@@ -37,6 +37,10 @@ bool is_runtime(const Frame& frame) {
 bool is_library(const Frame& frame, const finding::ProcessLog& process) {
   if (is_runtime(frame)) return true;
   if (frame.file.find("/include/c++/") != std::string::npos) return true;
+  // Rust's standard library: /rustc/HASH/library/..., Debian's /usr/src/rustc-1.63.0/library/...
+  if ((starts_with(frame.file, "/rustc/") || starts_with(frame.file, "/usr/src/rustc-")) &&
+      frame.file.find("/library/") != std::string::npos)
+    return true;
   bool system_module = frame.module != process.exe && !is_below(frame.module, "/usr/local") &&
                        (is_below(frame.module, "/usr") || starts_with(frame.module, "/lib"));
   if (system_module) return true;

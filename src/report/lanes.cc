@@ -50,10 +50,11 @@ class LaneMaker {
   }
 
   void add(const finding::Step& step) {
+    const Parts& parts = parts_of(step);
+    if (step.plain && parts.library) return;  // how the C++ library makes a thread explains nothing
     LaneEvent event;
     event.thread = thread(step.strand);
     event.operation = word(step.operation);
-    const Parts& parts = parts_of(step);
     event.object = parts.object;
     event.place = parts.place;
     if (!step.value.empty()) {
@@ -114,6 +115,7 @@ class LaneMaker {
  private:
   struct Parts {
     u32 object, place;
+    bool library;
   };
   struct Store {
     std::int32_t event;
@@ -158,7 +160,7 @@ class LaneMaker {
     auto it = parts_.find(key);
     if (it != parts_.end()) return it->second;
     StepNames named = step_names(step, process_, names_);
-    return parts_[key] = {word(names_.clean(named.object)), place(named.file, named.line)};
+    return parts_[key] = {word(names_.clean(named.object)), place(named.file, named.line), named.library};
   }
 
   /// The event of another strand that this one waited for, or would have.

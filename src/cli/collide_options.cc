@@ -7,6 +7,7 @@
 
 #include "catalog/lookup.h"
 #include "cli/command_app.h"
+#include "cli/option_error.h"
 #include "exec/session.h"
 
 namespace duress::cli {
@@ -109,7 +110,9 @@ std::string check(CollideOptions& options) {
   options.trace.halt = options.halt;
   options.trace.watchpoints = !options.no_watchpoints;
   std::string error = options.check_output();
-  return error.empty() ? exec::check_document(options.print_suppressions) : error;
+  return error.empty()
+             ? option_error("--print-suppressions", exec::check_document(options.print_suppressions))
+             : error;
 }
 
 }  // namespace

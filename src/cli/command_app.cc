@@ -55,6 +55,20 @@ std::string unknown_option(const CLI::App& app, const Arguments& words) {
   return "";
 }
 
+/// A value given to an option that takes none; "" if there is none such. A project file says true or false.
+std::string flag_value(const CLI::App& app, const Arguments& words) {
+  for (const std::string& word : words) {
+    if (word == "--") break;
+    std::size_t sign = word.find('=');
+    if (sign == std::string::npos || !word.starts_with("--")) continue;
+    std::string name = word.substr(0, sign), value = word.substr(sign + 1);
+    const CLI::Option* option = app.get_option_no_throw(name);
+    if (option == nullptr || option->get_expected_max() != 0 || value == "true" || value == "false") continue;
+    return fmt::format("{} takes no value, not '{}'", name, value);
+  }
+  return "";
+}
+
 /// An exit code if that cannot be a program, after a message.
 std::optional<int> check_program(const std::vector<std::string>& target) {
   std::string problem = target.empty() ? "" : exec::program_problem(target[0]);
@@ -253,6 +267,7 @@ void only_print_origins() {
 
 template <class Parse>
 std::optional<int> CommandApp::guarded(const Arguments& words, const std::string& rest, Parse parse) {
+  if (std::string error = flag_value(*app_, words); !error.empty()) return wrong_use(command(), error);
   try {
     parse();
   } catch (const CLI::CallForHelp&) {

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "cli/command_app.h"
+#include "cli/option_error.h"
 #include "exec/session.h"
 #include "report/json_writer.h"
 
@@ -52,7 +53,7 @@ void OutputOptions::add_output(CommandApp& app, const char* quiet_help, const ch
 std::string OutputOptions::check_output() const {
   if (std::string error = files.check(); !error.empty()) return error;
   std::string place = JsonLines::place_in(json);
-  return place.empty() ? exec::check_document(json) : lines->open(place);
+  return option_error("--json", place.empty() ? exec::check_document(json) : lines->open(place));
 }
 
 bool OutputOptions::write_json(const report::Json& document) const {
@@ -92,7 +93,7 @@ std::string BudgetOptions::check_budget(double& seconds, double& run_seconds, un
 }
 
 void add_seed(CommandApp& app, std::int64_t& seed) {
-  app.add_option("--seed", seed, "Random seed (default 1)");
+  app.add_option("--seed", seed, "Random seed (default 1)").at_least(0);
 }
 
 void add_oracle(CommandApp& app, exec::OracleOptions& oracle) {
@@ -106,7 +107,7 @@ std::string check_oracle(exec::OracleOptions& oracle) {
   if (oracle.expected_output.empty()) return {};
   oracle.expected_output = fs::absolute(oracle.expected_output).lexically_normal().string();
   if (access(oracle.expected_output.c_str(), R_OK) == 0) return {};
-  return fmt::format("cannot read '{}': {}", oracle.expected_output, std::strerror(errno));
+  return fmt::format("--expect-output: cannot read '{}': {}", oracle.expected_output, std::strerror(errno));
 }
 
 void GateOptions::add_gate(CommandApp& app, const char* by_default, const char* fail_on_help) {
@@ -117,7 +118,7 @@ void GateOptions::add_gate(CommandApp& app, const char* by_default, const char* 
 }
 
 std::string GateOptions::load_baseline() {
-  return baseline.empty() ? "" : known.load(baseline);
+  return baseline.empty() ? "" : option_error("--baseline", known.load(baseline));
 }
 
 void add_coverage(CommandApp& app, bool& coverage) {
@@ -140,7 +141,7 @@ std::optional<int> SuppressionOptions::load_suppressions(report::Suppressions& a
   for (const std::string& file : suppressions) {
     std::string error = all.load(file);
     if (error.empty()) continue;
-    error.rfind(file + ":", 0) == 0 ? say_plain(error) : say(error);
+    error.rfind(file + ":", 0) == 0 ? say_plain(error) : say(option_error("--suppressions", error));
     return kExitWrongUse;
   }
   return std::nullopt;

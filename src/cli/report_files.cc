@@ -8,6 +8,7 @@
 
 #include "cli/command_app.h"
 #include "cli/commands.h"
+#include "cli/option_error.h"
 #include "cli/report_replay.h"
 #include "exec/last.h"
 #include "exec/session.h"
@@ -33,8 +34,9 @@ void ReportFiles::add_to(CommandApp& app) {
 }
 
 std::string ReportFiles::check() const {
-  for (const std::string& place : places) {
-    if (std::string error = exec::check_document(place); !error.empty()) return error;
+  for (u32 i = 0; i < places.size(); ++i) {
+    if (std::string error = exec::check_document(places[i]); !error.empty())
+      return option_error(fmt::format("--{}", Catalog<FormatId>::kEntries[i].name), error);
   }
   std::string error;
   editor_link(editor, error);

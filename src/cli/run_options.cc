@@ -8,6 +8,7 @@
 #include "catalog/heuristics.h"
 #include "catalog/lookup.h"
 #include "cli/command_app.h"
+#include "cli/option_error.h"
 #include "cli/tsan_options.h"
 #include "exec/child.h"
 #include "exec/session.h"
@@ -61,8 +62,9 @@ std::string check(RunOptions& options) {
     if (std::string error = read_time(options.exit_wait, options.exit_wait_seconds); !error.empty())
       return error;
   }
-  for (const std::string& error : {check_memory_model(options), options.check_output(),
-                                   exec::check_document(options.print_suppressions)}) {
+  for (const std::string& error :
+       {check_memory_model(options), options.check_output(),
+        option_error("--print-suppressions", exec::check_document(options.print_suppressions))}) {
     if (!error.empty()) return error;
   }
   return {};

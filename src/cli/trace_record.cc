@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "cli/command_app.h"
+#include "cli/option_error.h"
 #include "cli/options.h"
 #include "exec/files.h"
 #include "exec/ownership.h"
@@ -89,7 +90,7 @@ int record_command(const Arguments& arguments) {
   fs::path output = fs::absolute(options.output);
   if (std::string error = fs::exists(output, code) ? exec::check_document(output.string()) : "";
       !error.empty())
-    return wrong_use("trace", error);
+    return wrong_use("trace", option_error("--output", error));
   fs::create_directories(output.parent_path(), code);
   fs::path work = exec::private_folder(output.string() + fmt::format(".work-{}", getpid()));
   if (work.empty()) {

@@ -47,7 +47,7 @@ int run(const Command& command, Arguments words, std::string& out, std::string& 
 }
 
 std::vector<HelpOption> options_of(const std::string& help) {
-  static const std::regex line(R"(^  (?:-\w,)?(--[\w-]+)(?:,--[\w-]+)*(?: ([A-Z]+)(?::\{([^}]*)\})?)?.*)");
+  static const std::regex line(R"(^  (?:-\w,)?(--[\w-]+)(?:,--[\w-]+)*(?: ([A-Z]{2,})(?::\{([^}]*)\})?)?.*)");
   std::vector<HelpOption> options;
   std::istringstream text(help);
   for (std::string row; std::getline(text, row);) {
@@ -102,7 +102,8 @@ TEST_F(WrongUse, EveryOptionOfEveryCommand) {
     for (const HelpOption& option : options_of(help)) {
       ++tried;
       if (option.kind.empty()) {
-        refuses(command, first, option.name + "=perhaps", {option.name, "perhaps"});
+        for (const std::string value : {"perhaps", "-1", ""})
+          refuses(command, first, option.name + "=" + value, {option.name, value});
         continue;
       }
       if (!option.choices.empty()) {
@@ -122,6 +123,24 @@ TEST_F(WrongUse, EveryOptionOfEveryCommand) {
     }
   }
   EXPECT_GT(tried, 150u);  // else the help was not understood
+}
+
+TEST_F(WrongUse, FilesThatCannotBeHaveTheirOption) {
+  for (const auto& [command, first] : all_commands()) {
+    Arguments ask = first;
+    ask.push_back("--help");
+    std::string help, err;
+    run(command, ask, help, err);
+    for (const HelpOption& option : options_of(help)) {
+      static const std::set<std::string> kFiles = {"--html", "--sarif", "--junit", "--perfetto",
+                                                   "--expect-output"};
+      bool early = std::string(command.name) != "report" && std::string(command.name) != "replay";
+      if (early && kFiles.count(option.name) != 0)
+        refuses(command, first, option.name + "=/nonexistent/folder/file",
+                {option.name + ": ", "No such file"});
+      if (option.name == "--seed") refuses(command, first, "--seed=-1", {"--seed", "'-1'", "at least 0"});
+    }
+  }
 }
 
 TEST_F(WrongUse, NamesHaveANearestOne) {

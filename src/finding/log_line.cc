@@ -133,6 +133,7 @@ Step to_step(const Json& line) {
   step.newest = text_or(line, "newest");
   step.site = site_of(line);
   step.place = address_or(line, "place", 0);
+  step.stack = stack_of(line);
   step.plain = number_or<int>(line, "plain", 0) != 0;
   return step;
 }

@@ -172,7 +172,8 @@ struct Step {
   trail::ValueType type = trail::ValueType::kInteger;
   std::string newest;  // "": the value is the newest
   std::optional<SiteRecord> site;
-  Address place = 0;   // a return address, if there is no site
+  Address place = 0;           // a return address, if there is no site
+  std::vector<Address> stack;  // from that place on, if it is known
   bool plain = false;  // not a step: an access at which nobody can be switched (trail::Request::trace_plain)
 };
 

@@ -29,7 +29,7 @@ class Names {
   /// The global, or the number, of what lies at `address`: "mu_", "M2".
   virtual std::string object(const finding::ProcessLog& process, finding::Address address);
   /// Names locks inside objects after the members that they are, from here on: accesses among the steps say
-  /// of which type the memory around a lock is.
+  /// of which type the memory around a lock is. Names and numbers of another execution's are forgotten.
   virtual void learn_locks(const finding::ProcessLog& process, const std::vector<finding::Step>& steps) {}
   virtual NamedSite site(const finding::ProcessLog& process, const finding::SiteRecord& site);
   /// A race as reports show it, without its id.

@@ -27,13 +27,20 @@ bool is_below(const std::string& path, const std::string& folder) {
          path[folder.size()] == '/';
 }
 
+bool is_runtime(const Frame& frame) {
+  return starts_with(frame.function, "__duress_") || starts_with(frame.function, "duress::") ||
+         starts_with(frame.function, "duress_");
+}
+
 /// Not the user's own code: the system's libraries and headers, the C++ library wherever it is installed,
 /// and our runtime. Containers often build in /usr/src, and people in whatever folder they are in.
 bool is_library(const Frame& frame, const finding::ProcessLog& process) {
-  if (starts_with(frame.function, "__duress_") || starts_with(frame.function, "duress::") ||
-      starts_with(frame.function, "duress_"))
-    return true;
+  if (is_runtime(frame)) return true;
   if (frame.file.find("/include/c++/") != std::string::npos) return true;
+  // Rust's standard library: /rustc/HASH/library/..., Debian's /usr/src/rustc-1.63.0/library/...
+  if ((starts_with(frame.file, "/rustc/") || starts_with(frame.file, "/usr/src/rustc-")) &&
+      frame.file.find("/library/") != std::string::npos)
+    return true;
   bool system_module = frame.module != process.exe && !is_below(frame.module, "/usr/local") &&
                        (is_below(frame.module, "/usr") || starts_with(frame.module, "/lib"));
   if (system_module) return true;
@@ -106,6 +113,10 @@ void AddressNames::add_code(const LoadedModules& loaded, Address address, std::v
       frame.file = normal(frame.file);
       frame.library = is_library(frame, loaded.process);
     }
+    // What is inlined into the runtime is of the runtime, whatever debug information calls it: helpers
+    // without linkage come without their namespace.
+    if (!it->second.empty() && is_runtime(it->second.back()))
+      for (Frame& frame : it->second) frame.library = true;
   }
   frames.insert(frames.end(), it->second.begin(), it->second.end());
 }
@@ -122,6 +133,22 @@ std::vector<Frame> AddressNames::stack(const LoadedModules& loaded, const std::v
 /// all.
 static std::pair<int, Address> object_key(const LoadedModules& loaded, Address address) {
   return {loaded.process.mode == "controlled" ? 0 : loaded.process.pid, address};
+}
+
+void AddressNames::forget_objects() {
+  learned_.clear();
+  objects_named_.clear();
+  object_numbers_.clear();
+}
+
+std::string AddressNames::part_of(const finding::ModuleRecord& module, std::uint64_t offset,
+                                  const DataSymbol& symbol) {
+  // Debug information of a large program takes time to read: a lock that is no part of anything needs none.
+  constexpr std::uint64_t kMutexBytes = 40;
+  if (offset == symbol.start && symbol.size <= kMutexBytes) return symbol.name;
+  DebugTypes& types = types_.try_emplace(module.path, module.path).first->second;
+  if (std::string path = types.path_in_global(offset); !path.empty()) return symbol.name + path;
+  return offset == symbol.start ? symbol.name : fmt::format("{}+{}", symbol.name, offset - symbol.start);
 }
 
 void AddressNames::learn_object(const LoadedModules& loaded, Address address, const std::string& name) {
@@ -142,8 +169,7 @@ std::string AddressNames::object_name(const LoadedModules& loaded, Address addre
   if (const finding::ModuleRecord* module = module_at(loaded, address)) {
     std::uint64_t offset = address - module->base;
     if (auto symbol = symbolizer_.data(module->path, offset); symbol && !symbol->name.empty())
-      return offset == symbol->start ? symbol->name
-                                     : fmt::format("{}+{}", symbol->name, offset - symbol->start);
+      return part_of(*module, offset, *symbol);
   }
   const std::pair<int, Address> object = object_key(loaded, address);
   if (std::string name = learned_name(object); !name.empty()) return name;

@@ -14,6 +14,7 @@
 
 #include "finding/finding.h"
 #include "finding/log_record.h"
+#include "report/debug_types.h"
 #include "report/site_table.h"
 #include "report/symbolizer.h"
 
@@ -39,6 +40,8 @@ class AddressNames {
                                     const std::vector<finding::Address>& addresses);
   /// The global that lies at `address`, or a number: "mu_", "M2".
   std::string object_name(const LoadedModules& loaded, finding::Address address);
+  /// Forgets what objects were called: the next are those of another execution.
+  void forget_objects();
   /// From now on object_name() says so; of several objects of one name with a number, "Account::mutex #2".
   void learn_object(const LoadedModules& loaded, finding::Address address, const std::string& name);
   std::optional<DataSymbol> data(const finding::ModuleRecord& module, std::uint64_t offset);
@@ -50,11 +53,14 @@ class AddressNames {
   const SiteTable& sites_of(const finding::ModuleRecord& module);
   void add_code(const LoadedModules& loaded, finding::Address address, std::vector<finding::Frame>& frames);
   void warn(const std::string& text);
+  /// "table[2].mutex" of a global, "table+96" if debug information does not say.
+  std::string part_of(const finding::ModuleRecord& module, std::uint64_t offset, const DataSymbol& symbol);
   /// "" or what was learned.
   std::string learned_name(const std::pair<int, finding::Address>& object) const;
 
   Symbolizer symbolizer_;
   std::map<std::string, SiteTable> tables_;
+  std::map<std::string, DebugTypes> types_;
   std::map<std::pair<std::string, std::uint64_t>, std::vector<finding::Frame>> frames_;
   std::map<std::pair<int, finding::Address>, int> object_numbers_;  // M1, M2, ... by process and address
   std::map<std::pair<int, finding::Address>, std::string> learned_;

@@ -39,6 +39,35 @@ struct DebugTypes::Impl : DwarfFile {
     return *declares_atomics;
   }
 
+  /// The global that holds the byte at `address`, and where it begins.
+  DWARFDie variable_at(std::uint64_t address, std::uint64_t& start) {
+    if (!context) return {};
+    llvm::DWARFCompileUnit* unit = context->getCompileUnitForDataAddress(address);
+    DWARFDie variable = unit != nullptr ? unit->getVariableForAddress(address) : DWARFDie();
+    if (!variable) return {};
+    auto locations = variable.getLocations(dwarf::DW_AT_location);
+    if (!locations) {
+      llvm::consumeError(locations.takeError());
+      return {};
+    }
+    for (const llvm::DWARFLocationExpression& location : *locations) {
+      llvm::DataExtractor data(llvm::toStringRef(location.Expr), true, 8);
+      llvm::DWARFExpression expression(data, 8, unit->getFormat());
+      auto first = expression.begin();
+      if (first == expression.end() || first->isError()) continue;
+      start = 0;
+      if (first->getCode() == dwarf::DW_OP_addr) {
+        start = first->getRawOperand(0);
+      } else if (first->getCode() == dwarf::DW_OP_addrx) {
+        auto found = unit->getAddrOffsetSectionItem(first->getRawOperand(0));
+        if (!found) continue;
+        start = found->Address;
+      }
+      if (start != 0 && start <= address) return variable;
+    }
+    return {};
+  }
+
   /// Calls `found(variable, offset)` for each variable whose value plus `offset` is in `reg` at `pc`.
   void variables_in(std::uint64_t pc, int reg, const std::function<bool(DWARFDie, std::int64_t)>& found) {
     llvm::DWARFCompileUnit* unit = context->getCompileUnitForCodeAddress(pc);
@@ -93,32 +122,16 @@ DebugTypes::DebugTypes(const std::string& path) : impl_(std::make_unique<Impl>(p
 DebugTypes::~DebugTypes() = default;
 
 std::optional<DeclaredVariable> DebugTypes::global(std::uint64_t address, std::uint64_t size) {
-  if (!impl_->context) return std::nullopt;
-  llvm::DWARFCompileUnit* unit = impl_->context->getCompileUnitForDataAddress(address);
-  DWARFDie variable = unit != nullptr ? unit->getVariableForAddress(address) : DWARFDie();
+  std::uint64_t start = 0;
+  DWARFDie variable = impl_->variable_at(address, start);
   if (!variable) return std::nullopt;
-  auto locations = variable.getLocations(dwarf::DW_AT_location);
-  if (!locations) {
-    llvm::consumeError(locations.takeError());
-    return std::nullopt;
-  }
-  for (const llvm::DWARFLocationExpression& location : *locations) {
-    llvm::DataExtractor data(llvm::toStringRef(location.Expr), true, 8);
-    llvm::DWARFExpression expression(data, 8, unit->getFormat());
-    auto first = expression.begin();
-    if (first == expression.end() || first->isError()) continue;
-    std::uint64_t start = 0;
-    if (first->getCode() == dwarf::DW_OP_addr) {
-      start = first->getRawOperand(0);
-    } else if (first->getCode() == dwarf::DW_OP_addrx) {
-      auto found = unit->getAddrOffsetSectionItem(first->getRawOperand(0));
-      if (!found) continue;
-      start = found->Address;
-    }
-    if (start == 0 || start > address) continue;
-    return member_inside(type_of(variable), qualified_name(variable), address - start, size, false);
-  }
-  return std::nullopt;
+  return member_inside(type_of(variable), qualified_name(variable), address - start, size, false);
+}
+
+std::string DebugTypes::path_in_global(std::uint64_t address) {
+  std::uint64_t start = 0;
+  DWARFDie variable = impl_->variable_at(address, start);
+  return variable ? path_inside(type_of(variable), address - start) : "";
 }
 
 std::optional<DeclaredVariable> DebugTypes::behind(std::uint64_t pc, const finding::OperandRecord& operand,

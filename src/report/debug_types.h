@@ -31,6 +31,9 @@ class DebugTypes {
 
   /// The global that holds [address, address + size). All addresses are the file's.
   std::optional<DeclaredVariable> global(std::uint64_t address, std::uint64_t size);
+  /// The way from the global that holds this byte to the object that begins there: "[2].mutex"; "" if it is
+  /// the global itself, or not known. Does not look into types of the C and C++ libraries.
+  std::string path_in_global(std::uint64_t address);
   /// What `operand` of the instruction at `pc` is.
   std::optional<DeclaredVariable> behind(std::uint64_t pc, const finding::OperandRecord& operand,
                                          std::uint64_t size);

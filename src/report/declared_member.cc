@@ -54,6 +54,32 @@ std::optional<Member> member_at(const DWARFDie& record, std::uint64_t offset, st
 
 }  // namespace
 
+std::string path_inside(DWARFDie written, std::uint64_t offset) {
+  std::string path;
+  for (int depth = 0; depth < kMaxDepth; ++depth) {
+    DWARFDie type = bare(written);
+    if (!type) return {};
+    if (type.getTag() == dwarf::DW_TAG_array_type) {
+      std::uint64_t bytes = bytes_of(type_of(type));
+      if (bytes == 0) return {};
+      path += "[" + std::to_string(offset / bytes) + "]";
+      offset %= bytes;
+      written = type_of(type);
+      continue;
+    }
+    if (!is_record(type) || qualified_name(type).starts_with("std::")) break;
+    auto member = member_at(type, offset, 1);
+    if (!member || member->bits) return {};
+    std::string field = short_name(member->die);
+    // pthread_mutex_t is a name for a union without one; its members are reserved names.
+    if (field.starts_with("__")) break;
+    if (member->die.getTag() != dwarf::DW_TAG_inheritance && !field.empty()) path += "." + field;
+    written = type_of(member->die);
+    offset -= member->begin;
+  }
+  return offset == 0 ? path : "";
+}
+
 DeclaredVariable member_inside(DWARFDie written, std::string name, std::uint64_t offset, std::uint64_t size,
                                bool element) {
   DeclaredVariable result{std::move(name), Declared::kPlain};

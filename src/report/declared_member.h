@@ -12,4 +12,8 @@ namespace duress::report {
 DeclaredVariable member_inside(DWARFDie written, std::string name, std::uint64_t offset, std::uint64_t size,
                                bool element);
 
+/// The way from an object of type `written` to the one that begins `offset` bytes into it: "[2].mutex"; "" if
+/// that is the object itself, or there is none. Types of the C and C++ libraries are not looked into.
+std::string path_inside(DWARFDie written, std::uint64_t offset);
+
 }  // namespace duress::report

@@ -69,6 +69,7 @@ FailureEntry describe_failure(const finding::Failure& failure, const finding::Ru
   const finding::ProcessLog* process = logs.process();
   if (process == nullptr) return entry;
   if (logs.stuck) {
+    if (!logs.steps.empty()) names.learn_locks(*process, logs.steps);
     entry.stuck = true;
     entry.outcome = logs.stuck->outcome;
     for (const finding::StuckStrand& strand : logs.stuck->strands)

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <map>
 
+#include "report/replaced_loads.h"
 #include "report/trace_text.h"
 
 namespace duress::report {
@@ -29,9 +30,7 @@ u64 bits_of(const finding::Step& step) {
 /// The accesses, with what they saw.
 std::vector<Shown> accesses(const finding::RunLogs& logs, const finding::ProcessLog& process,
                             const trail::Record& record, finding::Names& names) {
-  std::map<std::pair<int, u32>, u32> keys;
-  for (const finding::SiteKey& known : logs.keys) keys[{known.site.module, known.site.index}] = known.key;
-  u64 count = std::min<u64>(record.replaced, trail::Record::kMostReplaced), next = 0;
+  ReplacedLoads replaced(logs, process, record);
   std::map<finding::Address, u64> memory;  // what was last stored or seen
   std::vector<Shown> shown;
   for (const finding::Step& step : logs.steps) {
@@ -45,16 +44,9 @@ std::vector<Shown> accesses(const finding::RunLogs& logs, const finding::Process
         one.row.what += "  (was " + value_text(old, static_cast<u32>(step.size), step.type) + ")";
       }
       memory[step.object] = bits_of(step);
-    } else if (next < count) {
-      const trail::Replaced& wanted = record.first_replaced[next];
-      auto key = keys.find({step.site->module, step.site->index});
-      if (static_cast<int>(wanted.strand) == step.strand &&
-          (key == keys.end() || key->second == wanted.site) &&
-          (step.value.empty() || wanted.value[0] == bits_of(step))) {
-        one.row.what += wanted.future != 0 ? "  (future)" : "  (stale)";
-        one.replaced = true;
-        ++next;
-      }
+    } else if (const trail::Replaced* wanted = write ? nullptr : replaced.at(step)) {
+      one.row.what += wanted->future != 0 ? "  (future)" : "  (stale)";
+      one.replaced = true;
     }
     if (!write && !one.replaced && !step.value.empty()) memory[step.object] = bits_of(step);
     shown.push_back(std::move(one));

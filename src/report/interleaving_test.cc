@@ -118,5 +118,16 @@ TEST(TraceText, LongNamesAreShortenedAndValuesStay) {
   EXPECT_NE(rows_text({row}, {{1, ""}}, names, 120).find("TestBody()::balance = 42"), std::string::npos);
 }
 
+TEST(TraceText, AddressesAndMarksOfThreeThreadsStay) {
+  finding::Names names;
+  TraceRow row{1, "a.cc", 20, "Point::p → 0x555555a2d010  (future)"};
+  row.name_size = row.what.find(" →");
+  std::map<int, std::string> strands{{0, "main"}, {1, ""}, {2, ""}};
+  std::string text = rows_text({row, {2, "a.cc", 9, "x → 1"}, {0, "a.cc", 3, "create"}}, strands, names, 80);
+  EXPECT_NE(text.find(":20 …p → …d010 (future)"), std::string::npos) << text;
+  // With room nothing is left out.
+  EXPECT_NE(rows_text({row}, {{1, ""}}, names, 80).find(row.what), std::string::npos);
+}
+
 }  // namespace
 }  // namespace duress::report

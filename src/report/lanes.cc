@@ -9,6 +9,7 @@
 
 #include "report/decided_by.h"
 #include "report/interleaving.h"
+#include "report/replaced_loads.h"
 #include "report/trace_text.h"
 
 namespace duress::report {
@@ -39,21 +40,21 @@ class LaneMaker {
  public:
   LaneMaker(const finding::RunLogs& logs, const finding::ProcessLog& process, const trail::Record& record,
             finding::Names& names)
-      : logs_(logs), process_(process), record_(record), names_(names) {
+      : logs_(logs), process_(process), record_(record), names_(names), replaced_(logs, process, record) {
     int strands = 0, creations = 0;
     for (const finding::Step& step : logs.steps) {
       strands = std::max(strands, step.strand);
       creations += step.operation == "create" ? 1 : 0;
     }
     creations_tell_ = creations == strands;
-    for (const finding::SiteKey& known : logs.keys) keys_[{known.site.module, known.site.index}] = known.key;
   }
 
   void add(const finding::Step& step) {
+    const Parts& parts = parts_of(step);
+    if (step.plain && parts.library) return;  // how the C++ library makes a thread explains nothing
     LaneEvent event;
     event.thread = thread(step.strand);
     event.operation = word(step.operation);
-    const Parts& parts = parts_of(step);
     event.object = parts.object;
     event.place = parts.place;
     if (!step.value.empty()) {
@@ -114,6 +115,7 @@ class LaneMaker {
  private:
   struct Parts {
     u32 object, place;
+    bool library;
   };
   struct Store {
     std::int32_t event;
@@ -149,12 +151,16 @@ class LaneMaker {
 
   /// Names cost a lookup in debug information; steps of one place at one object share it.
   const Parts& parts_of(const finding::Step& step) {
-    PartsKey key{step.operation, step.object, step.place, step.site ? step.site->module : -1,
+    PartsKey key{step.operation,
+                 step.object,
+                 step.place,
+                 step.stack,
+                 step.site ? step.site->module : -1,
                  step.site ? step.site->index : 0};
     auto it = parts_.find(key);
     if (it != parts_.end()) return it->second;
     StepNames named = step_names(step, process_, names_);
-    return parts_[key] = {word(names_.clean(named.object)), place(named.file, named.line)};
+    return parts_[key] = {word(names_.clean(named.object)), place(named.file, named.line), named.library};
   }
 
   /// The event of another strand that this one waited for, or would have.
@@ -200,7 +206,7 @@ class LaneMaker {
     if (!step.newest.empty()) {  // rc11 tells it itself
       event.how = LaneValue::kStale;
       event.newest = word(value_text(step.newest, step.size));
-    } else if (const trail::Replaced* replaced = replaced_at(step)) {
+    } else if (const trail::Replaced* replaced = replaced_.at(step)) {
       event.how = replaced->future != 0 ? LaneValue::kFuture : LaneValue::kStale;
       event.newest = word(value_text(replaced->newest, replaced->size, replaced->type));
     }
@@ -214,18 +220,6 @@ class LaneMaker {
       event.from = before[i].event;
       return;
     }
-  }
-
-  const trail::Replaced* replaced_at(const finding::Step& step) {
-    if (!step.site || next_ >= std::min<u64>(record_.replaced, trail::Record::kMostReplaced)) return nullptr;
-    const trail::Replaced& wanted = record_.first_replaced[next_];
-    auto key = keys_.find({step.site->module, step.site->index});
-    bool here = static_cast<int>(wanted.strand) == step.strand &&
-                (key == keys_.end() || key->second == wanted.site) &&
-                (step.value.empty() || wanted.value[0] == bits_of(step.value));
-    if (!here) return nullptr;
-    ++next_;
-    return &wanted;
   }
 
   /// A store may be what an earlier load has already returned.
@@ -246,7 +240,8 @@ class LaneMaker {
     finding::Address object;
     u64 bits;
   };
-  using PartsKey = std::tuple<std::string, finding::Address, finding::Address, int, u32>;
+  using PartsKey =
+      std::tuple<std::string, finding::Address, finding::Address, std::vector<finding::Address>, int, u32>;
 
   const finding::RunLogs& logs_;
   const finding::ProcessLog& process_;
@@ -258,15 +253,14 @@ class LaneMaker {
   std::map<std::pair<std::string, u32>, u32> places_;
   std::map<int, u32> threads_;
   std::map<PartsKey, Parts> parts_;
-  std::map<std::pair<int, u32>, u32> keys_;  // site → key
-  std::map<int, std::int32_t> last_of_;      // by strand
+  std::map<int, std::int32_t> last_of_;  // by strand
   std::map<int, std::vector<std::int32_t>> creates_;
   std::vector<std::int32_t> all_creates_;
   bool creations_tell_ = false;                                        // as many as there are strands
   std::map<finding::Address, std::pair<std::int32_t, int>> released_;  // last unlock or post: event, strand
   std::map<finding::Address, std::vector<Store>> stored_;
   std::vector<Waiting> waiting_;  // loads of values that nobody has stored yet
-  u64 next_ = 0;                  // of the replaced loads
+  ReplacedLoads replaced_;
 };
 
 /// What several threads access by plain accesses that are no steps, and one of them writes after there were

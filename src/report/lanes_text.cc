@@ -52,6 +52,8 @@ std::vector<bool> shared_events(const Lanes& lanes) {
   std::map<std::uint32_t, Use> uses;  // by object
   for (const LaneEvent& event : lanes.events) {
     if (event.object == 0 || is_about_threads(lanes.words[event.operation])) continue;
+    // Memory comes and goes at one address in all threads: that alone makes nothing shared.
+    if (lanes.words[event.operation] == "free") continue;
     Use& use = uses[event.object];
     use.threads.insert(event.thread);
     use.changed = use.changed || !is_read(lanes.words[event.operation]);

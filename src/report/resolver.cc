@@ -35,12 +35,14 @@ void Resolver::learn_locks(const finding::ProcessLog& process, const std::vector
   LoadedModules context{process, process.modules.size()};
   std::map<Address, finding::SiteRecord> fields;
   std::set<Address> locks;
+  std::vector<Address> in_order;
   for (const finding::Step& step : steps) {
     if (step.site && step.object != 0)
       fields.try_emplace(step.object, *step.site);
     else if (kWords.count(step.operation) != 0 && step.object != 0)
-      locks.insert(step.object);
+      if (locks.insert(step.object).second) in_order.push_back(step.object);
   }
+  names_.forget_objects();
   for (Address lock : locks) {
     int tries = 0;
     auto after = fields.lower_bound(lock);
@@ -58,6 +60,8 @@ void Resolver::learn_locks(const finding::ProcessLog& process, const std::vector
       ++before;
     if (!name.empty()) names_.learn_object(context, lock, name);
   }
+  // The others are numbered as they come, so that a card and its lanes say the same.
+  for (Address lock : in_order) names_.object_name(context, lock);
 }
 
 std::string Resolver::lock_name(const LoadedModules& context, const finding::AccessRecord& access,

@@ -15,6 +15,7 @@
 
 #include "finding/plain_file.h"
 #include "report/openmp_names.h"
+#include "report/rust_names.h"
 
 namespace duress::report {
 
@@ -55,6 +56,8 @@ void name_function(const std::string& symbol, finding::Frame& frame) {
       std::free(name);
     }
   }
+  frame.function = rust_name(frame.function);
+  frame.signature = rust_name(frame.signature);
 }
 
 }  // namespace

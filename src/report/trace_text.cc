@@ -2,6 +2,7 @@
 #include "report/trace_text.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -39,16 +40,15 @@ std::string fitted(const std::string& text, std::size_t width) {
   return cut + "…";
 }
 
-/// `place` and what the row says in at most `width` columns: the beginning of a long name is left out, never
-/// the operation and the value.
-std::string shortened(const std::string& place, const TraceRow& row, std::size_t width) {
-  constexpr std::size_t kLeastName = 4;
+/// The row's text with at least `least` columns of its name's end, if it has to be shorter than it is.
+std::string with_short_name(const std::string& place, const TraceRow& row, std::size_t width,
+                            std::size_t least) {
   std::string text = place + row.what;
   std::size_t have = columns(text);
   if (have <= width || row.name_size == 0) return text;
   std::string name = row.what.substr(row.name_at, row.name_size);
   std::size_t length = columns(name), excess = have - width + 1;  // and the mark
-  std::size_t kept = std::max(kLeastName, length > excess ? length - excess : 0);
+  std::size_t kept = std::max(least, length > excess ? length - excess : 0);
   if (kept + 1 >= length) return text;
   std::size_t at = 0;
   for (std::size_t skipped = 0; at < name.size(); ++at) {
@@ -56,6 +56,40 @@ std::string shortened(const std::string& place, const TraceRow& row, std::size_t
   }
   return place + row.what.substr(0, row.name_at) + "…" + name.substr(at) +
          row.what.substr(row.name_at + row.name_size);
+}
+
+/// What follows the name, with the ends of long addresses only: "0x7ffff0a2d010" → "…d010". Those of one
+/// execution mostly begin alike.
+TraceRow with_short_values(const TraceRow& row) {
+  constexpr std::size_t kKept = 4;
+  std::size_t after = row.name_at + row.name_size;
+  TraceRow shorter = row;
+  shorter.what = row.what.substr(0, after);
+  for (std::size_t i = after; i < row.what.size();) {
+    std::size_t end = i + 2;
+    if (row.what.compare(i, 2, "0x") == 0)
+      while (end < row.what.size() && std::isxdigit(static_cast<unsigned char>(row.what[end])) != 0) ++end;
+    if (end > i + 2 + kKept + 1) {
+      shorter.what += "…" + row.what.substr(end - kKept, kKept);
+      i = end;
+    } else if (row.what.compare(i, 3, "  (") == 0) {
+      ++i;
+    } else {
+      shorter.what += row.what[i++];
+    }
+  }
+  return shorter;
+}
+
+/// `place` and what the row says in at most `width` columns: the beginning of a long name is left out, then
+/// the beginning of addresses; the operation, other values and marks stay.
+std::string shortened(const std::string& place, const TraceRow& row, std::size_t width) {
+  constexpr std::size_t kLeastName = 4;
+  std::string text = with_short_name(place, row, width, kLeastName);
+  if (columns(text) <= width) return text;
+  TraceRow shorter = with_short_values(row);
+  text = with_short_name(place, shorter, width, kLeastName);
+  return columns(text) <= width ? text : with_short_name(place, shorter, width, 1);
 }
 
 std::string value_of(const finding::Step& step) {
@@ -101,8 +135,10 @@ StepNames step_names(const finding::Step& step, const finding::ProcessLog& proce
     named.file = site.frame.file;
     named.line = site.frame.line;
     named.object = site.variable;
+    named.library = site.frame.library;
   } else if (step.place != 0) {
-    std::vector<finding::Frame> stack = names.stack(process, {step.place});
+    std::vector<finding::Frame> stack =
+        names.stack(process, step.stack.empty() ? std::vector{step.place} : step.stack);
     if (!stack.empty()) {
       const finding::Frame& frame = stack[finding::blamed_frame(stack)];
       if (!frame.library) {

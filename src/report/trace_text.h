@@ -27,6 +27,7 @@ struct StepNames {
   std::string file;
   std::uint32_t line = 0;
   std::string object;
+  bool library = false;  // the place is not the program's own
 };
 StepNames step_names(const finding::Step& step, const finding::ProcessLog& process, finding::Names& names);
 

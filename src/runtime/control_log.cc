@@ -131,6 +131,20 @@ void put_type(Text& text, const DuressSite& site) {
     text.key("as").quoted(site.flags & DURESS_SITE_FLOAT ? "float" : "pointer");
 }
 
+/// The operation's place is mostly in the C++ library; the line that people know is some frames further out.
+void put_stack(Text& text, const Strand& s) {
+  constexpr int kMost = 12;  // std::scoped_lock without optimisation takes 8
+  if (!s.next.place) return;
+  uptr frames[kMost];
+  int count = unwind_stack(frames, kMost, s.next.place);
+  text.key("stack").put('[');
+  for (int i = 0; i < count; ++i) {
+    if (i) text.put(',');
+    text.address(frames[i]);
+  }
+  text.put(']');
+}
+
 void put_step(const Strand& s, bool has_value, u64 value) {
   if (is_left_out()) {
     traced_stale = false;
@@ -155,6 +169,7 @@ void put_step(const Strand& s, bool has_value, u64 value) {
     put_type(text, *site);
   } else {
     text.put("null").key("place").address(s.next.place);
+    put_stack(text, s);
   }
   text.put('}');
   rt.log.write(text);

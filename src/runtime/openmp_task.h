@@ -13,6 +13,7 @@ namespace duress {
 struct Team {
   u64 begin = 0;
   u64 barriers[2] = {};  // used in turn: who leaves one may arrive at the next before all have left
+  u64 parts = 0;         // of a reduction(task, ...): all threads have theirs when the last one combines them
 };
 
 struct Group {

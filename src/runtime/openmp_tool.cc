@@ -36,6 +36,7 @@ constinit thread_local Task* t_implicit __attribute__((tls_model("initial-exec")
 constinit thread_local Task* t_task __attribute__((tls_model("initial-exec"))) = nullptr;
 constinit thread_local bool t_worker __attribute__((tls_model("initial-exec"))) = false;
 constinit thread_local bool t_made __attribute__((tls_model("initial-exec"))) = false;
+constinit thread_local bool t_team_reduction __attribute__((tls_model("initial-exec"))) = false;
 std::atomic<u64> next_task{1};
 
 template <typename T>
@@ -129,6 +130,7 @@ void on_parallel_end(Data* parallel, Data*, int, const void*) {
     sync_forget(&barrier);
   }
   sync_forget(&team->begin);
+  sync_forget(&team->parts);
   destroy(team);
 }
 
@@ -204,7 +206,13 @@ void on_sync_region(u32 kind, u32 endpoint, Data* parallel, Data* data, const vo
 /// The tasks of a group have ended; before the group does, the parts of its reductions are combined.
 void on_sync_region_wait(u32 kind, u32 endpoint, Data*, Data* data, const void*) {
   Task* task = task_of(data);
-  if (task && task->group && kind == kRegionTaskgroup && endpoint != kBegin) acquired(task->group->ended);
+  if (!task || !task->group || kind != kRegionTaskgroup || endpoint == kBegin) return;
+  acquired(task->group->ended);
+  if (!t_team_reduction || !task->team) return;
+  // Of all threads that come here the last one combines the parts of all.
+  t_team_reduction = false;
+  released(task->team->parts);
+  acquired(task->team->parts);
 }
 
 // ---- explicit tasks
@@ -276,6 +284,10 @@ void on_finalize(Data*) {}
 
 const void* openmp_team() {
   return t_implicit ? t_implicit->team : nullptr;
+}
+
+void openmp_expect_team_reduction() {
+  t_team_reduction = true;
 }
 
 bool openmp_tasks_unfinished(bool of_group) {

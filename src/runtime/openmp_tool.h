@@ -12,6 +12,8 @@ namespace duress {
 extern bool g_openmp_seen;
 /// The team of the calling thread's innermost region; null: none.
 const void* openmp_team();
+/// The group that the calling thread waits for next ends with a reduction of the whole team.
+void openmp_expect_team_reduction();
 /// Whether tasks have not ended yet: children of the calling thread's task, or those of its innermost group.
 bool openmp_tasks_unfinished(bool of_group);
 /// Whether the calling thread has made a task since it was last asked.

@@ -65,13 +65,11 @@ void Search::minimise(exec::Worker& worker, Found& found) {
 }
 
 /// Who waits for which lock is what a deadlock is about: one more run shows in which objects the locks are.
-void Search::name_locks(exec::Worker& worker, const Found& found) {
+void Search::name_locks(exec::Worker& worker, Found& found) {
   exec::Plan plan = found.plan.replaying(found.trail);
   plan.head.trace = plan.head.trace_plain = true;
   exec::Result result = run_identified(worker, plan);
-  if (!result.usable() || result.logs().process() == nullptr) return;
-  std::lock_guard guard(names_lock_);
-  names_.learn_locks(*result.logs().process(), result.logs().steps);
+  if (result.usable() && result.logs().stuck) found.logs.steps = std::move(result.logs().steps);
 }
 
 void Search::try_without_model(exec::Worker& worker, Found& found) {

@@ -97,7 +97,7 @@ class Search {
   /// Performs an execution; its failure has an id.
   exec::Result run_identified(exec::Worker& worker, const exec::Plan& plan,
                               exec::Logs logs = exec::Logs::kOfFailures);
-  void name_locks(exec::Worker& worker, const Found& found);
+  void name_locks(exec::Worker& worker, Found& found);
   void minimise(exec::Worker& worker, Found& found);
   /// Whether the failure needs the memory model.
   void try_without_model(exec::Worker& worker, Found& found);

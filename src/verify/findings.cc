@@ -72,6 +72,12 @@ void Verifier::minimise_found(search::Found& found) {
   found.failure = std::move(*outcome.failure);
   found.logs = std::move(outcome.logs);
   found.errors = std::move(outcome.errors);
+  if (!found.logs.stuck) return;
+  // Who waits for which lock is what a deadlock is about: one more run shows in which objects the locks are.
+  exec::Plan plan = found.plan.replaying(found.trail);
+  plan.head.trace = plan.head.trace_plain = true;
+  Outcome traced = outcome_of(worker, plan);
+  if (traced.ran && traced.logs.stuck) found.logs.steps = std::move(traced.logs.steps);
 }
 
 void Verifier::keep(search::Found& found) {

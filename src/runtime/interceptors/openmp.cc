@@ -129,6 +129,37 @@ DURESS_REDUCE(__kmpc_reduce_nowait)
 DURESS_END_REDUCE(__kmpc_end_reduce)
 DURESS_END_REDUCE(__kmpc_end_reduce_nowait)
 
+// reduction(task, ...) on a region: the thread that comes first initialises the parts of all, with a function
+// of the program's, before the others go on; the one that comes last combines them.
+
+#define DURESS_TEAM_REDUCTION(name)                                                              \
+  DURESS_INTERCEPTOR(void*, name, (Loc * loc, int thread, int of_loop, int count, void* data)) { \
+    if (!awake()) return DURESS_REAL(name)(loc, thread, of_loop, count, data);                   \
+    __duress_annotate_ignore(1);                                                                 \
+    void* group = DURESS_REAL(name)(loc, thread, of_loop, count, data);                          \
+    __duress_annotate_ignore(0);                                                                 \
+    return group;                                                                                \
+  }
+DURESS_TEAM_REDUCTION(__kmpc_taskred_modifier_init)
+DURESS_TEAM_REDUCTION(__kmpc_task_reduction_modifier_init)  // of older compilers
+// __kmpc_task_reduction_modifier_fini is below, with the other waits for tasks.
+
+// ---- objects of gcc
+//
+// libomp has the entry points of libgomp, too, and its tool interface tells what they do, but for the one
+// lock around updates that no instruction can perform: the parts of most reductions are combined under it.
+
+static u64 gomp_atomic_lock;
+
+DURESS_INTERCEPTOR(void, GOMP_atomic_start, (void)) {
+  DURESS_REAL(GOMP_atomic_start)();
+  if (awake()) sync_acquire(&gomp_atomic_lock, DURESS_CALLER_PC);
+}
+DURESS_INTERCEPTOR(void, GOMP_atomic_end, (void)) {
+  if (awake()) sync_release_join(&gomp_atomic_lock, DURESS_CALLER_PC);
+  DURESS_REAL(GOMP_atomic_end)();
+}
+
 // ---- waiting for tasks
 //
 // libomp waits for them by asking its queues again and again, without a call that the scheduler could see.
@@ -155,6 +186,12 @@ DURESS_INTERCEPTOR(int, __kmpc_omp_taskwait, (Loc * loc, int thread)) {
 DURESS_INTERCEPTOR(void, __kmpc_end_taskgroup, (Loc * loc, int thread)) {
   wait_for_tasks(loc, thread, true, DURESS_CALLER_PC);
   DURESS_REAL(__kmpc_end_taskgroup)(loc, thread);
+}
+
+DURESS_INTERCEPTOR(void, __kmpc_task_reduction_modifier_fini, (Loc * loc, int thread, int of_loop)) {
+  wait_for_tasks(loc, thread, true, DURESS_CALLER_PC);
+  if (awake()) openmp_expect_team_reduction();
+  DURESS_REAL(__kmpc_task_reduction_modifier_fini)(loc, thread, of_loop);
 }
 
 DURESS_INTERCEPTOR(void, __kmpc_omp_taskwait_deps_51,

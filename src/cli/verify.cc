@@ -12,9 +12,11 @@
 #include "cli/stop.h"
 #include "repair/advice.h"
 #include "repair/weaken.h"
+#include "report/finding_json.h"
 #include "report/json_writer.h"
 #include "report/verification_text.h"
 #include "report/words.h"
+#include "search/document.h"
 #include "verify/document.h"
 
 namespace duress::cli {
@@ -123,6 +125,28 @@ bool wants_fix(const VerifyOptions& options, const VerifyResult& result) {
   return !result.racy.empty() || (options.setup.model != ModelId::kSc && !result.found.empty());
 }
 
+/// Findings while others are looked for.
+verify::Verifier::Listener stream_to(JsonLines& lines, const std::string& cwd, finding::Names& names) {
+  auto race = [&lines, cwd](const verify::RacyExecution& racy) {
+    report::Suppressions none;
+    finding::RunLog log;
+    log.processes = {racy.log};
+    report::Document one;
+    one.cwd = cwd;
+    report::fill_document(log, none, one);
+    for (report::RaceEntry& entry : one.races) {
+      entry.pid = 0;  // which process it was is chance
+      lines.race(report::to_json(entry, one.cwd));
+    }
+  };
+  auto failure = [&lines, cwd, &names](const search::Found& found, const std::string& id) {
+    report::FailureEntry entry = search::failure_entry(found, /*counted=*/true, names);
+    entry.failure.id = id;
+    lines.failure(report::to_json(entry, cwd));
+  };
+  return {race, failure};
+}
+
 /// What is known before fixes are looked for.
 void stream_findings(const report::Document& document, JsonLines& lines) {
   if (!lines.on()) return;
@@ -158,7 +182,10 @@ int verify_command(const Arguments& arguments) {
                                {"failures", progress.failures}});
     if (line.due(progress.seconds)) line.show(progress_text(progress) + campaign.workers_text());
   };
-  VerifyResult result = verify::Verifier(options.setup, campaign.names(), show).run(stop_asked);
+  verify::Verifier verifier(options.setup, campaign.names(), show);
+  if (options.lines->on())
+    verifier.listen(stream_to(*options.lines, campaign.document().cwd, campaign.names()));
+  VerifyResult result = verifier.run(stop_asked);
   line.clear();
   report::Document document = campaign.document();
   if (result.problem.kind == exec::WorkerProblem::Kind::kNone) {

@@ -9,10 +9,15 @@
 
 namespace duress::repair {
 
-std::string listed(const std::set<std::string>& names) {
+static std::string joined(const std::vector<std::string>& names) {
   std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : " and ") + name;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
   return text;
+}
+
+std::string listed(const std::set<std::string>& names) {
+  return joined({names.begin(), names.end()});
 }
 
 std::string place_text(const finding::Frame& frame) {
@@ -219,9 +224,16 @@ std::string text_of(const Proposal& proposal) {
     case Proposal::Kind::kAtomic:
       break;
   }
-  bool elements = listed(proposal.variables).find("heap block") != std::string::npos ||
-                  listed(proposal.variables).find("[]") != std::string::npos;
-  return (elements ? "make the elements of " : "make ") + listed(proposal.variables) + " atomic" +
+  std::vector<std::string> what;
+  std::set<std::string> elements;
+  for (const std::string& name : proposal.variables) {
+    if (name.starts_with("heap block") || name.find("[]") != std::string::npos)
+      elements.insert(name);
+    else
+      what.push_back(name);
+  }
+  if (!elements.empty()) what.push_back("the elements of " + listed(elements));
+  return "make " + joined(what) + " atomic" +
          (proposal.order == 0   ? " (relaxed is enough to be free of races)"
           : proposal.order == 4 ? " (acquire and release are enough)"
                                 : " (seq_cst)");

@@ -151,6 +151,7 @@ void Verifier::take(Outcome& outcome) {
       racy.site_keys[1] = key_of(outcome.logs, race->cur.site);
       note_racing(outcome.logs, *race);
       result_.racy.push_back(std::move(racy));
+      if (listener_.race) listener_.race(result_.racy.back());
     }
   }
   if (!outcome.failure) return;
@@ -170,6 +171,10 @@ void Verifier::take(Outcome& outcome) {
   found.switches = found.first_switches = execution.record.switches;
   found.times = 1;
   result_.found.push_back(std::move(found));
+  if (!listener_.failure) return;
+  const search::Found& last = result_.found.back();
+  std::lock_guard guard(names_lock_);
+  listener_.failure(last, store_.free_id(last.failure.identity));
 }
 
 bool Verifier::explored_long_enough(bool has_findings) const {

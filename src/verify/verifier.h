@@ -115,6 +115,14 @@ class Verifier {
   Verifier(VerifySetup setup, finding::Names& names, Progress progress);
   ~Verifier();
 
+  /// Is called with each finding as soon as an execution shows it, not made small yet: a race, or a failure
+  /// and the id that it will have.
+  struct Listener {
+    std::function<void(const RacyExecution&)> race;
+    std::function<void(const search::Found&, const std::string& id)> failure;
+  };
+  void listen(Listener listener) { listener_ = std::move(listener); }
+
   VerifyResult run(const std::atomic<bool>& stop);
 
   /// The plan of every execution, for replays.
@@ -157,6 +165,7 @@ class Verifier {
   VerifySetup setup_;
   finding::Names& names_;
   Progress progress_;
+  Listener listener_;
   exec::Oracle oracle_;
   exec::Store store_;
   std::unique_ptr<exec::WorkerPool> pool_;

@@ -97,6 +97,17 @@ class LinesTest(unittest.TestCase):
         self.assertNotIn("verdict", races[0])
         self.assertEqual(races[-1]["verdict"], "destructive")
 
+    def test_verify_writes_findings_while_it_looks_for_more(self):
+        # Written before they are made small, which gives them their token; the last line is what the document has.
+        done = self.duress("verify", "--no-advice", "--json=lines", "--dir", "w", "--", "./add")
+        lines = self.lines(done.stdout)
+        races = [line["race"] for line in lines if line["kind"] == "race" and line["race"]["variable"] == "total"]
+        failures = [line["failure"] for line in lines if line["kind"] == "failure"]
+        for found in (races, failures):
+            self.assertFalse(found[0].get("replay"), found[0])
+            self.assertTrue(found[-1].get("replay"), found[-1])
+        self.assertEqual({one["id"] for one in failures}, {failures[-1]["id"]})
+
     def test_cases(self):
         (self.folder / "tests").mkdir()
         program = self.folder / "add"

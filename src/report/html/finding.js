@@ -277,7 +277,8 @@ export function overview(data, findings) {
   add("program", shown(doc.target.join(" "), 500));
   add("executions", (doc.interleavings ?? doc.runs ?? 0).toLocaleString("en"));
   add("seed", String(doc.seed));
-  if (doc.complete !== undefined) add("complete", doc.complete ? "yes" : doc.bound ? `no: ${shown(doc.bound)}` : "no");
+  // Of a search that ended by itself it would look like a proof.
+  if (doc.complete !== undefined && (doc.command === "verify" || !doc.complete)) add("complete", doc.complete ? "yes" : doc.bound ? `no: ${shown(doc.bound)}` : "no");
   if (doc.suppressed) add("suppressed", String(doc.suppressed));
   const incomplete = (doc.incomplete ?? []).map((line) => h("li", {}, shown(line)));
   return h("article", { class: "overview" }, h("h2", {}, findings.length ? "Overview" : "Nothing was found"), counts, rows, comparisonView(data), findings.length ? summary(findings) : null, coverageView(data),

@@ -85,6 +85,8 @@ export const VERDICTS = {
 const PLAIN_WORDS = {
   sc: "thread timing alone", stale: "old values", future: "future values", both: "old and future values", rc11: "C++ memory model",
   SequentiallyConsistent: "newest value", Oldest: "oldest value", OldestButDifferent: "oldest value that differs from the last one",
+  All: "values that are stored later, for all loads", Selective: "values that are stored later, for some loads",
+  PerSite: "values that are stored later, at one place", racefuzzer: "threads are held at the accesses",
   Random: "any allowed value", RandomButDifferent: "any allowed value that differs from the last one",
 };
 

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "exec/files.h"
 #include "exec/testing/every_field.h"
@@ -160,6 +161,116 @@ TEST_F(ExchangeTest, ListsOfARecordDoNotOverlap) {
   ASSERT_EQ(got.switch_points.size(), trail::kMostSwitchPoints);
   EXPECT_EQ(got.switch_points.front().strand, 18u);
   EXPECT_EQ(got.switch_points.back().last_targets, 19u);
+}
+
+class AheadTest : public ExchangeTest {
+ protected:
+  void SetUp() override {
+    ExchangeTest::SetUp();
+    plan_ = testing::plan_with_every_field();
+    plan_.head.systematic = true;
+    sent_ = testing::execution_with_every_field();
+    trail::Record& record = sent_.record;
+    record.magic = trail::kMagic;
+    record.rollback = trail::Rollback::kDone;
+    record.outcome = trail::Outcome::kEnded;
+    record.wrote = record.write_failed = record.races_unchecked = record.tool_failed = 0;
+    record.log_bytes = 0;
+    sent_.origins = plan_.origins;
+    sent_.spins = plan_.spins;
+  }
+  trail::Ahead& ahead() { return trail::ahead_of(record_); }
+  trail::Request& request(u32 index) {
+    return *reinterpret_cast<trail::Request*>(ahead().at(ahead().request_at[index]));
+  }
+  /// Moves the execution aside, as the target does. Returns where it ends.
+  u64 keep(u64 at) {
+    auto& result = *reinterpret_cast<trail::AheadResult*>(ahead().at(at));
+    result.record = sent_.record;
+    result.limits = sent_.limits;
+    result.step_count = static_cast<u32>(sent_.steps.size());
+    trail::AheadResult::Layout layout = result.layout(sizeof(exhaustive::Step));
+    auto copy = [&](const auto& list, u64 begin) {
+      std::memcpy(ahead().at(at + begin), list.data(), list.size() * sizeof list[0]);
+    };
+    copy(sent_.trail, layout.trail);
+    copy(sent_.future_values, layout.future_values);
+    copy(sent_.atomic_profile, layout.atomic_profile);
+    copy(sent_.side_events, layout.side_events);
+    copy(sent_.observed_pairs, layout.observed_pairs);
+    copy(sent_.switch_points, layout.switch_points);
+    copy(sent_.steps, layout.steps);
+    ahead().result_at[ahead().performed++] = at;
+    return at + layout.end;
+  }
+
+  Plan plan_;
+  Execution sent_;
+};
+
+TEST_F(AheadTest, RequestsAndResultsAreThoseOfOneAlone) {
+  ASSERT_TRUE(exchange_->put(plan_));
+  EXPECT_EQ(exchange_->performed(), 0u);
+  Plan other = plan_;
+  other.head.seed = 77;
+  other.picks.pop_back();
+  ASSERT_EQ(exchange_->put_ahead({other, plan_}, true), 2u);
+  EXPECT_EQ(request_->ahead_count, 2u);
+  for (u32 i = 0; i < 2; ++i) {
+    EXPECT_EQ(request(i).ahead_count, 2u);
+    trail::Request alone = request(i);
+    std::memcpy(static_cast<void*>(request_), &request(i), alone.bytes());  // as the target does
+    request_->ahead_count = 0;
+    testing::expect_same(read_request(), i == 0 ? other : plan_);
+  }
+  keep(keep(ahead().results));
+  ASSERT_EQ(exchange_->performed(), 2u);
+  for (u32 i = 0; i < 2; ++i) {
+    Execution got;
+    ASSERT_TRUE(exchange_->take_ahead(i, plan_, got));
+    testing::expect_same_record(got, sent_);
+  }
+  ASSERT_TRUE(exchange_->put(plan_));
+  EXPECT_EQ(request_->ahead_count, 0u);
+  EXPECT_EQ(exchange_->performed(), 0u);
+}
+
+TEST_F(AheadTest, NoMoreThanThereIsRoomFor) {
+  std::vector<Plan> plans(100, plan_);
+  ASSERT_TRUE(exchange_->put(plan_));
+  EXPECT_EQ(exchange_->put_ahead(plans, true), trail::Ahead::kMost);
+  plans[3].trail.resize(trail::Ahead::kMostRequestBytes);
+  ASSERT_TRUE(exchange_->put(plan_));
+  EXPECT_EQ(exchange_->put_ahead(plans, true), 3u);
+}
+
+TEST_F(AheadTest, WhatTheTargetHasWrittenOverIsRefused) {
+  auto refused = [&](auto change) {
+    ASSERT_TRUE(exchange_->put(plan_));
+    ASSERT_EQ(exchange_->put_ahead({plan_}, true), 1u);
+    keep(ahead().results);
+    Execution got;
+    ASSERT_TRUE(exchange_->take_ahead(0, plan_, got));
+    change(*reinterpret_cast<trail::AheadResult*>(ahead().at(ahead().results)));
+    EXPECT_FALSE(exchange_->take_ahead(0, plan_, got));
+  };
+  refused([&](trail::AheadResult&) { ahead().result_at[0] = ~u64{7}; });
+  refused([&](trail::AheadResult&) { ahead().result_at[0] += 4; });
+  refused([&](trail::AheadResult&) { ahead().result_at[0] = 0; });
+  refused([](trail::AheadResult& result) { result.record.deviations = ~u64{0}; });
+  refused([](trail::AheadResult& result) { result.record.deviations = trail::kAheadBytes / 8; });
+  refused([](trail::AheadResult& result) { result.step_count = ~0u; });
+  refused([](trail::AheadResult& result) { result.record.wrote = 1; });
+  refused([](trail::AheadResult& result) { result.record.rollback = trail::Rollback::kNone; });
+  ahead().performed = 1000;
+  EXPECT_EQ(exchange_->performed(), 1u);
+}
+
+/// The target clears a record without knowing its fields.
+TEST(Record, IsZeroBeforeAnExecution) {
+  const trail::Record record;
+  const auto* bytes = reinterpret_cast<const unsigned char*>(&record);
+  EXPECT_TRUE(std::all_of(bytes, bytes + sizeof record, [](unsigned char byte) { return byte == 0; }));
 }
 
 TEST_F(ExchangeTest, APlanThatDoesNotFitIsRefused) {

@@ -66,9 +66,10 @@ bool Observed::equals(const Observed& other) const {
          a.switch_points == b.switch_points && output == other.output && errors == other.errors;
 }
 
-void RollbackStatistics::add(const trail::Record& record) {
+void RollbackStatistics::add(const trail::Record& record, bool ahead) {
   std::lock_guard guard(lock_);
   ++executions_;
+  ahead_ += ahead;
   if (record.rollback == trail::Rollback::kDone)
     ++undone_;
   else
@@ -92,6 +93,7 @@ std::string RollbackStatistics::text() const {
   std::lock_guard guard(lock_);
   std::string text = std::to_string(undone_) + " of " + std::to_string(executions_) +
                      " executions were undone in their process";
+  if (ahead_ != 0) text += ", " + std::to_string(ahead_) + " of them before they were asked for";
   for (const auto& [why, count] : others_)
     text += "; " + std::to_string(count) + " not: " + reason_text(why.first, why.second);
   return text;

@@ -42,7 +42,8 @@ class RollbackCheck {
 /// How the executions of a campaign were undone, and why some were not. Threads: any.
 class RollbackStatistics {
  public:
-  void add(const trail::Record& record);
+  /// `ahead`: it took place before it was asked for.
+  void add(const trail::Record& record, bool ahead);
   /// An execution after a rollback was not the one of a new process.
   void add_difference();
 
@@ -53,7 +54,7 @@ class RollbackStatistics {
 
  private:
   mutable std::mutex lock_;  // what follows
-  u64 executions_ = 0, undone_ = 0, differences_ = 0;
+  u64 executions_ = 0, undone_ = 0, ahead_ = 0, differences_ = 0;
   std::map<std::pair<trail::Rollback, u32>, u64> others_;  // why not, the system call; how many
 };
 

@@ -64,11 +64,11 @@ TEST(RollbackCheck, EverythingIsCompared) {
 
 TEST(RollbackStatistics, SaysHowManyWereUndoneAndWhyNot) {
   RollbackStatistics statistics;
-  for (int i = 0; i < 3; ++i) statistics.add(undone(1).record);
+  for (int i = 0; i < 3; ++i) statistics.add(undone(1).record, false);
   trail::Record refused;
   refused.rollback = trail::Rollback::kCall;
   refused.rollback_call = 222;
-  statistics.add(refused);
+  statistics.add(refused, false);
   EXPECT_EQ(statistics.text(),
             "3 of 4 executions were undone in their process; 1 not: system call 222 cannot be undone");
   EXPECT_EQ(statistics.warning(), "");

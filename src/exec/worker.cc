@@ -21,6 +21,7 @@
 #include "exec/run_limit.h"
 #include "exec/target_start.h"
 #include "exec/usability.h"
+#include "trail/ahead.h"
 
 namespace duress::exec {
 namespace {
@@ -31,6 +32,7 @@ using Kind = WorkerProblem::Kind;
 
 constexpr u64 kMostOutput = u64{1} << 30;  // bytes of one run
 constexpr double kLeastStartSeconds = 10;  // loading a large program on a busy machine
+constexpr double kAheadSeconds = 0.2;      // for an execution that nobody has asked for yet
 
 double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -87,6 +89,10 @@ bool Worker::prepare_files() {
   std::string error = logs_.make(options_.folder + "/logs");
   if (!error.empty()) return fail(Kind::kTool, error);
   captured_ = {options_.folder + "/out", options_.folder + "/err"};
+  nothing_captured_ = {options_.folder + "/no-out", options_.folder + "/no-err"};
+  for (const std::string& path : {nothing_captured_.output, nothing_captured_.errors}) {
+    if (!write_file(path, "").empty()) return fail(Kind::kTool, cannot_write(options_.folder, errno));
+  }
   int flags = O_RDWR | O_CREAT | O_APPEND | O_TRUNC | O_CLOEXEC;
   Descriptor output(open(captured_.output.c_str(), flags, 0600));
   Descriptor errors(open(captured_.errors.c_str(), flags, 0600));
@@ -115,7 +121,7 @@ bool Worker::start_server() {
   // Not later: it may end at once, and what it says then is why.
   clear_output();
   problem_ = server_.start(std::move(start), processor_);
-  answered_ = false;
+  answered_ = answers_each_ = false;
   return problem_.kind == Kind::kNone;
 }
 
@@ -152,15 +158,30 @@ bool Worker::begin_run(trail::Reply& reply) {
   return false;
 }
 
-/// Waits until the run has ended. False: see problem_, or the server is gone.
-bool Worker::end_run(u64 most_steps, Execution& execution, trail::Reply& reply) {
+/// Waits until the run has ended. False: see problem_, or the server is gone. `ahead`: others may follow it.
+bool Worker::end_run(u64 most_steps, bool ahead, Execution& execution, trail::Reply& reply) {
   if (reply.status != -1) return true;  // it has ended already
   RunLimit limit(most_steps);
+  u32 performed = 0;
+  double left = options_.run_seconds;
   Wait wait;
-  do {
-    wait = server_.wait(options_.run_seconds, reply, stop_,
-                        [&] { return size_of(output_) + size_of(errors_) > kMostOutput; });
-  } while (wait == Wait::kTimeout && limit.goes_on(exchange_->steps()));
+  for (;;) {
+    double part = ahead ? std::min(left, kAheadSeconds) : left;
+    wait =
+        server_.wait(part, reply, stop_, [&] { return size_of(output_) + size_of(errors_) > kMostOutput; });
+    if (wait != Wait::kTimeout) break;
+    if (u32 now = exchange_->performed(); now != performed) {
+      performed = now;
+      limit = RunLimit(most_steps);
+      left = options_.run_seconds;
+      continue;
+    }
+    if (performed != 0) break;  // it will be performed again with all its time, if it is asked for
+    left -= part;
+    if (left > 0) continue;
+    if (!limit.goes_on(exchange_->steps())) break;
+    left = options_.run_seconds;
+  }
   if (wait == Wait::kReply) return true;
   if (wait == Wait::kGone) {
     stop_server();
@@ -175,33 +196,15 @@ bool Worker::end_run(u64 most_steps, Execution& execution, trail::Reply& reply) 
   return wait != Wait::kStopped || fail(Kind::kStopped, "stopped");
 }
 
-std::optional<Execution> Worker::attempt(const Plan& plan, By by) {
+/// Nothing of an earlier execution is left.
+void Worker::begin_attempt() {
+  if (ahead_.drop_last()) logs_.clear(server_.pid());
   clear_output();
-  wrote_ = true;
-  // Where most executions make new accesses, performing them twice does not pay.
-  bool pays = accesses_new_ < 16 || accesses_new_ * 4 < accesses_known_;
-  if (!exchange_->put(plan, pays)) {
-    fail(Kind::kTool, "a request of " + std::to_string(plan.trail.size()) + " choices is too long");
-    return std::nullopt;
-  }
-  if (by == By::kAny && kept_ != 0) by = By::kKept;
-  share_processor(by == By::kKept ? processor_ : -1);
-  server_.request_run(by);
-  trail::Reply reply{std::exchange(kept_, 0), -1};
-  if (by != By::kKept && !begin_run(reply)) return std::nullopt;
-  Execution execution;
-  execution.pid = reply.pid;
-  Clock::time_point start = Clock::now();
-  if (!end_run(plan.head.most_steps, execution, reply)) return std::nullopt;
-  if (reply.status == -1) {  // it was no longer there: the server says that another one has begun
-    execution.pid = reply.pid;
-    if (!end_run(plan.head.most_steps, execution, reply)) return std::nullopt;
-  }
-  execution.status = reply.status;
-  execution.seconds = since(start);
-  exchange_->take(execution);
-  accesses_known_ += plan.head.skip_known && pays;
-  if (options_.rollback_statistics) options_.rollback_statistics->add(execution.record);
+  wrote_ = left_files_ = true;
+}
+
+/// The process has answered for that execution.
+void Worker::end_attempt(Execution& execution) {
   // A process that was rolled back had started no other.
   if (was_undone(execution))
     kept_ = execution.pid;
@@ -210,16 +213,65 @@ std::optional<Execution> Worker::attempt(const Plan& plan, By by) {
   wrote_ = !was_undone(execution) || execution.record.wrote != 0;
   execution.output_bytes = wrote_ ? size_of(output_) : 0;
   execution.error_bytes = wrote_ ? size_of(errors_) : 0;
+}
+
+std::optional<Execution> Worker::attempt(const Plan& plan, By by, const Lookahead& lookahead) {
+  begin_attempt();
+  // Where most executions make new accesses, performing them twice does not pay.
+  bool pays = accesses_new_ < 16 || accesses_new_ * 4 < accesses_known_;
+  if (by == By::kAny && kept_ != 0) by = By::kKept;
+  std::vector<Plan> ahead;
+  if (by == By::kKept && lookahead) ahead = plans_ahead(lookahead);
+  if (!exchange_->put(plan, pays)) {
+    fail(Kind::kTool, "a request of " + std::to_string(plan.trail.size()) + " choices is too long");
+    return std::nullopt;
+  }
+  if (!ahead.empty()) ahead.resize(exchange_->put_ahead(ahead, pays));
+  share_processor(by == By::kKept ? processor_ : -1);
+  server_.request_run(by);
+  trail::Reply reply{std::exchange(kept_, 0), -1};
+  if (by != By::kKept && !begin_run(reply)) return std::nullopt;
+  Execution execution;
+  execution.pid = reply.pid;
+  Clock::time_point start = Clock::now();
+  bool ended = end_run(plan.head.most_steps, !ahead.empty(), execution, reply);
+  if (ended && reply.status == -1) {  // it was no longer there: the server says that another one has begun
+    execution.pid = reply.pid;
+    ended = end_run(plan.head.most_steps, !ahead.empty(), execution, reply);
+  }
+  execution.status = reply.status;
+  execution.seconds = since(start);
+  if (exchange_->performed() != 0)
+    return end_ahead(plan, std::move(ahead), pays, std::move(execution), ended);
+  if (!ended) return std::nullopt;
+  exchange_->take(execution);
+  end_attempt(execution);
+  note(execution, plan.head.skip_known && pays);
+  answers_each_ = answers_each_ || (!ahead.empty() && quiet_in_a_row_ != 0);
   return execution;
 }
 
-std::optional<Execution> Worker::attempt_until_served(const Plan& plan) {
+/// An execution that is handed out.
+void Worker::note(const Execution& execution, bool skips_known, bool ahead) {
+  accesses_known_ += skips_known;
+  if (options_.rollback_statistics) options_.rollback_statistics->add(execution.record, ahead);
+  quiet_in_a_row_ = trail::is_quiet(execution.record) && execution.status == 0 ? quiet_in_a_row_ + 1 : 0;
+}
+
+bool Worker::serve(const Plan& plan) {
+  if (!prepare()) return false;
+  // A new server would sleep if it found the record of an execution.
+  if (!server_.running()) exchange_->put(plan);
+  return start_server();
+}
+
+std::optional<Execution> Worker::attempt_until_served(const Plan& plan, const Lookahead& lookahead) {
   for (int tries = 0; tries < 3; ++tries) {
-    if (!prepare()) return std::nullopt;
-    // A new server would sleep if it found the record of an execution.
-    if (!server_.running()) exchange_->put(plan);
-    if (!start_server()) return std::nullopt;
-    std::optional<Execution> execution = attempt(plan);
+    std::optional<Execution> execution = take_ahead(plan);
+    if (!execution) {
+      if (!serve(plan)) return std::nullopt;
+      execution = attempt(plan, By::kAny, lookahead);
+    }
     if (execution && plan.head.skip_known && execution->record.races_unchecked != 0)
       execution = check_races(plan, *execution);
     if (execution && rollback_check_.is_due(*execution)) execution = check_rollback(plan, *execution);
@@ -249,18 +301,20 @@ std::optional<Execution> Worker::check_rollback(const Plan& plan, const Executio
     return !one.timed_out && !one.flooded && unexplained_signal(one) == 0;
   };
   if (!ended_itself(execution)) return execution;
-  Observed rolled_back = Observed::of(execution, captured_);
+  Observed rolled_back = Observed::of(execution, captured());
   drop_logs(execution);
   rollback_check_.forget_process();
+  if (!serve(plan)) return std::nullopt;  // it was performed ahead, and the server is gone since
   std::optional<Execution> anew = attempt(plan, By::kNew);
   if (!anew || !ended_itself(*anew)) return anew;
-  Observed expected = Observed::of(*anew, captured_);
+  Observed expected = Observed::of(*anew, captured());
   if (rolled_back.equals(expected)) return anew;
   drop_logs(*anew);
   anew = attempt(plan, By::kNew);
   // A program that behaves differently in two new processes shows nothing about rollback.
-  if (!anew || !ended_itself(*anew) || !Observed::of(*anew, captured_).equals(expected)) return anew;
+  if (!anew || !ended_itself(*anew) || !Observed::of(*anew, captured()).equals(expected)) return anew;
   rollback_failed_ = true;
+  ahead_.clear();
   if (options_.rollback_statistics) options_.rollback_statistics->add_difference();
   stop_server();
   return anew;
@@ -278,19 +332,25 @@ bool Worker::is_whole(const Execution& execution) {
   return why.empty() || fail(Kind::kTool, why);
 }
 
-std::optional<Execution> Worker::run(const Plan& plan) {
-  problem_ = {};
+/// What the worker's options ask of a plan. False: nothing that it does not have.
+bool Worker::adapt(Plan& plan) const {
   using trail::EarlyTimeouts;
-  if (options_.early_timeouts != EarlyTimeouts::kShort && plan.head.early_timeouts == EarlyTimeouts::kShort) {
-    Plan with = plan;
-    with.head.early_timeouts = options_.early_timeouts;
-    return run(with);
+  if (options_.early_timeouts == EarlyTimeouts::kShort || plan.head.early_timeouts != EarlyTimeouts::kShort)
+    return false;
+  plan.head.early_timeouts = options_.early_timeouts;
+  return true;
+}
+
+std::optional<Execution> Worker::run(const Plan& plan, const Lookahead& lookahead) {
+  problem_ = {};
+  if (options_.early_timeouts != trail::EarlyTimeouts::kShort) {
+    if (Plan own = plan; adapt(own)) return run(own, lookahead);
   }
   if (options_.remote) return run_remotely(plan);
   for (Deaths deaths;; ++repeats_) {
-    std::optional<Execution> execution = attempt_until_served(plan);
+    std::optional<Execution> execution = attempt_until_served(plan, lookahead);
     if (!execution) return std::nullopt;
-    std::string limit = limit_reached(*execution, options_.target[0], captured_);
+    std::string limit = limit_reached(*execution, options_.target[0], captured());
     if (!limit.empty() && !fail(Kind::kTool, limit)) return std::nullopt;
     Deaths::Next next = deaths.after(*execution, options_.target[0]);
     if (next == Deaths::Next::kGiveUp) fail(Kind::kTool, deaths.why());
@@ -305,11 +365,11 @@ std::optional<Execution> Worker::run(const Plan& plan) {
   }
 }
 
-Result Worker::run(const Plan& plan, const Oracle& oracle, Logs wanted) {
-  std::optional<Execution> execution = run(plan);
+Result Worker::run(const Plan& plan, const Oracle& oracle, Logs wanted, const Lookahead& lookahead) {
+  std::optional<Execution> execution = run(plan, lookahead);
   if (!execution) return Result::Unusable{problem_};
   std::optional<finding::Failure> failure;
-  std::string why = oracle.judge(*execution, captured_, failure, stop_);
+  std::string why = oracle.judge(*execution, captured(), failure, stop_);
   if (why == Oracle::kStopped) {
     drop_logs(*execution);
     fail(Kind::kStopped, why);
@@ -344,6 +404,7 @@ finding::RunLogs Worker::take_logs(const Execution& execution) {
   bool has_log = options_.remote || !was_undone(execution) || execution.record.log_bytes != 0;
   finding::RunLogs logs;
   logs.pid = execution.pid;
+  if (!left_files_) return logs;
   if (!has_log && no_logs_of_ == server_.pid()) return logs;
   logs = logs_.read(execution.pid);
   no_logs_of_ = !has_log && logs.run.processes.empty() && logs.run.problems.empty() ? server_.pid() : 0;
@@ -367,7 +428,7 @@ RemoteRun Worker::pack(std::optional<Execution> execution) {
   run.leftovers = leftovers_ - run.leftovers;
   run.problem = problem_;
   if (!execution) return run;
-  std::optional<std::string> output = read_file(captured_.output), errors = read_file(captured_.errors);
+  std::optional<std::string> output = read_file(captured().output), errors = read_file(captured().errors);
   bool whole = output && errors && logs_.read_files(run.logs);
   whole = logs_.clear(server_.pid()) && whole;  // what stays would be sent with the next run
   if (!whole) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "exec/ahead_results.h"
 #include "exec/captured.h"
 #include "exec/exchange.h"
 #include "exec/files.h"
@@ -46,15 +47,19 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  /// Performs one execution, and judges it.
-  Result run(const Plan& plan, const Oracle& oracle, Logs logs = Logs::kOfFailures);
+  /// Performs one execution, and judges it. `lookahead`: plans that the process may perform with it, for
+  /// which the host will ask later; what comes of them is the same as if they were performed then.
+  Result run(const Plan& plan, const Oracle& oracle, Logs logs = Logs::kOfFailures,
+             const Lookahead& lookahead = {});
   /// Performs one execution; starts the server if there is none. One that was ended from outside is repeated.
   /// Nothing: it is not usable, see problem().
-  std::optional<Execution> run(const Plan& plan);
+  std::optional<Execution> run(const Plan& plan, const Lookahead& lookahead = {});
   const WorkerProblem& problem() const { return problem_; }
+  /// No plan that was looked ahead for will be asked for.
+  void forget_ahead() { ahead_.clear(); }
 
   /// Files that hold what the last run printed.
-  const Captured& captured() const { return captured_; }
+  const Captured& captured() const { return left_files_ ? captured_ : nothing_captured_; }
   /// Reads the logs of the last run and removes them.
   finding::RunLogs take_logs(const Execution& execution);
   /// Removes them unread: a passing run's are of no use, and the folder must stay small.
@@ -78,16 +83,28 @@ class Worker {
   void stop_server();
   void clear_output();
   bool begin_run(trail::Reply& reply);
-  bool end_run(u64 most_steps, Execution& execution, trail::Reply& reply);
+  bool end_run(u64 most_steps, bool ahead, Execution& execution, trail::Reply& reply);
   /// One attempt; nothing with `problem_` set, or with it unset if the server was lost.
-  std::optional<Execution> attempt(const Plan& plan, By by = By::kAny);
+  std::optional<Execution> attempt(const Plan& plan, By by = By::kAny, const Lookahead& lookahead = {});
+  void begin_attempt();
+  void end_attempt(Execution& execution);
+  void note(const Execution& execution, bool skips_known, bool ahead = false);
+  bool adapt(Plan& plan) const;
+  // ---- executions ahead (worker_ahead.cc)
+  std::vector<Plan> plans_ahead(const Lookahead& lookahead);
+  bool server_logs_nothing();
+  std::optional<Execution> take_ahead(const Plan& plan);
+  std::optional<Execution> end_ahead(const Plan& plan, std::vector<Plan> plans, bool skips_known,
+                                     Execution last, bool ended);
   /// Repeats an execution whose races were not looked for, and which may have some.
   std::optional<Execution> check_races(const Plan& plan, const Execution& execution);
   /// Repeats an execution of a process that was rolled back in a new one. If that shows something else,
   /// nothing is rolled back from now on.
   std::optional<Execution> check_rollback(const Plan& plan, const Execution& execution);
   /// The same with a new server for one that was lost. Nothing: see problem_.
-  std::optional<Execution> attempt_until_served(const Plan& plan);
+  std::optional<Execution> attempt_until_served(const Plan& plan, const Lookahead& lookahead);
+  /// There is a server. False: see problem_.
+  bool serve(const Plan& plan);
   /// What the execution left is whole; else see problem_.
   bool is_whole(const Execution& execution);
   bool fail(WorkerProblem::Kind kind, const std::string& text);
@@ -96,18 +113,22 @@ class Worker {
   WorkerOptions options_;
   const std::atomic<bool>* stop_;
   std::unique_ptr<Exchange> exchange_;
-  Captured captured_;
+  Captured captured_, nothing_captured_;
   LogFolder logs_;
   Descriptor output_, errors_;  // of the captured files, opened for appending
   ForkServer server_;
   RollbackCheck rollback_check_;
   bool rollback_failed_ = false;
+  AheadResults ahead_;
+  u32 quiet_in_a_row_ = 0;  // executions that left nothing but their records
+  bool left_files_ = true;  // the last execution that was handed out left, or may have left, others
   u64 accesses_known_ = 0, accesses_new_ = 0;  // executions asked for with skip_known
   int kept_ = 0;           // process that has performed the last execution and is there for the next; 0: none
   bool answered_ = false;  // this server has run something
-  bool wrote_ = true;      // the last execution may have left output
-  pid_t no_logs_of_ = 0;   // this server has no log of its own
-  int processor_ = -1;     // where it runs
+  bool answers_each_ = false;  // it performs no executions ahead
+  bool wrote_ = true;          // the last execution may have left output
+  pid_t no_logs_of_ = 0;       // this server has no log of its own
+  int processor_ = -1;         // where it runs
   int restarts_ = 0, leftovers_ = 0, repeats_ = 0;
   int packed_restarts_ = 0, packed_leftovers_ = 0;  // of these, reported by pack()
   WorkerProblem problem_;

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "exec/processor.h"
+#include "trail/ahead.h"
 
 namespace duress::exec {
 namespace {
@@ -50,8 +51,9 @@ std::optional<Execution> WorkerPool::execute(Worker& worker, const Plan& plan) {
   return execution;
 }
 
-Result WorkerPool::execute(Worker& worker, const Plan& plan, const Oracle& oracle, Logs logs) {
-  Result result = worker.run(plan, oracle, logs);
+Result WorkerPool::execute(Worker& worker, const Plan& plan, const Oracle& oracle, Logs logs,
+                           const Lookahead& lookahead) {
+  Result result = worker.run(plan, oracle, logs, lookahead);
   if (result.usable()) count_execution();
   return result;
 }
@@ -96,13 +98,22 @@ void WorkerPool::join(const Tick& tick) {
   threads_.clear();
 }
 
-bool WorkerPool::run(u64 count, const Job& job, const Tick& tick) {
+u64 WorkerPool::piece_of(u64 count) const {
+  constexpr u64 kMost = trail::Ahead::kMost + 1, kEach = 4;
+  return workers_.size() == 1 ? kMost : std::clamp(count / (kEach * workers_.size()), u64{1}, kMost);
+}
+
+bool WorkerPool::run(u64 count, const Job& job, const Tick& tick, u64 piece) {
   resume();
   if (problem_.kind != WorkerProblem::Kind::kNone) return false;
   std::atomic<u64> next{0}, done{0};
   start(count, [&](Worker& worker) {
-    while (!halt_) {
-      u64 index = next.fetch_add(1);
+    u64 index = 0, end = 0;
+    for (; !halt_; ++index) {
+      if (index == end) {
+        index = next.fetch_add(piece);
+        end = index + piece;
+      }
       if (index >= count) break;
       if (job(index, worker)) {
         ++done;

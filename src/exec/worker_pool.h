@@ -29,8 +29,11 @@ class WorkerPool {
   ~WorkerPool();
 
   /// Does jobs 0 to count-1; each begins after all with lower numbers have begun. Returns whether all were
-  /// done; if not, `problem()` says why, or `tick` has halted them.
-  bool run(u64 count, const Job& job, const Tick& tick);
+  /// done; if not, `problem()` says why, or `tick` has halted them. `piece`: a worker takes so many at a
+  /// time, beginning at a multiple of it; those of a piece begin one after the other.
+  bool run(u64 count, const Job& job, const Tick& tick, u64 piece = 1);
+  /// How many of so many jobs a worker may take at a time, so that all have work until the end.
+  u64 piece_of(u64 count) const;
 
   /// Calls `body` once for each of the first `count` workers, on a thread per worker, and returns at once.
   /// REQUIRES: no threads are running.
@@ -46,7 +49,8 @@ class WorkerPool {
 
   /// Runs one execution and counts it.
   std::optional<Execution> execute(Worker& worker, const Plan& plan);
-  Result execute(Worker& worker, const Plan& plan, const Oracle& oracle, Logs logs = Logs::kOfFailures);
+  Result execute(Worker& worker, const Plan& plan, const Oracle& oracle, Logs logs = Logs::kOfFailures,
+                 const Lookahead& lookahead = {});
 
   /// The first worker, for the thread that owns the pool. REQUIRES: no threads are running.
   Worker& front() { return *workers_.front(); }

@@ -89,7 +89,8 @@ void control_prepare() {
   // costs four system calls.
   mallopt(M_ARENA_MAX, 1);
   const Options& options = g_runtime->options;
-  g_request = static_cast<const trail::Request*>(map_file(options.request_, trail::kRequestBytes, false));
+  bool serves = *options.server_ != 0;
+  g_request = static_cast<const trail::Request*>(map_file(options.request_, trail::kRequestBytes, serves));
   g_record = static_cast<trail::Record*>(map_file(options.record_, trail::kRecordBytes, true));
   // From here on the runtime's mappings are where the program has none: whether one is made in each execution
   // or was kept from the one before (rollback_memory.h), the program gets the same addresses.
@@ -100,7 +101,7 @@ void control_prepare() {
   frame_rooms().reserve();
   EpochFilter::keep_tables(kWarmThreads + 1);
   preemption_prepare();
-  if (*options.server_) {
+  if (serves) {
     fork_server_prepare(options.server_);
     return;
   }
@@ -199,6 +200,10 @@ trail::Record* control_record() {
 
 const trail::Request* control_request() {
   return g_request;
+}
+
+trail::Request* control_own_request() {
+  return const_cast<trail::Request*>(g_request);
 }
 
 exhaustive::StepLog* control_step_log() {

@@ -89,6 +89,8 @@ bool control_uses_clocks();
 trail::Record* control_record();
 /// What it performs, and where a systematic one writes its steps.
 const trail::Request* control_request();
+/// The same in the processes of a fork server, which may put another one there (rollback_ahead.h).
+trail::Request* control_own_request();
 exhaustive::StepLog* control_step_log();
 /// Another request and record (duress::check).
 void control_attach(const trail::Request* request, trail::Record* record);

@@ -12,6 +12,7 @@
 #include "base/raw.h"
 #include "runtime/control.h"
 #include "runtime/preemption.h"
+#include "runtime/rollback_ahead.h"
 #include "runtime/rollback_state.h"
 #include "runtime/runtime.h"
 #include "runtime/thread_emulation.h"
@@ -160,13 +161,19 @@ void put_back(void*, void*) {
   s.record->rollback = trail::Rollback::kDone;
   s.fruitless = 0;
   s.undone = true;
-  s.waiting.store(0);
-  reply(s, (s.code & 0xff) << 8);
+  bool goes_on = s.performs_ahead && (s.code & 0xff) == 0 &&
+                 rollback_begin_ahead(*control_own_request(), *s.record, *control_step_log());
+  if (!goes_on) {
+    s.waiting.store(0);
+    reply(s, (s.code & 0xff) << 8);
+  }
   s.calls.patches.patch_next(
       [](uptr at, uptr* begin, uptr* end) { return g_rollback->memory.find_mapping(at, begin, end); });
-  char command = await_request(s);
-  s.waiting.store(1);
-  if (command == trail::kRun) reply(s, -1);
+  if (!goes_on) {
+    char command = await_request(s);
+    s.waiting.store(1);
+    if (command == trail::kRun) reply(s, -1);
+  }
   begin_at_checkpoint(s);
   if (control_uses_clocks()) s.memory.put_back_tables();
   s.active = true;
@@ -215,6 +222,7 @@ void rollback_serve(int in, int out) {
   s.memory.user_faults = s.memory.page_map = s.memory.size_file = -1;
   s.calls.reset();
   s.checkpoint.reset(g_runtime->options.checkpoint_ != 0);
+  s.performs_ahead = g_runtime->options.ahead_ != 0;
   s.serving = true;
   s.undone = false;
   sched::prepare_contexts();

@@ -4,14 +4,12 @@
 #include <stddef.h>
 
 #include "runtime/access_watch.h"
+#include "runtime/rollback_pages.h"
 
 namespace duress {
 namespace {
 
-// Not memcpy and memcmp: these are the C library's, whose tables are among what is put back.
-void copy_bytes(void* to, const void* from, u64 bytes) {
-  asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
-}
+// Not memcmp: it is the C library's, whose tables are among what is put back.
 bool equal_bytes(const void* a, const void* b, u64 bytes) {
   const auto* x = static_cast<const char*>(a);
   const auto* y = static_cast<const char*>(b);
@@ -26,6 +24,7 @@ void comparable(trail::Request& head) {
   head.pick_count = 0;
   head.exploration_order = {};
   head.priority_strands = 0;
+  head.ahead_count = 0;
 }
 
 /// As Choices::wanted_at() has it.

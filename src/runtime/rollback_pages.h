@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pages of memory, copied and cleared without memcpy and memset: these are the C library's, whose tables are
-// among what is put back.
+// Memory, copied and cleared without memcpy and memset: these are the C library's, whose tables are among
+// what is put back.
 #pragma once
 
 #include "base/raw.h"
@@ -15,6 +15,12 @@ inline void copy_page(void* to, const void* from) {
 inline void clear_page(void* page) {
   u64 words = kPageSize / 8;
   asm volatile("rep stosq" : "+D"(page), "+c"(words) : "a"(0) : "memory");
+}
+inline void copy_bytes(void* to, const void* from, u64 bytes) {
+  asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
+}
+inline void clear_bytes(void* to, u64 bytes) {
+  asm volatile("rep stosb" : "+D"(to), "+c"(bytes) : "a"(0) : "memory");
 }
 
 }  // namespace duress

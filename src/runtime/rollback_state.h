@@ -21,9 +21,10 @@ struct RollbackState {
   std::atomic<u32> waiting;  // the host waits for the end of an execution
   u32 children, fruitless;   // of these, how many in a row were never rolled back
   // The child.
-  bool serving;  // it takes the place of the server
-  bool active;   // and the execution can still be undone
-  bool undone;   // one was
+  bool serving;         // it takes the place of the server
+  bool active;          // and the execution can still be undone
+  bool undone;          // one was
+  bool performs_ahead;  // several executions for one request of the host: rollback_ahead.h
   int in, out, process;
   uptr thread_pointer;  // of the first thread
   int code;             // exit code of the execution

@@ -33,11 +33,12 @@ void StepRecorder::start(bool weak) {
 void StepRecorder::write_after(Strand& s, const Strand& other) {
   if (&s == &other) return;
   if (Step* step = log_->add()) {
+    step->kind = OpKind::kStart;
     step->flags = Step::kAfter;
     step->strand = static_cast<u8>(s.id);
     step->other = static_cast<u8>(other.id);
     step->touches = step->value = 0;
-    step->choices = 0;
+    step->expected = step->choices = 0;
   }
   // What a strand's clock shows must follow from what came before it.
   s.outcomes.advance_to(other.outcomes.time);

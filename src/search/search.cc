@@ -36,6 +36,7 @@ struct Search::Round {
 
   std::vector<Portfolio::Turn> turns;  // of the whole round, which may have begun before
   u64 turns_begin;
+  u64 piece = 1;  // runs that a worker performs one after the other
 
   Round(u64 from, u64 to, std::vector<Portfolio::Turn> dealt)
       : begin(from),
@@ -46,6 +47,7 @@ struct Search::Round {
         turns(std::move(dealt)),
         turns_begin(Portfolio::round_begin(from)) {}
   const Portfolio::Turn& turn(u64 index) const { return turns[index - turns_begin]; }
+  u64 end_of_piece(u64 index) const { return std::min(end, begin + ((index - begin) / piece + 1) * piece); }
   u64 first_open() const {
     return begin + static_cast<u64>(std::find(done.begin(), done.end(), false) - done.begin());
   }
@@ -250,10 +252,11 @@ bool Search::searched_long_enough() const {
 }
 
 void Search::run_round(Round& round) {
+  const u64 count = round.end - round.begin;
+  round.piece = pool_->piece_of(count);
   pool_->run(
-      round.end - round.begin,
-      [&](u64 offset, exec::Worker& worker) { return run_one(worker, round.begin + offset, round); },
-      [&] { return tick("") && !searched_long_enough(); });
+      count, [&](u64 offset, exec::Worker& worker) { return run_one(worker, round.begin + offset, round); },
+      [&] { return tick("") && !searched_long_enough(); }, round.piece);
   if (result_.problem.kind == exec::WorkerProblem::Kind::kNone) result_.problem = pool_->problem();
   bool all = round.first_open() == round.end;
   if (round.begin == 0 && all && round.found.empty() && round.end >= std::min<u64>(16, setup_.runs))
@@ -266,15 +269,26 @@ static bool is_traced(u64 index, const SearchState& state) {
   return index < kOneIn || state.length < kShort || index % kOneIn == 0;
 }
 
+exec::Plan Search::plan_of(u64 index, const Round& round) const {
+  exec::Plan plan = portfolio_.plan(index, round.turn(index), state_.search_state);
+  plan.head.trace = setup_.coverage && is_traced(index, state_.search_state);
+  return plan;
+}
+
 /// False: the worker cannot continue.
 bool Search::run_one(exec::Worker& worker, u64 index, Round& round) {
   if (!setup_.keep_going && index > round.first_failure) return true;  // it would not count
-  const Portfolio::Turn& turn = round.turn(index);
-  exec::Plan plan = portfolio_.plan(index, turn, state_.search_state);
-  plan.head.trace = setup_.coverage && is_traced(index, state_.search_state);
+  exec::Plan plan = plan_of(index, round);
+  auto lookahead = [&](std::size_t most) {
+    std::vector<exec::Plan> plans;
+    for (u64 next = index + 1; next < round.end_of_piece(index) && plans.size() < most; ++next)
+      plans.push_back(plan_of(next, round));
+    return plans;
+  };
   // What could not be controlled is in the logs; the first runs show enough of it.
   bool all = plan.head.detect == trail::Detect::kRaces || index < 16 || plan.head.trace;
-  exec::Result result = run_identified(worker, plan, all ? exec::Logs::kAll : exec::Logs::kOfFailures);
+  exec::Result result =
+      run_identified(worker, plan, all ? exec::Logs::kAll : exec::Logs::kOfFailures, lookahead);
   if (!result.usable()) return false;
   std::optional<exec::Result> again;
   bool counts = true;  // a failure of it
@@ -316,8 +330,9 @@ bool Search::confirm_fair(exec::Worker& worker, const exec::Plan& plan, exec::Re
   return true;
 }
 
-exec::Result Search::run_identified(exec::Worker& worker, const exec::Plan& plan, exec::Logs logs) {
-  exec::Result result = worker.run(plan, oracle_, logs);
+exec::Result Search::run_identified(exec::Worker& worker, const exec::Plan& plan, exec::Logs logs,
+                                    const exec::Lookahead& lookahead) {
+  exec::Result result = worker.run(plan, oracle_, logs, lookahead);
   if (result.usable() && result.failure() != nullptr) {
     std::lock_guard guard(names_lock_);
     finding::identify(*result.failure(), result.logs(), names_);

@@ -83,6 +83,7 @@ class Search {
   void save(const std::string& name);
   void run_round(Round& round);
   bool run_one(exec::Worker& worker, u64 index, Round& round);
+  exec::Plan plan_of(u64 index, const Round& round) const;
   bool confirm_fair(exec::Worker& worker, const exec::Plan& plan, exec::Result& result,
                     std::optional<exec::Result>& again, bool& counts);
   void note_run(u64 index, const exec::Plan& plan, exec::Result& result, Round& round);
@@ -96,7 +97,8 @@ class Search {
   void summarise_coverage();
   /// Performs an execution; its failure has an id.
   exec::Result run_identified(exec::Worker& worker, const exec::Plan& plan,
-                              exec::Logs logs = exec::Logs::kOfFailures);
+                              exec::Logs logs = exec::Logs::kOfFailures,
+                              const exec::Lookahead& lookahead = {});
   void name_locks(exec::Worker& worker, Found& found);
   void minimise(exec::Worker& worker, Found& found);
   /// Whether the failure needs the memory model.

@@ -168,7 +168,7 @@ struct Request {
   u32 edit_count = 0;        // systematic executions: what-if edits
   u32 pick_count = 0;        // the first choices of the exhaustive strategy
   u32 planned_count = 0;     // what guided follows
-  u32 unused_count = 0;      // see unused
+  u32 ahead_count = 0;       // further requests that follow this one (trail/ahead.h)
   u64 deviation_count = 0;   // what replay follows
 
   /// Where each list begins, in bytes from the struct: the only place that knows their order. Each begins at
@@ -299,7 +299,8 @@ static_assert(sizeof(Record) % 8 == 0);
 inline constexpr u64 kRequestBytes = u64{64} << 20;
 inline constexpr u64 kRecordBytes = u64{64} << 20;
 // The record's lists, from the end of the file: future values, atomic profile, side events, the steps of a
-// systematic execution (an exhaustive::StepLog), reads-from pairs, switch points. The trail has the rest.
+// systematic execution (an exhaustive::StepLog), reads-from pairs, switch points; then executions ahead. The
+// trail has the rest.
 inline constexpr u64 kMostFutureValues = u64{1} << 14;
 inline constexpr u64 kMostAtomicProfile = u64{1} << 12;
 inline constexpr u64 kMostSideEvents = u64{1} << 11;
@@ -313,7 +314,9 @@ inline constexpr u64 kMostObservedPairs = 512;
 inline constexpr u64 kMostSwitchPoints = 256;
 inline constexpr u64 kObservedPairsOffset = kStepsOffset - kMostObservedPairs * sizeof(u32);
 inline constexpr u64 kSwitchPointsOffset = kObservedPairsOffset - kMostSwitchPoints * sizeof(SwitchPoint);
-inline constexpr u64 kMostDeviations = (kSwitchPointsOffset - sizeof(Record)) / sizeof(Deviation);
+inline constexpr u64 kAheadBytes = u64{2} << 20;
+inline constexpr u64 kAheadOffset = kSwitchPointsOffset - kAheadBytes;  // trail/ahead.h
+inline constexpr u64 kMostDeviations = (kAheadOffset - sizeof(Record)) / sizeof(Deviation);
 
 inline Prediction* Record::future_values() const {
   return reinterpret_cast<Prediction*>(reinterpret_cast<uptr>(this) + kFutureValuesOffset);

@@ -10,6 +10,7 @@
 // again without probing, and so are all that follow, except where one does not end.
 #include <algorithm>
 #include <type_traits>
+#include <unordered_set>
 
 #include "base/scoped_arena.h"
 #include "exec/clock.h"
@@ -46,6 +47,7 @@ class Verifier::Exploration {
       // Nothing could be run ahead: the one worker's thread explores, and hands nothing over.
       pool.start(1, [&](exec::Worker& worker) {
         worker_ = &worker;
+        worker.forget_ahead();
         over_again = explore(stop);
       });
       pool.join([&] { return !stop && !verifier_.explored_long_enough(has_findings_); });
@@ -147,15 +149,34 @@ class Verifier::Exploration {
 
   void set_probing(bool on) {
     verifier_.probes_long_runs_ = on;
-    if (ahead_) ahead_->speculative.forget();
+    forget_pending();
   }
 
   std::optional<Outcome> run_plan(const typename Explorer::Plan& plan, const std::atomic<bool>& stop) {
     if (ahead_) return take_plan(plan, stop);
-    Outcome outcome =
-        verifier_.outcome_of(*worker_, plan_of(verifier_.base_plan(), plan, verifier_.origins_));
+    sent_.erase(plan.ticket->serial);
+    Outcome outcome = verifier_.outcome_of(*worker_, plan_of(verifier_.base_plan(), plan, verifier_.origins_),
+                                           [this](std::size_t most) { return pending_plans(most); });
     if (!outcome.ran && outcome.problem.kind == exec::WorkerProblem::Kind::kStopped) return stopped(stop);
     return outcome;
+  }
+
+  /// Pending branches, none of them twice: the one worker's process may perform them with the branch that was
+  /// asked for.
+  std::vector<exec::Plan> pending_plans(std::size_t most) {
+    std::vector<exec::Plan> plans;
+    explorer_.upcoming(static_cast<u32>(most), [&](const typename Explorer::Upcoming& one) {
+      if (sent_.insert(one.serial).second)
+        plans.push_back(plan_of(verifier_.base_plan(), explorer_.plan_of(one.leaf), verifier_.origins_));
+    });
+    return plans;
+  }
+
+  /// Plans are other ones from now on.
+  void forget_pending() {
+    if (ahead_) ahead_->speculative.forget();
+    if (worker_) worker_->forget_ahead();
+    sent_.clear();
   }
 
   /// The same from the queue.
@@ -185,7 +206,7 @@ class Verifier::Exploration {
   bool found_await_loop(exec::Execution& execution) {
     std::size_t strands = verifier_.origins_.size();
     renumber(execution, verifier_.origins_);
-    if (verifier_.origins_.size() != strands && ahead_) ahead_->speculative.forget();
+    if (verifier_.origins_.size() != strands) forget_pending();
     std::vector<u64>& spins = verifier_.spins_;
     bool found = false;
     for (u64 spin : execution.spins) {
@@ -274,6 +295,7 @@ class Verifier::Exploration {
   VerifyResult& result_;
   Explorer& explorer_;
   exec::Worker* worker_ = nullptr;  // if there is only one
+  std::unordered_set<u64> sent_;    // then: serials of branches that it may have performed before their turn
   Ahead* ahead_ = nullptr;          // if there are several
   std::atomic<bool> has_findings_{false};
   exhaustive::GraphFingerprint fingerprint_;

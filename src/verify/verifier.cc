@@ -65,9 +65,9 @@ exec::Plan Verifier::base_plan() const {
   return plan;
 }
 
-Outcome Verifier::outcome_of(exec::Worker& worker, const exec::Plan& plan) {
+Outcome Verifier::outcome_of(exec::Worker& worker, const exec::Plan& plan, const exec::Lookahead& lookahead) {
   Outcome outcome;
-  exec::Result result = worker.run(plan, oracle_, exec::Logs::kAll);
+  exec::Result result = worker.run(plan, oracle_, exec::Logs::kAll, lookahead);
   if (!result.usable()) {
     outcome.problem = result.why();
     return outcome;

@@ -160,7 +160,7 @@ class Verifier {
   void minimise_found(search::Found& found);
   void minimise_race(RacyExecution& racy);
   void keep(search::Found& found);
-  Outcome outcome_of(exec::Worker& worker, const exec::Plan& plan);
+  Outcome outcome_of(exec::Worker& worker, const exec::Plan& plan, const exec::Lookahead& lookahead = {});
 
   VerifySetup setup_;
   finding::Names& names_;

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Commands say the same whether processes are rolled back or every execution has its own: the documents of explore,
-verify, classify, replay and test are equal to the byte, times apart.
+"""Commands say the same whether processes are rolled back or every execution has its own, and whether a process performs
+executions before they are asked for: the documents of explore, verify, classify, replay and test are equal to the byte, times
+apart.
 
   --all PART    instead of a selection all programs of the tests of explore, verify or classify (label `real`)
 """
@@ -24,8 +25,8 @@ EXPLORED = (
 ).split()
 VERIFIED = "deadlock lost_update meet_condition meet_semaphore lock_kept publication updates".split()
 CLASSIFIED = "tutorial/bank tutorial/null_check tutorial/use_before_init".split()
-# Calls are handled without a trap as early as possible.
-WAYS = ("rollback=0", "rollback=1:patch_after=1")
+# Options and workers. Calls are handled without a trap as early as possible. One worker performs executions ahead in `verify`, too.
+WAYS = (("rollback=0", "2"), ("rollback=1:patch_after=1:ahead=0", "2"), ("rollback=1", "1"))
 
 
 def without_times(document, folder):
@@ -47,9 +48,9 @@ def replayed(tool, document, folder, env):
 def compare(tool, what, *words, options=()):
     """words[0]: the command; the rest is what it runs."""
     texts = []
-    for way in WAYS:
+    for way, jobs in WAYS:
         with tempfile.TemporaryDirectory(prefix="duress-both-") as folder:
-            command = [tool.duress, words[0], "--json", *options, "-j", "2", "--dir", folder, *words[1:]]
+            command = [tool.duress, words[0], "--json", *options, "-j", jobs, "--dir", folder, *words[1:]]
             env = {**tool.env, "DURESS_OPTIONS": way}
             done = subprocess.run(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             if not done.stdout:
@@ -59,10 +60,11 @@ def compare(tool, what, *words, options=()):
             if words[0] in ("explore", "verify"):
                 text += "\n" + replayed(tool, document, folder, env)
             texts.append((done.returncode, text))
-    if texts[0] != texts[1]:
-        pairs = zip(texts[0][1].splitlines(), texts[1][1].splitlines())
-        line = next((f"{b!r}, without {a!r}" for a, b in pairs if a != b), "longer")
-        raise Failure(f"{words[0]} of {what}: with rollback {texts[1][0]} {line}, {texts[0][0]}")
+    for (way, jobs), (code, text) in zip(WAYS, texts):
+        if (code, text) != texts[0]:
+            pairs = zip(texts[0][1].splitlines(), text.splitlines())
+            line = next((f"{b!r}, without rollback {a!r}" for a, b in pairs if a != b), "longer")
+            raise Failure(f"{words[0]} of {what} with {way} -j {jobs}: {code} {line}, {texts[0][0]}")
 
 
 def check_tests(tool, binaries):

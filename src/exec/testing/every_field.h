@@ -98,7 +98,7 @@ inline void expect_same_head(const trail::Request& got, const trail::Request& se
                model, heuristic, fair_after, tear, exploration_order, priority_strands, trace_from, spurious,
                timeouts, trace, trace_plain, systematic, sample, profile_futures, profile_atomics, variables,
                early_timeouts, observe, symmetry, memory, skip_known, learn_accesses, unused, sites,
-               wait_sites, pairs, predictions, edits, picks, planned, unused_count, deviations] = got;
+               wait_sites, pairs, predictions, edits, picks, planned, ahead_count, deviations] = got;
   EXPECT_EQ(magic, sent.magic);
   EXPECT_EQ(version, sent.version);
   EXPECT_EQ(seed, sent.seed);
@@ -131,7 +131,7 @@ inline void expect_same_head(const trail::Request& got, const trail::Request& se
   EXPECT_EQ(memory, sent.memory);
   EXPECT_EQ(skip_known, sent.skip_known);
   EXPECT_EQ(learn_accesses, sent.learn_accesses);
-  EXPECT_EQ(unused[0] + unused_count, 0u);
+  EXPECT_EQ(unused[0] + ahead_count, 0u);
 }
 
 inline void expect_same(const Plan& got, const Plan& sent) {

@@ -21,7 +21,7 @@ struct Cut {
 };
 
 /// More steps than this are not searched for a witness.
-constexpr u32 kMostWitnessed = 4000;
+constexpr u32 kMostWitnessed = 500;
 
 std::optional<std::vector<trail::Pick>> find_witness(const Trace& trace, const Cut& cut);
 

@@ -208,12 +208,23 @@ def problems_of(tool, program, seed):
         yield f"{texts}: {kinds[0]}, and by traces {kinds[1]}"
 
 
+def problems_of_refusals(tool, program):
+    for flags in (["--symmetry"], ["--preemptions", "1"], ["--model", "rc11"]):
+        command = [tool.build / "bin/duress", "verify", "--equivalence", "rf", *flags, "--", program]
+        ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+        lines = ended.stderr.splitlines()
+        if ended.returncode != 2 or len(lines) != 1 or "--equivalence" not in lines[0]:
+            yield f"{flags}: exit code {ended.returncode}, {lines}"
+
+
 def main():
     options = harness.parser(__doc__).parse_args()
     tool = harness.Tool(options.build, options.duress)
     program = tool.compile(pathlib.Path(__file__).resolve().parent / "reads_from_program.cc", [], "-O1")
     seeds = range(*map(int, options.programs)) if options.programs else range(PROGRAMS)
-    harness.report((str(seed), lambda seed=seed: problems_of(tool, program, seed)) for seed in seeds)
+    cases = [("refusals", lambda: problems_of_refusals(tool, program))]
+    cases += [(str(seed), lambda seed=seed: problems_of(tool, program, seed)) for seed in seeds]
+    harness.report(iter(cases))
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ using verify::VerifySetup;
 
 struct VerifyOptions : CampaignOptions {
   VerifySetup setup;
-  std::string model = "sc", order = "run-on";
+  std::string model = "sc", order = "run-on", equivalence = "trace";
   bool no_advice = false, weaken = false;
 };
 
@@ -40,9 +40,14 @@ std::string check(VerifyOptions& options) {
   if (options.weaken && options.model != "rc11") return "--weaken needs --model rc11";
   setup.profile_atomics = options.weaken;
   if (setup.symmetry && setup.preemptions >= 0) return "--symmetry cannot be combined with --preemptions";
+  setup.reads_from = options.equivalence == "rf";
+  if (setup.reads_from && setup.symmetry) return "--equivalence rf cannot be combined with --symmetry";
+  if (setup.reads_from && setup.preemptions >= 0)
+    return "--equivalence rf cannot be combined with --preemptions";
   if (options.model == "sc") return {};
   setup.model = ModelId::kRc11;
   if (setup.preemptions >= 0) return "--preemptions is for --model sc";
+  if (setup.reads_from) return "--equivalence is for --model sc";
   if (options.order != "run-on") return "--order is for --model sc";
   if (setup.symmetry) return "--symmetry is for --model sc";
   if (setup.spurious != 0) return "--spurious is for --model sc";
@@ -78,6 +83,10 @@ void add_exploration(CommandApp& app, VerifyOptions& options) {
       "--symmetry", setup.symmetry,
       "Threads that are created one after the other with the same function and argument can be exchanged: "
       "of executions that differ only so, one is explored");
+  app.add_option("--equivalence", options.equivalence,
+                 "Which interleavings are one: trace (default), those in which conflicting steps come in the "
+                 "same order; rf, those in which all reads read the same write")
+      .one_of({"trace", "rf"});
   app.add_flag("--weaken", options.weaken,
                "With --model rc11: which memory orders are needed; each is weakened, one at a time");
   app.add_flag("--no-advice", options.no_advice, "Do not look for a change that fixes the races");

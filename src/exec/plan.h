@@ -46,7 +46,7 @@ inline Plan Plan::replaying(Trail choices) const {
   plan.pairs.clear();
   plan.planned.clear();
   plan.picks.clear();
-  plan.head.observe = plan.head.skip_known = false;
+  plan.head.observe = plan.head.skip_known = plan.head.reads_from = false;
   plan.trail = std::move(choices);
   return plan;
 }

@@ -49,6 +49,7 @@ inline constexpr LimitText kLimitTexts[] = {
                  "order")},
     {StepLog::kNotExplored, nullptr,
      "under rc11 threads meet at something else than atomics and mutexes"},  // verify names the operations
+    {StepLog::kPlainRead, DURESS_SAME("a plain access reads an atomic to which several threads have stored")},
     {StepLog::kCancelled, DURESS_SAME("a thread is cancelled: where that reaches it is not explored")},
     {StepLog::kWideAccess,
      DURESS_SAME("a racing access of more than 256 bytes, or of a function of the C library, is one step: "

@@ -32,7 +32,9 @@ struct StepLog {
     kMixedSizes = 65536,    // rc11: a store history was dropped: atomics of several sizes overlap
     kUnseenWrite = 131072,  // rc11: a store history was dropped: something else wrote there
     kScOrder = 262144,      // rc11: more seq_cst operations may be reordered than are
-    kLast = kScOrder
+    // By reads-from classes: a plain read that is no step, of what several strands have stored atomically.
+    kPlainRead = 524288,
+    kLast = kPlainRead
   };
   /// A strand is named by its creator and its ordinal among the strands of that creator: the same in every
   /// interleaving.

@@ -98,6 +98,7 @@ verify::VerifySetup with_edits(const verify::VerifySetup& setup, const verify::V
   verify::VerifySetup tried = setup;
   tried.keeps = tried.minimise = false;
   tried.races_suffice = true;  // one race is enough to reject it
+  tried.reads_from = false;    // edits change what plain accesses read
   tried.worker.folder += "/fix";
   // A higher limit than for the program itself: atomics are schedule points, plain accesses are not.
   tried.most_executions = base.interleavings * 20 + 2000;

@@ -57,6 +57,7 @@ std::vector<AtomicOperation> operations_of(const verify::VerifySetup& setup,
     verify::VerifySetup asked = setup;
     asked.keeps = asked.minimise = false;
     asked.races_suffice = true;
+    asked.reads_from = false;
     asked.profile_atomics = true;
     asked.worker.folder += "/orders";
     asked.most_executions = std::min(setup.most_executions, kProfiled);

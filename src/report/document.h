@@ -77,6 +77,8 @@ struct Verification {
   std::uint32_t spurious = 0;       // spurious wake-ups in a row that were explored
   std::uint32_t timeouts = 0;       // the same of early timeouts
   bool rc11 = false;                // else sequentially consistent memory
+  bool reads_from = false;          // one execution of each reads-from class, else of each trace
+  std::string by_traces;            // reads-from classes were asked for, and why they were not explored
   double explore_seconds = 0;
   bool assumes_signals = false;  // the result holds if waits end only by signals
   bool assumes_alike = false;    // and if threads that start alike can be exchanged

@@ -18,6 +18,9 @@ using Json = nlohmann::ordered_json;
 
 void put_verification(Json& json, const Verification& verification) {
   json["model"] = verification.rc11 ? "rc11" : "sc";
+  if (verification.reads_from || !verification.by_traces.empty())
+    json["equivalence"] = verification.reads_from ? "rf" : "trace";
+  if (!verification.by_traces.empty()) json["by_traces"] = verification.by_traces;
   json["interleavings"] = verification.interleavings;
   if (verification.blocked != 0) json["blocked"] = verification.blocked;
   if (verification.racing_steps != 0) {

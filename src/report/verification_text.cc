@@ -66,6 +66,19 @@ std::string racing_text(const Verification& verification) {
                      count_text(verification.rounds, "round"));
 }
 
+/// How many were explored, and which are taken to be one.
+std::string executions_text(const Verification& verification) {
+  if (verification.rc11) return count_text(verification.interleavings, "execution");
+  return interleavings_text(verification.interleavings) +
+         (verification.reads_from ? " up to what their reads read (reads-from equivalence)" : "");
+}
+
+/// Reads-from classes were asked for.
+std::string by_traces_text(const Verification& verification) {
+  if (verification.by_traces.empty()) return "";
+  return "explored up to the order of conflicting steps (--equivalence trace): " + verification.by_traces;
+}
+
 /// The last line, which can be cited: what was proved, if it was; model, executions, time and assumptions.
 std::string citable_text(const Verification& verification, bool proved) {
   bool memory = verification.memory != MemoryErrors::kNotLookedFor;
@@ -73,10 +86,9 @@ std::string citable_text(const Verification& verification, bool proved) {
   if (proved)
     text += fmt::format("no data race, crash, failed assertion, deadlock{} ",
                         memory ? ", livelock or memory error" : " or livelock");
-  text += fmt::format(
-      "under {}: {}, {} blocked, {:.1f} s; ", verification.rc11 ? "rc11" : "sequential consistency",
-      count_text(verification.interleavings, verification.rc11 ? "execution" : "interleaving"),
-      grouped(verification.blocked), verification.explore_seconds);
+  text += fmt::format("under {}: {}, {} blocked, {:.1f} s; ",
+                      verification.rc11 ? "rc11" : "sequential consistency", executions_text(verification),
+                      grouped(verification.blocked), verification.explore_seconds);
   if (!memory) text += "memory errors were not looked for: the heap is a sanitizer's; ";
   if (verification.memory == MemoryErrors::kPartly)
     text += "of freed memory the last 4 MiB were watched, older blocks were used again; ";
@@ -127,7 +139,7 @@ std::vector<std::string> verification_summary(const Document& document) {
                                             " of rc11, load buffering excluded"
                                       : interleavings_text(verification.interleavings);
   all += ends_text(verification);
-  std::string racing = racing_text(verification);
+  std::string racing = racing_text(verification), by_traces = by_traces_text(verification);
   if (document.complete.value_or(false)) {
     std::string proof;
     if (races == 0 && failures == 0) {
@@ -137,7 +149,9 @@ std::vector<std::string> verification_summary(const Document& document) {
     }
     std::vector<std::string> lines{
         fmt::format("complete: {} in all {} ({:.0f}/s){}", what, all, rate, proof)};
-    if (!racing.empty()) lines.push_back("  " + racing);
+    for (const std::string& line : {racing, by_traces}) {
+      if (!line.empty()) lines.push_back("  " + line);
+    }
     lines.push_back("  " + citable_text(verification, !proof.empty()));
     return lines;
   }
@@ -147,7 +161,9 @@ std::vector<std::string> verification_summary(const Document& document) {
   if (verification.estimate)
     lines.push_back(fmt::format("  {} of {} explored", grouped(verification.interleavings),
                                 estimate_text(*verification.estimate)));
-  if (!racing.empty()) lines.push_back("  " + racing);
+  for (const std::string& line : {racing, by_traces}) {
+    if (!line.empty()) lines.push_back("  " + line);
+  }
   lines.push_back("  " + citable_text(verification, /*proved=*/false));
   return lines;
 }

@@ -65,6 +65,23 @@ TEST(VerificationText, TheLastLineHasTheAssumptions) {
       "2.0 s; assumes that threads that start alike can be exchanged and waits end only by signals"));
 }
 
+TEST(VerificationText, WhichInterleavingsAreOneIsSaid) {
+  Document document = verified(4, 1, false);
+  document.verification->memory = MemoryErrors::kLookedFor;
+  document.verification->reads_from = true;
+  EXPECT_TRUE(verification_summary(document).back().ends_with(
+      "under sequential consistency: 4 interleavings up to what their reads read (reads-from equivalence), "
+      "1 blocked, 2.0 s; no assumptions"));
+  document.verification->reads_from = false;
+  document.verification->by_traces = "threads meet at a condition";
+  std::vector<std::string> lines = verification_summary(document);
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_EQ(
+      lines[1],
+      "  explored up to the order of conflicting steps (--equivalence trace): threads meet at a condition");
+  EXPECT_NE(lines[2].find("4 interleavings, 1 blocked"), std::string::npos) << lines[2];
+}
+
 TEST(VerificationText, WithFindingsTheLastLineClaimsNothing) {
   Document document = verified(3, 0, true);
   document.verification->memory = MemoryErrors::kLookedFor;

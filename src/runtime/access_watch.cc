@@ -5,6 +5,7 @@
 
 #include "runtime/control.h"
 #include "runtime/interceptors/pool.h"
+#include "runtime/plain_reads.h"
 #include "runtime/rollback_state.h"
 #include "runtime/runtime.h"
 
@@ -78,6 +79,7 @@ void on_joined(Strand* by, Strand* child) {
 constexpr StrandObserver kObserver = {on_created, [](Strand*) {}, [](Strand*) {}, on_joined};
 
 AccessWatch watch_for(const trail::Request& request) {
+  if (request.reads_from) return AccessWatch::kPlainReads;
   const RollbackState* s = g_rollback;
   if (!s || !s->active || !(request.skip_known || request.learn_accesses)) return AccessWatch::kNone;
   if (!request.systematic || request.detect != trail::Detect::kRaces || request.model != ModelId::kSc ||
@@ -98,6 +100,7 @@ void KnownAccesses::begin() {
 void access_watch_begin(const trail::Request& request, trail::Record& record) {
   g_access_watch = watch_for(request);
   if (g_access_watch == AccessWatch::kNone) return;
+  if (g_access_watch == AccessWatch::kPlainReads) return watch_plain_reads();
   known().begin();
   record.races_unchecked = g_access_watch == AccessWatch::kDigest;
   g_learn_access = on_access;
@@ -107,11 +110,14 @@ void access_watch_begin(const trail::Request& request, trail::Record& record) {
 }
 
 void access_watch_spoil() {
+  if (g_access_watch == AccessWatch::kPlainReads) return plain_read_missed();
   spoiled = true;
 }
 
 void access_watch_end(trail::Record& record) {
-  if (g_access_watch == AccessWatch::kNone || spoiled || record.uncontrolled) return;
+  if (g_access_watch == AccessWatch::kNone || g_access_watch == AccessWatch::kPlainReads || spoiled ||
+      record.uncontrolled)
+    return;
   AccessDigest& all = known().digests;
   u64 number = AccessDigest::number_of(digests);
   if (g_access_watch == AccessWatch::kDigest) {

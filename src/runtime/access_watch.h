@@ -30,6 +30,8 @@ enum class AccessWatch : u8 {
   kNone,    // races are looked for if the request says so
   kDigest,  // races are not looked for: the accesses are expected to be known
   kLearn,   // races are looked for, and the accesses will be known afterwards if they cannot race
+  // Something else: races are looked for, and plain reads of what atomics have written (plain_reads.h).
+  kPlainReads,
 };
 
 /// What is known of executions of the same server. Lives in memory that is not put back. Zeros are valid.
@@ -53,6 +55,11 @@ void access_watch_end(trail::Record& record);
 void access_watch_spoil();
 inline void access_watch_missed() {
   if (DURESS_UNLIKELY(g_access_watch != AccessWatch::kNone)) access_watch_spoil();
+}
+/// Local state was compared.
+inline void access_watch_compared() {
+  if (DURESS_UNLIKELY(g_access_watch == AccessWatch::kDigest || g_access_watch == AccessWatch::kLearn))
+    access_watch_spoil();
 }
 
 }  // namespace duress

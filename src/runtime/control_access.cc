@@ -8,6 +8,7 @@
 #include "runtime/adversary.h"
 #include "runtime/control.h"
 #include "runtime/memory_guard.h"
+#include "runtime/plain_reads.h"
 #include "runtime/runtime.h"
 #include "runtime/unwinding.h"
 #include "trail/site_key.h"
@@ -92,6 +93,7 @@ void control_free(void* p, uptr caller) {
 
 void control_atomic(const void* p, u64 size, OpKind kind, const DuressSite* site) {
   if (DURESS_UNLIKELY(g_learn_atomic != nullptr)) g_learn_atomic(p, size, writes(kind));
+  if (DURESS_UNLIKELY(g_learn_store != nullptr) && kind == OpKind::kAtomicWrite) g_learn_store(p, size);
   // Histories are of plain accesses; what an atomic writes among them is not guessed at.
   if (DURESS_UNLIKELY(g_adversary != nullptr) && writes(kind)) {
     g_adversary->forget(address_of(p), address_of(p) + size);
@@ -130,7 +132,7 @@ u64 control_state(const Operation& operation) {
 }
 
 u64 control_local_state(const sched::Strand& strand) {
-  access_watch_missed();
+  access_watch_compared();
   const Operation& operation = strand.next;
   return unwound_state(is_access(operation.kind) ? t_hook_caller : operation.place,
                        reinterpret_cast<uptr>(strand.job_frame));

@@ -159,7 +159,9 @@ struct Request {
   // Systematic executions that look for races, in a process that is rolled back (runtime/access_watch.h).
   bool skip_known = false;      // they need not be looked for where the accesses are known not to race
   bool learn_accesses = false;  // look for them, and remember the accesses
-  u8 unused[3] = {};            // requests are sent as bytes, without padding
+  // Systematic executions: plain reads are looked for whose value depends on the order of atomic stores.
+  bool reads_from = false;
+  u8 unused[2] = {};  // requests are sent as bytes, without padding
   // Lengths of the lists behind this struct.
   u32 site_count = 0;        // keys of sites that are schedule points
   u32 wait_site_count = 0;   // keys of sites that are not, but end a long run of one thread

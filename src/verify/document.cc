@@ -57,6 +57,8 @@ void fill_document(const VerifySetup& setup, const VerifyResult& result, finding
   verification.memory = result.memory_limits & trail::kHeapNotSeen    ? MemoryErrors::kNotLookedFor
                         : result.memory_limits & trail::kMemoryReused ? MemoryErrors::kPartly
                                                                       : MemoryErrors::kLookedFor;
+  verification.reads_from = result.reads_from;
+  verification.by_traces = result.by_traces;
   verification.assumes_alike = result.exchanged_alike;
   verification.assumes_signals = result.waited && result.spurious == 0;
   verification.bounds = result.bounds;

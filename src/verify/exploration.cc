@@ -30,7 +30,7 @@ constexpr char kInterrupted[] = "interrupted";
 
 }  // namespace
 
-/// Explorer: exhaustive::Explorer or exhaustive::GraphExplorer.
+/// Explorer: exhaustive::Explorer, exhaustive::GraphExplorer or reads_from::ReadsFromExplorer.
 template <typename Explorer>
 class Verifier::Exploration {
  public:
@@ -40,7 +40,8 @@ class Verifier::Exploration {
   /// True: start over.
   bool run(const std::atomic<bool>& stop) {
     verifier_.reset();
-    if constexpr (!kByGraphs) explorer_.exchange_alike(verifier_.alike_.data());
+    if constexpr (kByTraces) explorer_.exchange_alike(verifier_.alike_.data());
+    if constexpr (kByReadsFrom) explorer_.use_ordered(&verifier_.ordered_);
     bool over_again = false;
     exec::WorkerPool& pool = *verifier_.pool_;
     if (pool.size() == 1) {
@@ -63,7 +64,12 @@ class Verifier::Exploration {
   }
 
  private:
+  static constexpr bool kByTraces = std::is_same_v<Explorer, exhaustive::Explorer>;
   static constexpr bool kByGraphs = std::is_same_v<Explorer, exhaustive::GraphExplorer>;
+  static constexpr bool kByReadsFrom = std::is_same_v<Explorer, reads_from::ReadsFromExplorer>;
+
+  /// By reads-from classes: explorations that find another ordered object each.
+  static constexpr u32 kMostOrderedRounds = 200;
 
   /// Several workers: what they run ahead of time.
   struct Ahead {
@@ -228,7 +234,8 @@ class Verifier::Exploration {
     return true;
   }
 
-  /// True: graphs do not suffice, start over with interleavings.
+  /// True: graphs or reads-from classes do not suffice, start over with interleavings; or with more objects
+  /// that are ordered.
   bool learn(const typename Explorer::Plan& plan, Outcome& outcome) {
     exec::Execution& execution = outcome.execution;
     const exhaustive::Step* steps = execution.steps.data();
@@ -241,6 +248,8 @@ class Verifier::Exploration {
       verifier_.by_interleavings_ = true;
       verifier_.kept_limits_ = explorer_.limits() & (Log::kHistory | Log::kMixedSizes);
       return true;
+    } else if constexpr (kByReadsFrom) {
+      return learn_class(plan, outcome);
     } else {
       if (verifier_.setup_.model != ModelId::kSc) {
         if (verifier_.is_new(execution, fingerprint_)) verifier_.note(outcome);
@@ -254,6 +263,40 @@ class Verifier::Exploration {
       verifier_.diverged_ += !explorer_.learn(plan.ticket, steps, count);
       return false;
     }
+  }
+
+  /// True: start over.
+  bool learn_class(const typename Explorer::Plan& plan, Outcome& outcome) {
+    using Learned = reads_from::ReadsFromExplorer::Learned;
+    const exec::Execution& execution = outcome.execution;
+    if ((execution.limits & Log::kPlainRead) != 0) {
+      verifier_.explore_by_traces(exhaustive::limit_text(Log::kPlainRead, exhaustive::Explored::kProgram) +
+                                  verifier_.limited_at_[Log::kPlainRead]);
+      return true;
+    }
+    switch (explorer_.learn(plan.ticket, execution.steps.data(), static_cast<u32>(execution.steps.size()))) {
+      case Learned::kNew:
+        if ((execution.limits & Log::kAwaitBlocked) == 0) {
+          verifier_.note(outcome);
+          return false;
+        }
+        [[fallthrough]];
+      case Learned::kKnown:
+      case Learned::kRefuted:
+        ++result_.cut_off;
+        return false;
+      case Learned::kNewOrdered:
+        if (++verifier_.ordered_rounds_ > kMostOrderedRounds)
+          verifier_.explore_by_traces("loops wait for ever new objects");
+        return true;
+      case Learned::kDiverged:
+        verifier_.explore_by_traces("what a step does depends on more than what it reads");
+        return true;
+      case Learned::kNotSupported:
+        verifier_.explore_by_traces(explorer_.why());
+        return true;
+    }
+    return false;
   }
 
   /// Sets bound_ if something other than completion ends the exploration.
@@ -302,8 +345,17 @@ class Verifier::Exploration {
   std::string bound_;  // why it ended before everything was explored
 };
 
+void Verifier::explore_by_traces(const std::string& why) {
+  result_.by_traces = why;
+}
+
 bool Verifier::explore(const std::atomic<bool>& stop) {
   ScopedArena arena;
+  result_.reads_from = by_reads_from();
+  if (by_reads_from()) {
+    reads_from::ReadsFromExplorer explorer(arena);
+    return Exploration<reads_from::ReadsFromExplorer>(*this, explorer, arena).run(stop);
+  }
   if (setup_.model != ModelId::kSc && !by_interleavings_) {
     exhaustive::GraphExplorer graphs(arena);
     bool over_again = Exploration<exhaustive::GraphExplorer>(*this, graphs, arena).run(stop);

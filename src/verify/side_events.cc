@@ -37,7 +37,8 @@ void Verifier::take_side_events(const Outcome& outcome) {
 /// What the execution did not explore, and where it came to that.
 void Verifier::take_limits(const Outcome& outcome) {
   using Log = exhaustive::StepLog;
-  limits_ |= outcome.execution.limits & ~(Log::kIllegal | Log::kAwaitBlocked | Log::kNotExplored);
+  limits_ |=
+      outcome.execution.limits & ~(Log::kIllegal | Log::kAwaitBlocked | Log::kNotExplored | Log::kPlainRead);
   for (const trail::SideEvent& event : outcome.execution.side_events) {
     if (event.kind != trail::SideEvent::Kind::kLimited) continue;
     for (u32 limit = 1; limit <= Log::kLast; limit <<= 1) {

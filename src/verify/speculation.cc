@@ -60,6 +60,11 @@ exec::Plan plan_of(exec::Plan base, const exhaustive::GraphExplorer::Plan& wante
   return plan_of(std::move(base), exhaustive::Explorer::Plan{wanted.picks, wanted.count, nullptr}, origins);
 }
 
+exec::Plan plan_of(exec::Plan base, const reads_from::ReadsFromExplorer::Plan& wanted,
+                   const Origins& origins) {
+  return plan_of(std::move(base), exhaustive::Explorer::Plan{wanted.picks, wanted.count, nullptr}, origins);
+}
+
 std::string name_of(const exhaustive::Explorer::Plan& wanted, const Origins& origins) {
   std::string name;
   for (u32 i = 0; i < wanted.count; ++i) {
@@ -78,6 +83,10 @@ std::string name_of(const exhaustive::GraphExplorer::Plan& wanted, const Origins
          name_of(exhaustive::Explorer::Plan{wanted.picks, wanted.count, nullptr}, origins);
 }
 
+std::string name_of(const reads_from::ReadsFromExplorer::Plan& wanted, const Origins& origins) {
+  return name_of(exhaustive::Explorer::Plan{wanted.picks, wanted.count, nullptr}, origins);
+}
+
 namespace {
 
 bool learn(exhaustive::Explorer& explorer, exhaustive::Explorer::Node* ticket,
@@ -89,6 +98,13 @@ bool learn(exhaustive::GraphExplorer& graphs, exhaustive::GraphExplorer::Item* t
   using exhaustive::GraphExplorer;
   return graphs.learn(ticket, execution.steps.data(), static_cast<u32>(execution.steps.size()),
                       execution.limits) != GraphExplorer::Learned::kDiverged;
+}
+bool learn(reads_from::ReadsFromExplorer& explorer, reads_from::ReadsFromExplorer::Branch* ticket,
+           const exec::Execution& execution) {
+  using Learned = reads_from::ReadsFromExplorer::Learned;
+  const Learned learned =
+      explorer.learn(ticket, execution.steps.data(), static_cast<u32>(execution.steps.size()));
+  return learned == Learned::kNew || learned == Learned::kKnown || learned == Learned::kRefuted;
 }
 
 }  // namespace
@@ -166,5 +182,6 @@ void Verifier::SpeculativeExplorers<Explorer>::send(Explorer& explorer) {
 
 template class Verifier::SpeculativeExplorers<exhaustive::Explorer>;
 template class Verifier::SpeculativeExplorers<exhaustive::GraphExplorer>;
+template class Verifier::SpeculativeExplorers<reads_from::ReadsFromExplorer>;
 
 }  // namespace duress::verify

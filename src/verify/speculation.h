@@ -19,11 +19,15 @@ void renumber(exec::Execution& execution, Origins& origins);
 /// The plan of one execution: `base`, which all have in common, with the picks that the explorer wants.
 exec::Plan plan_of(exec::Plan base, const exhaustive::Explorer::Plan& wanted, const Origins& origins);
 exec::Plan plan_of(exec::Plan base, const exhaustive::GraphExplorer::Plan& wanted, const Origins& origins);
+exec::Plan plan_of(exec::Plan base, const reads_from::ReadsFromExplorer::Plan& wanted,
+                   const Origins& origins);
 /// Plans with the same name are the same execution.
 std::string name_of(const exhaustive::Explorer::Plan& wanted, const Origins& origins);
 std::string name_of(const exhaustive::GraphExplorer::Plan& wanted, const Origins& origins);
+std::string name_of(const reads_from::ReadsFromExplorer::Plan& wanted, const Origins& origins);
 
-/// Threads: one. Explorer: exhaustive::Explorer or exhaustive::GraphExplorer.
+/// Threads: one. Explorer: exhaustive::Explorer, exhaustive::GraphExplorer or
+/// reads_from::ReadsFromExplorer.
 template <typename Explorer>
 class Verifier::SpeculativeExplorers {
  public:

@@ -47,7 +47,8 @@ exec::Plan Verifier::base_plan() const {
   plan.head.systematic = true;
   plan.head.memory = true;
   plan.head.symmetry = setup_.symmetry;
-  plan.head.skip_known = true;
+  plan.head.reads_from = by_reads_from();
+  plan.head.skip_known = !plan.head.reads_from;  // every execution is to show its plain reads
   plan.head.exploration_order = setup_.order;
   plan.head.model = setup_.model;
   plan.head.profile_atomics = setup_.profile_atomics;

@@ -22,6 +22,7 @@
 #include "exhaustive/explorer.h"
 #include "exhaustive/graph_explorer.h"
 #include "exhaustive/graph_fingerprint.h"
+#include "reads_from/reads_from_explorer.h"
 #include "search/search.h"
 #include "verify/execution_queue.h"
 
@@ -35,7 +36,8 @@ struct VerifySetup : exec::CampaignSetup {
   u32 spurious = 0;              // explored spurious wake-ups in a row at a wait
   u32 timeouts = 0;              // the same for early timeouts
   ExplorationOrder order = ExplorationOrder::kRunOn;
-  bool symmetry = false;  // of executions that differ in which of several alike threads does what, one
+  bool symmetry = false;    // of executions that differ in which of several alike threads does what, one
+  bool reads_from = false;  // one execution of each reads-from class, not of each trace
   bool minimise = true;
   bool keeps = true;             // findings are stored
   bool stops_at_first = false;   // one finding is enough
@@ -86,9 +88,12 @@ struct VerifyResult {
   finding::RunLog races;            // the same for a report
   u64 first_finding = 0;            // number of the first interleaving with a race or a failure; 0: none
   u64 redundant = 0, skipped = 0;
-  u64 cut_off = 0;  // executions that do not count: forbidden by rc11, or a wait that never ends
+  // Executions that do not count: forbidden by rc11, a wait that never ends, a reads-from class again.
+  u64 cut_off = 0;
   u32 spurious = 0, timeouts = 0;  // as asked for
   bool waited = false;             // on a condition
+  bool reads_from = false;         // one execution of each reads-from class was explored
+  std::string by_traces;           // that was asked for, and why it could not be done
   bool exchanged_alike = false;    // threads that are alike were taken to be exchangeable
   u32 memory_limits = 0;           // trail::Record::memory_limits of all executions
   u64 publishing_store = 0;        // trail::Record::publishing_store
@@ -137,9 +142,11 @@ class Verifier {
   /// One exploration. True: start over, a new await loop or a new racing access was found.
   bool explore(const std::atomic<bool>& stop);
   void reset();
+  bool by_reads_from() const { return setup_.reads_from && result_.by_traces.empty(); }
   /// An execution that counts.
   void note(Outcome& outcome);
   bool is_new(const exec::Execution& execution, exhaustive::GraphFingerprint& fingerprint);
+  void explore_by_traces(const std::string& why);
   void take_atomics(const Outcome& outcome);
   void take_side_events(const Outcome& outcome);
   void take_limits(const Outcome& outcome);
@@ -188,6 +195,8 @@ class Verifier {
   std::map<u32, std::string> limited_at_;  // by limit: where it was met first
   u64 diverged_ = 0;
   std::array<u8, exhaustive::kMostStrands> alike_ = {};  // alike.h
+  reads_from::Ordered ordered_;                          // by reads-from classes
+  u32 ordered_rounds_ = 0;                               // explorations that found more of them
   bool by_interleavings_ = false;         // rc11: threads meet at an operation that graphs do not cover
   u32 kept_limits_ = 0;                   // of the exploration by graphs before that
   std::unordered_set<u64> fingerprints_;  // then: executions that were counted

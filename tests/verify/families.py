@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The programs of bench/verify/programs have exactly the executions that their heads state.
 
-  // EXECUTIONS: sc|rc11|symmetry N: COUNT, N: COUNT...   with that number as argument; symmetry is sc with --symmetry
+  // EXECUTIONS: sc|rc11|symmetry|rf N: COUNT, N: COUNT...   with that number as argument; symmetry is sc with --symmetry,
+        rf with --equivalence rf
   // SOURCE: where the counts come from
   // BLOCKED: rc11 COUNT   so many executions are begun and do not count, with the smallest number
 
 Each must be complete with no finding, and executions that were begun and do not count must be fewer than twice those that do,
-under rc11 too, with the smallest number, unless more are stated. What is stated for sc is also counted by brute force, unless it is large.
+under rc11 too, with the smallest number, unless more are stated. What is stated for sc and rf is also counted by brute force,
+unless it is large.
 """
 import importlib.util
 import json
@@ -21,7 +23,7 @@ import harness  # noqa: E402
 
 FOLDER = harness.ROOT / "bench/verify/programs"
 MOST_COUNTED = 150  # by brute force
-FLAGS = {"sc": [], "rc11": ["--model", "rc11"], "symmetry": ["--symmetry"]}
+FLAGS = {"sc": [], "rc11": ["--model", "rc11"], "symmetry": ["--symmetry"], "rf": ["--equivalence", "rf"]}
 
 
 def brute_force():
@@ -67,8 +69,10 @@ def problems_of(path, tool):
             yield f"{name}: {document['blocked']} executions do not count, and {executions} do"
         if ("assumes" in document) != (mode == "symmetry"):
             yield f"{name}: it assumes {document.get('assumes')}"
-        if mode == "sc" and count <= MOST_COUNTED:
-            counted = brute_force().count(path.stem, number)
+        if mode == "rf" and document.get("equivalence") != "rf":
+            yield f"{name}: explored by traces: {document.get('by_traces')}"
+        if mode in ("sc", "rf") and count <= MOST_COUNTED:
+            counted = brute_force().count(path.stem, number, mode == "rf")
             if counted != count:
                 yield f"brute force counts {counted} for {number}, not {count}"
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""brute_force.py NAME N: how many executions a program of this folder has under sequential consistency, by brute force.
+"""brute_force.py NAME N [rf]: how many executions a program of this folder has under sequential consistency, by brute force.
 
 Independent of Duress: a thread is a generator that yields its steps and is sent what they returned. Every enabled thread
 goes on in every state; states are told apart by which accesses of each variable came in which order (accesses that do not
 conflict are not ordered), so a state is an equivalence class of prefixes, and those in which nobody can go on are counted.
+With `rf` these are counted once if all reads, updates and locks in them read the same writes.
 
 Steps: ("r", x), ("w", x, value), ("u", x, f): an update; f returns the new value, or None: it only reads. They return (value, version).
 ("block", {x: version}) is no step: the thread goes on when one of the variables has another version. A loop that waits reads
@@ -52,8 +53,9 @@ def lock(x):
 
 
 class Explorer:
-    def __init__(self, threads, initial):
-        self.threads, self.initial, self.next_of, self.touched = threads, initial, {}, set()
+    def __init__(self, threads, initial, reads_from):
+        self.threads, self.initial, self.reads_from = threads, initial, reads_from
+        self.next_of, self.touched = {}, set()
 
     def next_step(self, thread, results):
         """What the thread does after these results; None: it has ended."""
@@ -100,17 +102,35 @@ class Explorer:
             changed = tuple(sorted(others + ((x, *after, order),), key=lambda entry: str(entry[0])))
             yield (results[:t] + (mine + ((value, version),),) + results[t + 1 :], changed)
 
+    def class_of(self, state):
+        """Of a state in which nobody can go on: which write each step that reads has read."""
+        results, memory = state
+        source = {}
+        for _, _, _, order in memory:  # reads, a write, reads, a write, ..., reads
+            for at, write in enumerate((None,) + order[1::2]):
+                for step in order[2 * at] + order[2 * at + 1 : 2 * at + 2]:
+                    source[step] = write
+        steps = (
+            (t, i, source[(t, i)])
+            for t, mine in enumerate(results)
+            for i, result in enumerate(mine)
+            if result is not None and self.next_step(t, mine[:i])[0] != "w"
+        )
+        return tuple(map(len, results)), tuple(steps)
+
     def count(self):
         first = (tuple(() for _ in self.threads), ())
-        seen, todo, ends = {first}, [first], 0
+        seen, todo, ends = {first}, [first], set()
         while todo:
-            following = list(self.successors(todo.pop()))
-            ends += not following
-            for state in following:
-                if state not in seen:
-                    seen.add(state)
-                    todo.append(state)
-        return ends
+            state = todo.pop()
+            following = list(self.successors(state))
+            if not following:
+                ends.add(self.class_of(state) if self.reads_from else state)
+            for other in following:
+                if other not in seen:
+                    seen.add(other)
+                    todo.append(other)
+        return len(ends)
 
 
 def readers(n):
@@ -365,13 +385,13 @@ def filesystem(n):
     return [lambda i=i: first_block(i) for i in range(n)], {}
 
 
-def count_apart(threads, initial):
+def count_apart(threads, initial, reads_from):
     """Groups of threads grow until no two of them touch the same variable."""
     groups = [([thread], None) for thread in threads]
     while True:
         for i, (group, counted) in enumerate(groups):
             if counted is None:
-                explorer = Explorer(group, initial)
+                explorer = Explorer(group, initial, reads_from)
                 groups[i] = (group, (explorer.count(), explorer.touched))
         pairs = ((i, k) for k in range(len(groups)) for i in range(k) if groups[i][1][1] & groups[k][1][1])
         pair = next(pairs, None)
@@ -381,11 +401,11 @@ def count_apart(threads, initial):
         groups[pair[0]] = (groups[pair[0]][0] + other[0], None)
 
 
-def count(name, n):
+def count(name, n, reads_from=False):
     """None: there is no such model."""
     model = globals().get(name)
-    return count_apart(*model(n)) if callable(model) else None
+    return count_apart(*model(n), reads_from) if callable(model) else None
 
 
 if __name__ == "__main__":
-    print(count(sys.argv[1], int(sys.argv[2])))
+    print(count(sys.argv[1], int(sys.argv[2]), sys.argv[3:] == ["rf"]))

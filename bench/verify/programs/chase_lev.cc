@@ -3,6 +3,7 @@
 // The deque of Chase and Lev: its owner pushes two numbers and takes one, N thieves steal one each.
 //
 // EXECUTIONS: sc 1: 7, 2: 117
+// EXECUTIONS: rf 1: 7, 2: 117
 // SOURCE: brute force (brute_force.py)
 #include "threads.h"
 

@@ -3,6 +3,7 @@
 // The lock of Craig, Landin and Hagersten, taken once by each of N threads.
 //
 // EXECUTIONS: sc 2: 4, 3: 24
+// EXECUTIONS: rf 2: 4, 3: 24
 // SOURCE: brute force (brute_force.py)
 #include "threads.h"
 

@@ -4,6 +4,7 @@
 // next.
 //
 // EXECUTIONS: sc 2: 3, 3: 7, 4: 15
+// EXECUTIONS: rf 2: 3, 3: 7, 4: 15
 // SOURCE: 2^N - 1: each thread sees the next one's store or not, and not all of them can miss it
 #include "threads.h"
 

@@ -3,6 +3,7 @@
 // Two threads add two variables to each other, N times each.
 //
 // EXECUTIONS: sc 1: 3, 2: 19, 3: 141
+// EXECUTIONS: rf 1: 3, 2: 19, 3: 141
 // SOURCE: brute force (brute_force.py)
 #include "threads.h"
 

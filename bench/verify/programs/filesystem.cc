@@ -3,6 +3,7 @@
 // Each thread gives an inode its first block. From the 14th thread on two of them begin at the same block.
 //
 // EXECUTIONS: sc 13: 1, 14: 2, 16: 8
+// EXECUTIONS: rf 13: 1, 14: 2, 16: 8
 // SOURCE: 2^(N-13), by brute force too (brute_force.py); the tables of DPOR (POPL 2005) and Optimal DPOR
 // (POPL 2014) have this family
 #include <mutex>

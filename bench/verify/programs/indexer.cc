@@ -3,6 +3,7 @@
 // Each thread puts four numbers into a table of 128 slots, probing on while a slot is taken.
 //
 // EXECUTIONS: sc 11: 1, 12: 8, 13: 64
+// EXECUTIONS: rf 11: 1, 12: 8, 13: 64
 // SOURCE: 8^(N-11), by brute force too (brute_force.py); the tables of DPOR (POPL 2005) and Optimal DPOR
 // (POPL 2014) have this family
 #include "threads.h"

@@ -3,6 +3,7 @@
 // Thread j does a[j] = a[j-1] + 1; one more looks for the last zero, from the end.
 //
 // EXECUTIONS: sc 2: 5, 5: 64
+// EXECUTIONS: rf 2: 5, 5: 64
 // SOURCE: 2^(N-2) (N+3), the count in the table of Optimal DPOR (POPL 2014): lastzero(15) has 147,456
 #include "threads.h"
 

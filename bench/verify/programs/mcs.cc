@@ -3,6 +3,7 @@
 // The lock of Mellor-Crummey and Scott, taken once by each of N threads.
 //
 // EXECUTIONS: sc 2: 14, 3: 438
+// EXECUTIONS: rf 2: 14
 // SOURCE: brute force (brute_force.py)
 #include "threads.h"
 

@@ -3,6 +3,7 @@
 // The queue of Michael and Scott: N threads put a node each.
 //
 // EXECUTIONS: sc 1: 1, 2: 16
+// EXECUTIONS: rf 1: 1, 2: 16
 // SOURCE: brute force (brute_force.py)
 #include "threads.h"
 

@@ -3,6 +3,7 @@
 // Peterson's lock, taken N times by each of two threads.
 //
 // EXECUTIONS: sc 1: 12, 2: 672
+// EXECUTIONS: rf 1: 12
 // SOURCE: brute force (brute_force.py)
 #include "threads.h"
 

@@ -3,6 +3,7 @@
 // N threads meet at a barrier of POSIX.
 //
 // EXECUTIONS: sc 2: 2, 3: 6, 4: 24
+// EXECUTIONS: rf 2: 2, 3: 6, 4: 24
 // EXECUTIONS: symmetry 2: 1, 4: 1
 // SOURCE: N!: who comes when; symmetry: nobody can tell
 #include <pthread.h>

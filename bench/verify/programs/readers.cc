@@ -3,6 +3,7 @@
 // A writer and N readers of one variable.
 //
 // EXECUTIONS: sc 2: 4, 5: 32
+// EXECUTIONS: rf 2: 4, 5: 32
 // EXECUTIONS: rc11 2: 4, 5: 32
 // EXECUTIONS: symmetry 2: 3, 5: 6
 // SOURCE: 2^N (each reader comes before or after the store), the count in the table of Optimal DPOR (POPL

@@ -3,6 +3,7 @@
 // A barrier that counts down, for N threads: the last one lets the others go.
 //
 // EXECUTIONS: sc 2: 4, 3: 24
+// EXECUTIONS: rf 2: 4, 3: 24
 // SOURCE: brute force (brute_force.py)
 #include "threads.h"
 

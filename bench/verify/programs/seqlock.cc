@@ -3,6 +3,7 @@
 // A sequence lock: a writer of two words, and N readers that give up if they were disturbed.
 //
 // EXECUTIONS: sc 1: 11, 2: 121
+// EXECUTIONS: rf 1: 11, 2: 121
 // SOURCE: 11^N, found by brute force (brute_force.py)
 #include "threads.h"
 

@@ -3,6 +3,7 @@
 // The count of a shared pointer: N threads take a reference each and drop it; who drops the last one frees.
 //
 // EXECUTIONS: sc 2: 6, 3: 90
+// EXECUTIONS: rf 2: 6, 3: 90
 // EXECUTIONS: rc11 2: 6, 3: 90
 // SOURCE: (2N)! / 2^N: orders of two updates of each thread
 #include "threads.h"

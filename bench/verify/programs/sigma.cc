@@ -3,7 +3,8 @@
 // The main thread counts up while it creates threads, each of which marks the slot that the number names.
 //
 // EXECUTIONS: sc 2: 3, 3: 15, 4: 105
-// SOURCE: 1 x 3 x 5 x ... x (2N-1), found by brute force (brute_force.py)
+// EXECUTIONS: rf 2: 2, 3: 6, 4: 24, 5: 120
+// SOURCE: 1 x 3 x 5 x ... x (2N-1), found by brute force (brute_force.py); rf: N!, so too
 #include "threads.h"
 
 std::atomic<int> index_of_next, slots[16];

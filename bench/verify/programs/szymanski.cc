@@ -3,6 +3,7 @@
 // Szymanski's lock for two threads, taken once by each.
 //
 // EXECUTIONS: sc 1: 350
+// EXECUTIONS: rf 1: 350
 // BLOCKED: rc11 59
 // SOURCE: brute force (brute_force.py)
 #include "threads.h"

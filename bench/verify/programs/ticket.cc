@@ -3,6 +3,7 @@
 // A ticket lock, taken once by each of N threads.
 //
 // EXECUTIONS: sc 2: 4, 3: 48
+// EXECUTIONS: rf 2: 4, 3: 48
 // SOURCE: brute force (brute_force.py)
 #include "threads.h"
 

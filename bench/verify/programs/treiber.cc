@@ -3,6 +3,7 @@
 // Treiber's stack: N threads push a node each, one more pops once.
 //
 // EXECUTIONS: sc 1: 2, 2: 20, 3: 600
+// EXECUTIONS: rf 1: 2, 2: 20
 // SOURCE: brute force (brute_force.py)
 #include "threads.h"
 

@@ -3,6 +3,7 @@
 // Two threads with N updates of one variable each.
 //
 // EXECUTIONS: sc 1: 2, 2: 6, 4: 70
+// EXECUTIONS: rf 1: 2, 2: 6, 4: 70
 // EXECUTIONS: rc11 1: 2, 2: 6, 4: 70
 // SOURCE: (2N)! / (N!)^2
 #include "threads.h"

@@ -43,6 +43,7 @@ inline Plan plan_with_every_field() {
   plan.head.profile_futures = plan.head.profile_atomics = plan.head.observe = true;
   plan.head.memory = true;
   plan.head.symmetry = true;
+  plan.head.reads_from = true;
   plan.sites = {20, 21, 22};
   plan.wait_sites = {23};
   plan.pairs = {{24, 25}, {26, 27}};
@@ -97,8 +98,8 @@ inline void expect_same_head(const trail::Request& got, const trail::Request& se
   const auto& [magic, version, seed, strategy, depth, expected_choices, most_steps, points, backend, detect,
                model, heuristic, fair_after, tear, exploration_order, priority_strands, trace_from, spurious,
                timeouts, trace, trace_plain, systematic, sample, profile_futures, profile_atomics, variables,
-               early_timeouts, observe, symmetry, memory, skip_known, learn_accesses, unused, sites,
-               wait_sites, pairs, predictions, edits, picks, planned, ahead_count, deviations] = got;
+               early_timeouts, observe, symmetry, memory, skip_known, learn_accesses, reads_from, unused,
+               sites, wait_sites, pairs, predictions, edits, picks, planned, ahead_count, deviations] = got;
   EXPECT_EQ(magic, sent.magic);
   EXPECT_EQ(version, sent.version);
   EXPECT_EQ(seed, sent.seed);
@@ -131,6 +132,7 @@ inline void expect_same_head(const trail::Request& got, const trail::Request& se
   EXPECT_EQ(memory, sent.memory);
   EXPECT_EQ(skip_known, sent.skip_known);
   EXPECT_EQ(learn_accesses, sent.learn_accesses);
+  EXPECT_EQ(reads_from, sent.reads_from);
   EXPECT_EQ(unused[0] + ahead_count, 0u);
 }
 

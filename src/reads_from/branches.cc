@@ -143,9 +143,7 @@ void ReadsFromExplorer::offer_source(Decision& decision, Event event, Cut cut) {
 void ReadsFromExplorer::find_successors(Decision& decision, const Event& event) {
   for (EventId id : trace_.touching(event.access[0].object)) try_successor(decision, event, trace_.event(id));
   for (const Event& pending : trace_.pending()) {
-    const bool meets = std::any_of(pending.access, pending.access + pending.count,
-                                   [&](const Access& one) { return one.object == event.access[0].object; });
-    if (meets) try_successor(decision, event, pending);
+    if (touches(pending, event.access[0].object)) try_successor(decision, event, pending);
   }
 }
 

@@ -71,6 +71,7 @@ std::optional<Tried> explore_changed(const verify::VerifySetup& changed, const v
   verify::VerifySetup again = changed;
   again.keeps = again.minimise = again.profile_atomics = false;
   again.stops_at_first = true;
+  again.reads_from = false;
   again.most_executions = std::min(changed.most_executions, base.interleavings * 20 + 2000);
   verify::VerifyResult result = verify::Verifier(std::move(again), names, nullptr).run(stop);
   if (result.problem.kind != exec::WorkerProblem::Kind::kNone || !result.complete || !result.racy.empty() ||

@@ -28,12 +28,14 @@ std::vector<Plan> Worker::plans_ahead(const Lookahead& lookahead) {
   return plans;
 }
 
-/// Else its log would have to be read after each execution.
+/// Else its log would have to be read after each execution, and this server performs none ahead.
 bool Worker::server_logs_nothing() {
   if (no_logs_of_ == server_.pid()) return true;
   finding::RunLogs logs = logs_.read(kept_);
-  if (logs.run.processes.empty() && logs.run.problems.empty()) no_logs_of_ = server_.pid();
-  return no_logs_of_ == server_.pid();
+  bool nothing = logs.run.processes.empty() && logs.run.problems.empty();
+  if (nothing) no_logs_of_ = server_.pid();
+  answers_each_ = !nothing;
+  return nothing;
 }
 
 std::optional<Execution> Worker::take_ahead(const Plan& plan) {

@@ -26,6 +26,10 @@ void finish_faithful(llvm::Function& function, Unit& unit);
 /// In the late step, before that: all the optimisation that a faithful body gets (simplify.cc).
 void simplify_faithful(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
 
+/// Gives each terminator that the fast instruction selector cannot translate a block of its own: it would
+/// leave the whole block to the slow one.
+void part_slow_terminators(llvm::Function& function);
+
 /// Whether the function has anything to check or to push a frame for.
 bool needs_instrumentation(llvm::Function& function);
 /// Turns a copy of a function's optimised body into its checked body.

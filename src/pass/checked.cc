@@ -119,6 +119,31 @@ bool needs_instrumentation(llvm::Function& function) {
   return false;
 }
 
+/// Whether the body is little more than calls, one after the other: then there is little between them that a
+/// better translation could improve.
+static bool is_made_of_calls(llvm::Function& function) {
+  constexpr size_t kMostBetween = 12;  // instructions, on average
+  constexpr uint64_t kMostStack =
+      2048;  // optnone keeps a place for each local, whether they live together or not
+  const llvm::DataLayout& layout = function.getParent()->getDataLayout();
+  size_t calls = 0, instructions = 0;
+  uint64_t stack = 0;
+  for (llvm::Instruction& inst : llvm::instructions(function)) {
+    if (llvm::isa<llvm::DbgInfoIntrinsic>(inst)) continue;
+    ++instructions;
+    if (is_real_call(inst)) ++calls;  // hooks too
+    if (auto* local = llvm::dyn_cast<llvm::AllocaInst>(&inst))
+      stack += layout.getTypeAllocSize(local->getAllocatedType());
+  }
+  return instructions <= kMostBetween * calls && stack <= kMostStack;
+}
+
+/// Has the body translated by the fast instruction selector, as a faithful one is.
+static void translate_fast(llvm::Function& function) {
+  for (auto kind : {llvm::Attribute::OptimizeForSize, llvm::Attribute::MinSize}) function.removeFnAttr(kind);
+  function.addFnAttr(llvm::Attribute::OptimizeNone);
+}
+
 void instrument_checked(llvm::Function& function, Unit& unit, uint32_t function_index,
                         llvm::FunctionAnalysisManager& analyses) {
   const llvm::DataLayout& layout = unit.module.getDataLayout();
@@ -126,7 +151,9 @@ void instrument_checked(llvm::Function& function, Unit& unit, uint32_t function_
   std::vector<Check> checks = plan_checks(function, filter, unit.namer, analyses);
   Work work = collect(function, filter);
   std::vector<const llvm::Instruction*> places = testable_places(checks, work);
-  Places hot = choose_hot(places, analyses.getResult<llvm::LoopAnalysis>(function));
+  llvm::LoopInfo& loops = analyses.getResult<llvm::LoopAnalysis>(function);
+  Places hot = choose_hot(places, loops);
+  bool cold = !places.empty() && hot.empty() && !has_small_loop(loops);
   if (!llvm::all_of(places, [&](auto* place) { return hot.contains(place); })) work.leaf = false;
   CheckEmitter emitter(function, unit, function_index, work.leaf, std::move(hot));
 
@@ -150,7 +177,11 @@ void instrument_checked(llvm::Function& function, Unit& unit, uint32_t function_
     lower_atomic(inst, unit.hooks, site, around);
   }
   announce_all(work.assembly, unit, function_index, 0, around);
+  // It has places and none is hot, nor is there a loop that computes something else.
+  bool fast = cold && !is_for_lto(unit.module) && is_made_of_calls(function);
+  if (fast) translate_fast(function);
   if (!work.leaf) Frames(function, unit.hooks).instrument_body();
+  if (fast) part_slow_terminators(function);
   analyses.invalidate(function, llvm::PreservedAnalyses::none());
 }
 

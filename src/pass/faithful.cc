@@ -233,6 +233,17 @@ void instrument_faithful(llvm::Function& function, Unit& unit, uint32_t function
   FaithfulBody(function, unit, function_index).run();
 }
 
+/// The fast instruction selector leaves these to the slow one together with all of their block.
+void part_slow_terminators(llvm::Function& function) {
+  llvm::SmallVector<llvm::Instruction*, 16> slow;
+  for (llvm::BasicBlock& block : function) {
+    llvm::Instruction* end = block.getTerminator();
+    if ((llvm::isa<llvm::InvokeInst>(end) || llvm::isa<llvm::SwitchInst>(end)) && end != &block.front())
+      slow.push_back(end);
+  }
+  for (llvm::Instruction* end : slow) end->getParent()->splitBasicBlock(end->getIterator());
+}
+
 void finish_faithful(llvm::Function& function, Unit& unit) {
   for (llvm::Instruction& inst : llvm::make_early_inc_range(llvm::instructions(function))) {
     auto* call = llvm::dyn_cast<llvm::CallBase>(&inst);
@@ -245,6 +256,7 @@ void finish_faithful(llvm::Function& function, Unit& unit) {
   }
   Frames(function, unit.hooks).instrument_body();
   inline_quiet_accesses(function, unit);
+  part_slow_terminators(function);
 }
 
 }  // namespace duress::pass

@@ -22,19 +22,29 @@ Inst* unseen(Inst* inst) {
 
 Frames::Frames(llvm::Function& function, HookSet& hooks) : function_(function), hooks_(hooks) {}
 
-void Frames::set_top(llvm::IRBuilderBase& builder, llvm::Value* top) {
-  unseen(builder.CreateStore(top, hooks_.self(offsetof(DuressSelf, frames))));
+/// The fast instruction selector, which faithful bodies are for, cannot access thread-local variables: at
+/// such an access it would leave all of the block above it to the slow one. A call of the intrinsic is the
+/// only instruction that it leaves.
+llvm::Value* Frames::top(llvm::IRBuilderBase& builder) {
+  if (!function_.hasOptNone()) return hooks_.self(offsetof(DuressSelf, frames));
+  llvm::Value* self = builder.CreateThreadLocalAddress(llvm::cast<llvm::GlobalVariable>(hooks_.self(0)));
+  return builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), self, offsetof(DuressSelf, frames));
+}
+
+void Frames::set_top(llvm::IRBuilderBase& builder, llvm::Value* frame) {
+  unseen(builder.CreateStore(frame, top(builder)));
 }
 
 llvm::Value* Frames::push(llvm::IRBuilderBase& builder) {
-  llvm::Value* frame =
-      unseen(builder.CreateLoad(builder.getPtrTy(), hooks_.self(offsetof(DuressSelf, frames))));
+  llvm::Value* top_of_stack = top(builder);
+  llvm::Value* frame = unseen(builder.CreateLoad(builder.getPtrTy(), top_of_stack));
   llvm::Value* caller = builder.CreateCall(intrinsic(*function_.getParent(), llvm::Intrinsic::returnaddress),
                                            {builder.getInt32(0)});
   unseen(builder.CreateStore(caller, frame));
   llvm::Value* node = builder.CreateConstGEP1_64(builder.getInt8Ty(), frame, offsetof(DuressFrame, node));
   unseen(builder.CreateStore(builder.getInt64(0), node));
-  set_top(builder, builder.CreateConstGEP1_64(builder.getInt8Ty(), frame, sizeof(DuressFrame)));
+  llvm::Value* above = builder.CreateConstGEP1_64(builder.getInt8Ty(), frame, sizeof(DuressFrame));
+  unseen(builder.CreateStore(above, top_of_stack));
   return frame;
 }
 

@@ -23,7 +23,8 @@ class Frames {
 
  private:
   llvm::Value* push(llvm::IRBuilderBase& builder);
-  void set_top(llvm::IRBuilderBase& builder, llvm::Value* top);
+  llvm::Value* top(llvm::IRBuilderBase& builder);
+  void set_top(llvm::IRBuilderBase& builder, llvm::Value* frame);
 
   llvm::Function& function_;
   HookSet& hooks_;

@@ -13,7 +13,10 @@ namespace duress::pass {
 
 using Places = llvm::SmallPtrSet<const llvm::Instruction*, 16>;
 
-/// All of a few; of many those in loops, in the smallest ones first.
+/// Whether it has a loop in which tests would be inline.
+bool has_small_loop(llvm::LoopInfo& loops);
+
+/// All of a few; of many those in small loops, in the smallest ones first.
 Places choose_hot(llvm::ArrayRef<const llvm::Instruction*> places, llvm::LoopInfo& loops);
 
 }  // namespace duress::pass

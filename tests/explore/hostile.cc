@@ -35,6 +35,23 @@ int main(int count, char** arguments) {
     for (int number : {SIGTERM, SIGINT, SIGHUP, SIGALRM}) signal(number, SIG_IGN);
     compute();
   }
+  if (std::strcmp(how, "block") == 0) {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, nullptr);
+    compute();
+  }
+  if (std::strcmp(how, "stopped") == 0) {
+    for (int made = 0; made < 3; ++made) {
+      if (fork() == 0) {
+        mark();
+        raise(SIGSTOP);
+        _exit(0);
+      }
+    }
+    for (int status = 0; waitpid(-1, &status, 0) > 0;) {  // until each has ended, which none does
+    }
+  }
   if (std::strcmp(how, "forks") == 0) {
     for (int made = 0; made < 100; ++made) {  // enough to see; without end it would end the machine
       if (fork() == 0) {

@@ -64,6 +64,18 @@ class HostileTest(harness.ToolTest):
         self.assertEqual(code, 124, err)
         self.assert_nobody_is_left(1)
 
+    def test_signals_are_blocked(self):
+        code, err = self.explore("block", "--time", "1s")
+        self.assertEqual(code, 124, err)
+        self.assert_nobody_is_left(1)
+        code, err = self.explore("block", "--runs", "1", "--run-timeout", "300ms", "--no-minimise")
+        self.assertEqual(code, 66, err)
+
+    def test_children_are_stopped(self):
+        code, err = self.explore("stopped", "--time", "2s")
+        self.assertIn(code, (66, 124), err)  # a wait for children that never end may be called a deadlock before
+        self.assert_nobody_is_left(2)
+
     def test_many_children(self):
         code, err = self.explore("forks", "--time", "2s")
         self.assertEqual(code, 124, err)

@@ -18,19 +18,19 @@ MAIN = r"""
 int main(int count, char** arguments) {
   void* plugin = dlopen(arguments[1], RTLD_NOW);
   if (!plugin) return puts(dlerror()), 3;
-  void* (*work)(void*) = (void* (*)(void*))dlsym(plugin, "work");
+  void* (*work)(void*) = (void* (*)(void*))dlsym(plugin, "w");
   pthread_t threads[2];
   for (int i = 0; i < 2; ++i) pthread_create(&threads[i], NULL, work, NULL);
   for (int i = 0; i < 2; ++i) pthread_join(threads[i], NULL);
   return count > 2 ? 7 : 0;
 }
 """
-RACY = "int shared; void* work(void* p) { shared++; return p; }"
+RACY = "int shared; void* w(void* p) { shared++; return p; }"
 LOCKED = """
 #include <pthread.h>
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 int shared;
-void* work(void* p) { pthread_mutex_lock(&mutex); shared++; pthread_mutex_unlock(&mutex); return p; }
+void* w(void* p) { pthread_mutex_lock(&mutex); shared++; pthread_mutex_unlock(&mutex); return p; }
 """
 
 
@@ -57,12 +57,13 @@ class PluginsTest(harness.ToolTest):
         return code, out.decode(), err.decode()
 
     def test_race_of_a_plugin(self):
+        """Its function has a name that, as a C++ one, would be the type wchar_t."""
         code, out, err = self.duress("--json", "--", "./main", "./racy.so")
         self.assertEqual(code, 66, err)
         document = json.loads(out)
         harness.valid(document)
         self.assertEqual({race["variable"] for race in document["races"]}, {"shared"})
-        self.assertEqual([race["sites"][0]["function"] for race in document["races"]][0], "work")
+        self.assertEqual([race["sites"][0]["function"] for race in document["races"]][0], "w")
         self.assertTrue(
             any("main is not instrumented" in line for line in document["incomplete"]), document["incomplete"]
         )

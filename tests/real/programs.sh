@@ -46,7 +46,7 @@ build_leveldb() {
   cmake -S . -B out -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DLEVELDB_BUILD_TESTS=OFF \
     -DLEVELDB_BUILD_BENCHMARKS=OFF -DLEVELDB_INSTALL=OFF &&
     ninja -C out -j2 leveldb &&
-    "$CXX" -std=c++17 -g -O2 -Iinclude "$here/leveldb_check.cc" -o out/check $(ls out/libleveldb.*) \
+    $CXX -std=c++17 -g -O2 -Iinclude "$here/leveldb_check.cc" -o out/check $(ls out/libleveldb.*) \
       -Wl,-rpath,"$PWD/out" -lsnappy -pthread
 }
 check_leveldb() { watched leveldb out/check "$work/leveldb/database"; }
@@ -149,8 +149,8 @@ check_abseil() {
 # The amalgamation as its own Makefile makes it, and its test of threads; each part runs for a fixed time of ten seconds.
 build_sqlite3() {
   mkdir -p out && cd out && CC=cc ../configure --quiet --disable-tcl --disable-readline --disable-shared && make -s sqlite3.c &&
-    "$CC" -g -O2 -I. -DSQLITE_THREADSAFE=1 -DSQLITE_NO_SYNC=1 -c sqlite3.c -o sqlite3.o &&
-    "$CC" -g -O2 -I. -I../src ../test/threadtest3.c ../src/test_multiplex.c sqlite3.o -o threadtest3 -lpthread -ldl -lm
+    $CC -g -O2 -I. -DSQLITE_THREADSAFE=1 -DSQLITE_NO_SYNC=1 -c sqlite3.c -o sqlite3.o &&
+    $CC -g -O2 -I. -I../src ../test/threadtest3.c ../src/test_multiplex.c sqlite3.o -o threadtest3 -lpthread -ldl -lm
 }
 check_sqlite3() {
   local test

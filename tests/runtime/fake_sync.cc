@@ -371,6 +371,7 @@ namespace duress {
 const void* openmp_team() {
   return nullptr;
 }
+void openmp_expect_team_reduction() {}
 bool openmp_tasks_unfinished(bool) {
   return false;
 }

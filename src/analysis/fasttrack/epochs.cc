@@ -53,19 +53,23 @@ void FastTrack::enter_slow(FastTrackThread& t) {
   } while (collecting_.load(std::memory_order_relaxed));
 }
 
-/// The first number of a new chunk, after the one that ends at `old_end` (0: there was none). REQUIRES: not
-/// between enter() and leave().
-AccessId FastTrack::next_chunk(FastTrackThread& t, AccessId old_end) {
-  if (old_end) records_.close_chunk(old_end - 1, t.epoch);
+/// Takes a new chunk after the one that ends at `end` (0: there was none), and returns its first number.
+/// REQUIRES: not between enter() and leave().
+AccessId FastTrack::next_chunk(FastTrackThread& t, AccessId& end) {
+  if (end) records_.close_chunk(end - 1, t.epoch);
   if (records_.chunks_in_use() >= budget()) collect(t);
+  // A collection keeps the chunks that threads name by their `end`. One between the two lines would give this
+  // chunk back, and to somebody else.
+  enter(t);
   AccessId first = records_.take_chunk(t.clock.slot());
+  end = first + AccessRecords::kChunk;
+  leave(t);
   if (!first) fatal("more than 67 million access records are live", "track fewer variables at once");
   return first;
 }
 
 void FastTrack::take_chunk(FastTrackThread& t) {
   t.low = t.next = next_chunk(t, t.end);
-  t.end = t.low + AccessRecords::kChunk;
 }
 
 /// How many chunks of records may be in use before a collection: a quarter of what a collection walks, which
@@ -123,7 +127,6 @@ AccessId FastTrack::allocation_number(FastTrackThread& t, StackId stack) {
   if (in_chunk && known.stack == stack && known.epoch == t.epoch) return known.id;
   if (own.next == own.end) {
     own.next = next_chunk(t, own.end);
-    own.end = own.next + AccessRecords::kChunk;
   }
   AccessId id = own.next++;
   records_.set(id, {{kAllocationSite, stack}, {t.epoch, t.clock.slot(), t.locks}});

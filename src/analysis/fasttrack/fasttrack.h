@@ -245,7 +245,7 @@ class FastTrack final : public Analysis {
   AccessId number_in_chunk(FastTrackThread& t, Place place);
   AccessId new_number_in_chunk(FastTrackThread& t, Place place);
   AccessId allocation_number(FastTrackThread& t, StackId stack);
-  AccessId next_chunk(FastTrackThread& t, AccessId old_end);
+  AccessId next_chunk(FastTrackThread& t, AccessId& end);
   u64 reads_on(const FastTrackThread& t, u64 r, AccessId id) const;
   u32 budget() const;
   void take_chunk(FastTrackThread& t);

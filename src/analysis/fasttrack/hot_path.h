@@ -268,7 +268,8 @@ __attribute__((always_inline)) inline bool FastTrack::repeat(FastTrackThread& t,
   t.busy.store(true, std::memory_order_relaxed);
   std::atomic_signal_fence(std::memory_order_seq_cst);  // as in enter()
   Line* line = Line::of(cell);
-  if (DURESS_UNLIKELY(collecting_.load(std::memory_order_relaxed)) ||
+  // Acquire: the count is looked at afterwards.
+  if (DURESS_UNLIKELY(collecting_.load(std::memory_order_acquire)) ||
       run.collections != static_cast<u32>(collections_) || !line->try_lock()) {
     leave(t);
     return false;

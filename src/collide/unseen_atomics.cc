@@ -64,24 +64,25 @@ Seen look_at(const ElfFile& file, const ElfFile::Named& function, const std::opt
 /// itself, or any loaded bytes by the address.
 class References {
  public:
-  explicit References(const std::vector<ElfFile::Named>& functions) {
-    for (const ElfFile::Named& one : functions) functions_.emplace(one.range.begin, one.range);
+  /// `all`: in the order of their addresses. `wanted`: those that references are looked for.
+  References(const ElfFile& file, const std::vector<ElfFile::Named>& all,
+             const std::vector<ElfFile::Named>& wanted)
+      : file_(file), all_(all) {
+    for (const ElfFile::Named& one : wanted) functions_.emplace(one.range.begin, one.range);
   }
   bool has(Address function) const { return referred_.count(function) != 0; }
 
-  void search(const ElfFile& file) {
-    file.each_segment([&](Address start, std::string_view bytes, bool executable) {
+  void search() {
+    file_.each_segment([&](Address start, std::string_view bytes, bool executable) {
       for (std::size_t at = 0; at + 4 <= bytes.size(); ++at) {
         if (at + 8 <= bytes.size()) note(read<std::uint64_t>(bytes, at), start + at);
         if (!executable) continue;
-        if (file.fixed()) note(read<std::uint32_t>(bytes, at), start + at);
+        if (file_.fixed()) note(read<std::uint32_t>(bytes, at), start + at);
         if (at != 0 && takes_distance(static_cast<std::uint8_t>(bytes[at - 1])))
-          note(start + at + 4 + static_cast<Address>(std::int64_t{read<std::int32_t>(bytes, at)}),
-               start + at);
+          note_distance(start + at, 4, read<std::int32_t>(bytes, at));
         auto byte = static_cast<std::uint8_t>(bytes[at]);
         if (byte == 0xeb || (byte & 0xf0) == 0x70)  // a short jump
-          note(start + at + 2 + static_cast<Address>(std::int64_t{read<std::int8_t>(bytes, at + 1)}),
-               start + at);
+          note_distance(start + at + 1, 1, read<std::int8_t>(bytes, at + 1));
       }
     });
   }
@@ -97,6 +98,30 @@ class References {
   static bool takes_distance(std::uint8_t byte) {
     return byte == 0xe8 || byte == 0xe9 || (byte & 0xf0) == 0x80 || (byte & 0xc7) == 0x05;
   }
+  /// `size` bytes of code that may be a distance from where they end. They are if an instruction ends there:
+  /// in a program of a megabyte other bytes often look so, because large numbers in code are rare.
+  void note_distance(Address at, u32 size, std::int64_t distance) {
+    const Address target = at + size + static_cast<Address>(distance);
+    if (functions_.count(target) != 0 && may_end_instruction(at + size)) note(target, at);
+  }
+  /// False: a function is known there, and none of its instructions ends at that address.
+  bool may_end_instruction(Address end) const {
+    auto next = std::upper_bound(all_.begin(), all_.end(), end - 1,
+                                 [](Address at, const ElfFile::Named& one) { return at < one.range.begin; });
+    while (next != all_.begin()) {
+      const Range& range = (--next)->range;
+      if (range.begin == range.end) continue;  // a mark without code
+      if (end > range.end) return true;
+      Address at = range.begin;
+      for (std::string_view code = file_.code(range); at < end;) {
+        std::optional<Instruction> one = decode(code.substr(at - range.begin), at);
+        if (!one || one->length == 0) return true;
+        at += one->length;
+      }
+      return at == end;
+    }
+    return true;
+  }
   void note(Address target, Address from) {
     if (target < functions_.begin()->first || target > functions_.rbegin()->first) return;
     auto found = functions_.find(target);
@@ -105,6 +130,8 @@ class References {
     if (!itself) referred_.insert(target);
   }
 
+  const ElfFile& file_;
+  const std::vector<ElfFile::Named>& all_;
   std::map<Address, Range> functions_;
   std::set<Address> referred_;
 };
@@ -156,8 +183,8 @@ std::vector<std::string> unseen_atomics(const std::string& path) {
     if (seen.atomic && !seen.chooses) unseen.push_back(function);
   }
   if (unseen.empty()) return found;
-  References references(unseen);
-  references.search(*file);
+  References references(*file, functions, unseen);
+  references.search();
   for (const ElfFile::Named& function : unseen) {
     if (!references.has(function.range.begin)) continue;
     found.push_back(function.name.empty() ? fmt::format("a function at {:#x}", function.range.begin)

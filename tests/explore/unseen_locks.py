@@ -21,6 +21,8 @@ static volatile int lock;
 static void* add(void* unused) { total++; spin_unlock(&lock); return unused; }
 int main(void) {
   pthread_t threads[2];
+  // A number in an instruction that looks like a call of spin_lock.
+  __asm__ volatile(".byte 0x48, 0xb8, 0xe8; .long spin_lock - . - 4; .byte 0, 0, 0" ::: "rax");
   for (int i = 0; i < 2; ++i) pthread_create(&threads[i], 0, add, 0);
   for (int i = 0; i < 2; ++i) pthread_join(threads[i], 0);
   return 0;

@@ -47,6 +47,7 @@ GIVEN = {
     "docs/guide/coverage.md": {"queue_test": RACY},
     "docs/guide/verify.md": {
         "readers": "bench/verify/programs/readers.cc",
+        "writers": "tests/verify/programs/rf_writers.cc",
         "simple_sync.cc": "examples/jrf/simple_sync.cc",
         "unsafe_publication": "examples/jrf/unsafe_publication.cc",
         "lost_update": "tests/integration/docs/lost_update.cc",

@@ -174,6 +174,7 @@ LIBRARIES = [
     "clock",
     "memory",
     "sched",
+    "reads_from",
     "exhaustive",
     "trail",
     "base",

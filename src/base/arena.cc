@@ -40,13 +40,17 @@ void* Arena::allocate(size_t bytes) {
     free_[c] = block->next;
     return block;
   }
-  if (static_cast<size_t>(bump_end_ - bump_) < size) {
-    size_t refill = size > kRefill ? size : kRefill;
+  // Whole lines are taken, and smaller blocks cut out of one, so that blocks of a line and more are aligned
+  // to it.
+  const size_t taken = size < kLine ? kLine : size;
+  if (static_cast<size_t>(bump_end_ - bump_) < taken) {
+    size_t refill = taken > kRefill ? taken : kRefill;
     bump_ = static_cast<char*>(map_tracked(refill));
     bump_end_ = bump_ + refill;
   }
-  void* p = bump_;
-  bump_ += size;
+  char* p = bump_;
+  bump_ += taken;
+  for (size_t at = size; at < taken; at += size) free_[c] = new (p + at) FreeBlock{free_[c]};
   return p;
 }
 

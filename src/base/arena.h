@@ -22,11 +22,13 @@ class Arena {
 
   /// The next allocations, up to so many bytes, need no new mapping.
   void reserve(size_t bytes);
-  void* allocate(size_t bytes);  // 16-byte aligned, not cleared when reused
+  /// Aligned to 16 bytes, from 64 bytes on to 64. Not cleared when reused.
+  void* allocate(size_t bytes);
   void free(void* p, size_t bytes);
 
   template <typename T, typename... Args>
   T* make(Args&&... args) {
+    static_assert(alignof(T) <= kLine);
     return new (allocate(sizeof(T))) T(std::forward<Args>(args)...);
   }
 
@@ -43,6 +45,7 @@ class Arena {
     Mapping* next;
     size_t bytes;
   };
+  static constexpr size_t kLine = 64;  // of the caches
   static constexpr int kSmallest = 4;  // 16 bytes
   static constexpr int kLargest = 20;  // above 1 MiB: a mapping of its own
   static constexpr size_t kRefill = size_t{1} << 18;

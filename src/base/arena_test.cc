@@ -25,6 +25,23 @@ TEST(Arena, BlocksDoNotOverlapAndAreReused) {
   arena.release_all();
 }
 
+TEST(Arena, BlocksOfALineAreAlignedToItWhateverCameBefore) {
+  Arena arena;
+  std::set<uptr> used;  // 16 bytes each
+  const size_t sizes[] = {16, 64, 32, 100, 16, 1000, 48, 64, 8, 4096};
+  for (size_t i = 0; i < 2000; ++i) {
+    const size_t bytes = sizes[i % 10];
+    const auto p = reinterpret_cast<uptr>(arena.allocate(bytes));
+    EXPECT_EQ(p % (bytes >= 64 ? 64 : 16), 0u) << bytes;
+    for (uptr at = p; at < p + bytes; at += 16) EXPECT_TRUE(used.insert(at).second) << bytes;
+  }
+  struct alignas(64) Wide {
+    char bytes[64];
+  };
+  EXPECT_EQ(reinterpret_cast<uptr>(arena.make<Wide>()) % 64, 0u);
+  arena.release_all();
+}
+
 TEST(Arena, LargeBlocksHaveMappingsOfTheirOwn) {
   Arena arena;
   auto* p = static_cast<char*>(arena.allocate(size_t{5} << 20));

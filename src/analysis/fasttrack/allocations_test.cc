@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "analysis/fasttrack/fasttrack.h"
+#include "analysis/fasttrack/fasttrack_test.h"
 #include "base/prng.h"
 
 namespace duress {
@@ -15,29 +15,10 @@ namespace {
 constexpr uptr kHeap = 0x7f1234560000, kLock = 0x7f1234000000;
 constexpr u64 kMarked = 64;  // the bytes that count as written
 
-class Allocations : public ::testing::Test, public RaceSink {
+class Allocations : public FastTrackFixture {
  protected:
-  struct Thread {
-    Thread(Arena& arena, Slot slot) : clock(arena, slot, 1), ft(clock, &self) {}
-    DuressSelf self = {};
-    ThreadClock clock;
-    FastTrackThread ft;
-  };
+  Allocations() : FastTrackFixture(3) {}
 
-  Allocations() : syncs_(arena_), fasttrack_(arena_, shadow_, syncs_, *this) {
-    EXPECT_TRUE(shadow_.open(0));
-    for (u32 i = 0; i < 3; ++i) {
-      threads_.push_back(std::make_unique<Thread>(arena_, static_cast<Slot>(i)));
-      fasttrack_.attach(threads_.back()->ft);
-    }
-  }
-  ~Allocations() override {
-    for (auto& t : threads_) fasttrack_.detach(t->ft);
-    shadow_.close();
-  }
-
-  void race(const Race& race) override { races_.push_back(race); }
-  FastTrackThread& thread(u32 i) { return threads_[i]->ft; }
   bool access(u32 i, uptr address, bool write) {
     return fasttrack_.access(thread(i), address, 4, write, {SiteId{kFirstModuleSite}, StackId{7}});
   }
@@ -52,13 +33,6 @@ class Allocations : public ::testing::Test, public RaceSink {
     threads_[to]->clock.acquire(released);
     FastTrack::after_sync(thread(to));
   }
-
-  ShadowMap shadow_;
-  Arena arena_;
-  SyncTable syncs_;
-  FastTrack fasttrack_;
-  std::vector<std::unique_ptr<Thread>> threads_;
-  std::vector<Race> races_;
 };
 
 TEST_F(Allocations, AreFoundByThreadsThatDoNotFollowThem) {

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "analysis/fasttrack/fasttrack.h"
+#include "analysis/fasttrack/fasttrack_test.h"
 
 namespace duress {
 namespace {
@@ -17,27 +17,10 @@ namespace {
 constexpr uptr kCollectHeap = 0x7f1234560000, kCollectLock = 0x7f1234000000;
 constexpr u32 kCollectThreads = 8, kGranules = 64, kCollectSteps = 400'000;
 
-class Collections : public ::testing::Test, public RaceSink {
+class Collections : public FastTrackFixture {
  protected:
-  struct Thread {
-    Thread(Arena& arena, Slot slot) : clock(arena, slot, 1), ft(clock, &self) {}
-    DuressSelf self = {};
-    ThreadClock clock;
-    FastTrackThread ft;
-  };
-
-  Collections() : syncs_(arena_), fasttrack_(arena_, shadow_, syncs_, *this) {
-    EXPECT_TRUE(shadow_.open(0));
-    for (u32 i = 0; i < kCollectThreads; ++i) {
-      threads_.push_back(std::make_unique<Thread>(arena_, static_cast<Slot>(i)));
-      fasttrack_.attach(threads_.back()->ft);
-    }
-  }
-  ~Collections() override {
-    for (auto& t : threads_) fasttrack_.detach(t->ft);
-    shadow_.close();
-  }
-  void race(const Race&) override { ++races_; }
+  Collections() : FastTrackFixture(kCollectThreads) {}
+  void race(const Race&) override { ++reported_; }
 
   /// Accesses memory of its own only, from ever new places, in short epochs.
   void work(u32 i) {
@@ -52,12 +35,7 @@ class Collections : public ::testing::Test, public RaceSink {
     }
   }
 
-  ShadowMap shadow_;
-  Arena arena_;
-  SyncTable syncs_;
-  FastTrack fasttrack_;
-  std::vector<std::unique_ptr<Thread>> threads_;
-  std::atomic<u32> races_{0};
+  std::atomic<u32> reported_{0};
 };
 
 TEST_F(Collections, LeaveEachThreadTheChunkThatItTakes) {
@@ -66,7 +44,7 @@ TEST_F(Collections, LeaveEachThreadTheChunkThatItTakes) {
   for (u32 i = 0; i < kCollectThreads; ++i) threads.emplace_back([this, i] { work(i); });
   for (std::thread& thread : threads) thread.join();
   EXPECT_GT(fasttrack_.collections(), 10u);
-  EXPECT_EQ(races_, 0u);
+  EXPECT_EQ(reported_, 0u);
 }
 
 }  // namespace

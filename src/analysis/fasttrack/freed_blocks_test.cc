@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "analysis/fasttrack/fasttrack.h"
+#include "analysis/fasttrack/fasttrack_test.h"
 #include "base/prng.h"
 
 namespace duress {
@@ -57,29 +57,10 @@ class FreeModel {
   std::array<FreerClocks, kFreers> now_ = {};
 };
 
-class FreedBlocks : public ::testing::Test, public RaceSink {
+class FreedBlocks : public FastTrackFixture {
  protected:
-  struct Thread {
-    Thread(Arena& arena, Slot slot) : clock(arena, slot, 1), ft(clock, &self) {}
-    DuressSelf self = {};
-    ThreadClock clock;
-    FastTrackThread ft;
-  };
+  FreedBlocks() : FastTrackFixture(kFreers) {}
 
-  FreedBlocks() : syncs_(arena_), fasttrack_(arena_, shadow_, syncs_, *this) {
-    EXPECT_TRUE(shadow_.open(0));
-    for (u32 i = 0; i < kFreers; ++i) {
-      threads_.push_back(std::make_unique<Thread>(arena_, static_cast<Slot>(i)));
-      fasttrack_.attach(threads_.back()->ft);
-    }
-  }
-  ~FreedBlocks() override {
-    for (auto& t : threads_) fasttrack_.detach(t->ft);
-    shadow_.close();
-  }
-
-  void race(const Race& race) override { races_.push_back(race); }
-  FastTrackThread& thread(u32 i) { return threads_[i]->ft; }
   bool access(u32 i, uptr address, bool write) {
     return fasttrack_.access(thread(i), address, 8, write, {SiteId{kFirstModuleSite}, StackId{7}});
   }
@@ -99,13 +80,6 @@ class FreedBlocks : public ::testing::Test, public RaceSink {
     FastTrack::after_sync(thread(to));
   }
   u64 blocks_in_use() { return shadow_.touched_blocks(); }
-
-  ShadowMap shadow_;
-  Arena arena_;
-  SyncTable syncs_;
-  FastTrack fasttrack_;
-  std::vector<std::unique_ptr<Thread>> threads_;
-  std::vector<Race> races_;
 };
 
 TEST_F(FreedBlocks, OfMemoryThatNobodyTouchedTakeNoShadow) {
